@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The table of contents of a boot image.
+//!
+//! The packer fills it in; it stands directly after the 64-byte arm64 `Image` header. Offsets
+//! count from the first byte of the boot image, all numbers are little-endian.
+
+/// Offset of the [`Manifest`] in the boot image.
+pub const MANIFEST_OFFSET: usize = 64;
+/// First word of a filled-in manifest: `DONJONMF`.
+pub const MANIFEST_MAGIC: u64 = u64::from_le_bytes(*b"DONJONMF");
+/// Version of this layout.
+pub const MANIFEST_VERSION: u64 = 1;
+/// Most load segments of the inner image.
+pub const MAX_SEGMENTS: usize = 8;
+
+/// How the inner domain is entered and left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum SwitchMode {
+    /// One TCR write each way; the ASID flips with the range.
+    Asid = 1,
+    /// The ASID stays; the inner mappings are invalidated on the way out.
+    Tlbi = 2,
+    /// ASID and range in two steps each way.
+    Strict = 3,
+}
+
+impl SwitchMode {
+    /// The mode of a manifest word.
+    pub const fn from_word(word: u64) -> Option<Self> {
+        match word {
+            1 => Some(Self::Asid),
+            2 => Some(Self::Tlbi),
+            3 => Some(Self::Strict),
+            _ => None,
+        }
+    }
+
+    /// The name that commands and reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Asid => "asid",
+            Self::Tlbi => "tlbi",
+            Self::Strict => "strict",
+        }
+    }
+}
+
+/// One load segment of the inner image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Segment {
+    /// Virtual address, page-aligned.
+    pub address: u64,
+    /// Where its bytes are in the boot image, page-aligned.
+    pub offset: u64,
+    /// Bytes in the boot image.
+    pub file_size: u64,
+    /// Bytes in memory; the rest is zero.
+    pub memory_size: u64,
+    /// ELF `p_flags`: 1 executable, 2 writable, 4 readable.
+    pub flags: u64,
+}
+
+/// What the boot stage finds in its own image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Manifest {
+    /// [`MANIFEST_MAGIC`].
+    pub magic: u64,
+    /// [`MANIFEST_VERSION`].
+    pub version: u64,
+    /// A [`SwitchMode`] word.
+    pub switch_mode: u64,
+    /// The Linux `Image`, aligned to 2 MiB.
+    pub linux_offset: u64,
+    /// Its bytes in the boot image: what is measured.
+    pub linux_file_size: u64,
+    /// Bytes that it needs from its first byte on, `image_size` of its header.
+    pub linux_memory_size: u64,
+    /// Offset of the 64 KiB table block from the start of Linux.
+    pub linux_table_block: u64,
+    /// Virtual address of the inner domain's initialisation function.
+    pub inner_init: u64,
+    /// Used entries of `segments`.
+    pub segment_count: u64,
+    /// The inner image.
+    pub segments: [Segment; MAX_SEGMENTS],
+}
+
+const _: () = {
+    assert!(size_of::<Segment>() == 40);
+    assert!(size_of::<Manifest>() == 72 + 40 * MAX_SEGMENTS);
+};
