@@ -1,2 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! .
+//! The inner domain's decisions, free of hardware.
+//!
+//! Nothing here executes an instruction that the host lacks, touches a device or allocates, so
+//! the same code runs in the boot stage, in the inner domain, in host tests and under Miri.
+//! What it decides, the hardware layer carries out.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod address;
+pub mod descriptor;
+pub mod tables;
