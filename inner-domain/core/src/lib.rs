@@ -11,5 +11,10 @@
 extern crate std;
 
 pub mod address;
+pub mod cpus;
 pub mod descriptor;
+pub mod log_ring;
+pub mod outer_range;
+pub mod placement;
+pub mod requirements;
 pub mod tables;
