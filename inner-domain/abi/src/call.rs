@@ -118,6 +118,8 @@ pub enum Information {
     Weakened = 11,
     /// Mask of the CPU indices that have a stack.
     CpuMask = 12,
+    /// TLB invalidations by address that the gate does on the way out (mode `tlbi`, else 0).
+    TlbiPages = 13,
 }
 
 /// x0 on the way into the inner domain after a TCR_EL1 mismatch: not a call but a stop. Bit 63

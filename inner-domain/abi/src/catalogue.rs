@@ -126,7 +126,7 @@ pub const COUNTERS: [(&str, Counter); 3] = [
 ];
 
 /// What the information call tells.
-pub const INFORMATION: [(&str, Information); 13] = [
+pub const INFORMATION: [(&str, Information); 14] = [
     ("RELEASE", Information::Release),
     ("SWITCH_MODE", Information::SwitchMode),
     ("CPUS", Information::Cpus),
@@ -140,10 +140,11 @@ pub const INFORMATION: [(&str, Information); 13] = [
     ("DIGEST3", Information::Digest3),
     ("WEAKENED", Information::Weakened),
     ("CPU_MASK", Information::CpuMask),
+    ("TLBI_PAGES", Information::TlbiPages),
 ];
 
 /// Every number that Linux needs besides calls and errors.
-pub const CONSTANTS: [Constant; 11] = [
+pub const CONSTANTS: [Constant; 19] = [
     Constant {
         name: "ABI_VERSION",
         value: call::ABI_VERSION as u64,
@@ -161,12 +162,17 @@ pub const CONSTANTS: [Constant; 11] = [
     },
     Constant {
         name: "GATE",
-        value: layout::GATE,
+        value: layout::GATE_ENTRY,
         about: "entry of the gate",
     },
     Constant {
+        name: "GATE_PAGE",
+        value: layout::GATE,
+        about: "the gate's page; the word before it is the inner-only exit write",
+    },
+    Constant {
         name: "GATE_REPAIR",
-        value: layout::GATE + GATE_REPAIR_OFFSET,
+        value: layout::GATE_REPAIR,
         about: "entry of the gate for a vector that found another TCR_EL1",
     },
     Constant {
@@ -195,11 +201,43 @@ pub const CONSTANTS: [Constant; 11] = [
         about: "functions of the core; as an index of STATISTICS: calls to unknown ones",
     },
     Constant {
+        name: "TEXT_WINDOW",
+        value: layout::TEXT_WINDOW,
+        about: "inner-only: text; ends at the gate",
+    },
+    Constant {
+        name: "DATA_WINDOW",
+        value: layout::DATA_WINDOW,
+        about: "inner-only: data",
+    },
+    Constant {
+        name: "CPU_BLOCKS",
+        value: layout::CPU_BLOCKS,
+        about: "inner-only: block of CPU index 0, its stack below",
+    },
+    Constant {
+        name: "DEVICE_WINDOW",
+        value: layout::DEVICE_WINDOW,
+        about: "inner-only: console",
+    },
+    Constant {
+        name: "PHYSMAP",
+        value: layout::PHYSMAP,
+        about: "inner-only: physical memory, from address 0 on",
+    },
+    Constant {
+        name: "CPU_INDEX_SHIFT",
+        value: layout::CPU_INDEX_SHIFT as u64,
+        about: "a CPU's index is (MPIDR | MPIDR >> this) below MAX_CPUS",
+    },
+    Constant {
+        name: "STACK_STRIDE_SHIFT",
+        value: layout::STACK_STRIDE_SHIFT as u64,
+        about: "log2 of the distance between the blocks of two CPUs",
+    },
+    Constant {
         name: "MAX_CPUS",
         value: layout::MAX_CPUS as u64,
         about: "bound of a CPU index",
     },
 ];
-
-/// Offset of the repair entry in the gate page; asserted by the gate itself.
-pub const GATE_REPAIR_OFFSET: u64 = 0x100;

@@ -40,6 +40,16 @@ pub const PHYSMAP: u64 = slot(PHYSMAP_SLOT as u64);
 /// First address of the gate page.
 pub const GATE: u64 = slot(GATE_SLOT as u64);
 
+/// Where a call enters. The way out begins at [`GATE`] itself.
+pub const GATE_ENTRY: u64 = GATE + 0x80;
+/// Where a vector that found another `TCR_EL1` enters.
+pub const GATE_REPAIR: u64 = GATE + 0x180;
+/// Offset in the gate page of the list that mode `tlbi` works through on the way out: operands
+/// of TLBI by VA, and a zero behind the last. The boot stage fills it in.
+pub const GATE_TLBI_LIST: usize = 0x800;
+/// Most entries of that list.
+pub const GATE_TLBI_MAX: usize = (PAGE_SIZE as usize - GATE_TLBI_LIST) / 8 - 1;
+
 /// Bytes of each of the windows below.
 pub const WINDOW_SIZE: u64 = BLOCK_SIZE;
 /// Window of the inner image's text and read-only data; its last page ends at [`GATE`].

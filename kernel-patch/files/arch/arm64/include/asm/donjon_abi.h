@@ -18,10 +18,13 @@
 #define DONJON_RESERVED_ASID		_AC(0x1, UL)
 
 /* entry of the gate */
-#define DONJON_GATE			_AC(0xffffa00000000000, UL)
+#define DONJON_GATE			_AC(0xffffa00000000080, UL)
+
+/* the gate's page; the word before it is the inner-only exit write */
+#define DONJON_GATE_PAGE		_AC(0xffffa00000000000, UL)
 
 /* entry of the gate for a vector that found another TCR_EL1 */
-#define DONJON_GATE_REPAIR		_AC(0xffffa00000000100, UL)
+#define DONJON_GATE_REPAIR		_AC(0xffffa00000000180, UL)
 
 /* root entry of the gate */
 #define DONJON_GATE_SLOT		_AC(0x40, UL)
@@ -37,6 +40,27 @@
 
 /* functions of the core; as an index of STATISTICS: calls to unknown ones */
 #define DONJON_FUNCTIONS		_AC(0x7, UL)
+
+/* inner-only: text; ends at the gate */
+#define DONJON_TEXT_WINDOW		_AC(0xffff9fffffe00000, UL)
+
+/* inner-only: data */
+#define DONJON_DATA_WINDOW		_AC(0xffff9fffffc00000, UL)
+
+/* inner-only: block of CPU index 0, its stack below */
+#define DONJON_CPU_BLOCKS		_AC(0xffff9fffffa07000, UL)
+
+/* inner-only: console */
+#define DONJON_DEVICE_WINDOW		_AC(0xffff9fffff800000, UL)
+
+/* inner-only: physical memory, from address 0 on */
+#define DONJON_PHYSMAP			_AC(0xffff980000000000, UL)
+
+/* a CPU's index is (MPIDR | MPIDR >> this) below MAX_CPUS */
+#define DONJON_CPU_INDEX_SHIFT		_AC(0x6, UL)
+
+/* log2 of the distance between the blocks of two CPUs */
+#define DONJON_STACK_STRIDE_SHIFT	_AC(0xf, UL)
 
 /* bound of a CPU index */
 #define DONJON_MAX_CPUS			_AC(0x10, UL)
@@ -57,6 +81,10 @@
 #define DONJON_FN_INFORMATION		_AC(0x5, UL)
 /* Starts a CPU through the boot stage, which leaves EL2 the same way on each. */
 #define DONJON_FN_CPU_ON		_AC(0x6, UL)
+
+/* Their names, by number, and one for calls to unknown ones */
+
+#define DONJON_FUNCTION_NAMES		{ "null", "version", "statistics", "log", "echo", "information", "cpu_on", "unknown" }
 
 /* Errors, in x0 afterwards */
 
@@ -94,6 +122,7 @@
 #define DONJON_INFO_DIGEST3		_AC(0xa, UL)
 #define DONJON_INFO_WEAKENED		_AC(0xb, UL)
 #define DONJON_INFO_CPU_MASK		_AC(0xc, UL)
+#define DONJON_INFO_TLBI_PAGES		_AC(0xd, UL)
 
 /* Values of DONJON_INFO_SWITCH_MODE */
 

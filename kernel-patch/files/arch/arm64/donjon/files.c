@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /sys/kernel/security/donjon: what the inner domain says about itself.
+ */
+#define pr_fmt(fmt) "donjon: " fmt
+
+#include <linux/cpumask.h>
+#include <linux/fs.h>
+#include <linux/gfp.h>
+#include <linux/init.h>
+#include <linux/mm.h>
+#include <linux/security.h>
+#include <linux/seq_file.h>
+
+#include <asm/donjon.h>
+
+#include "files.h"
+
+static const char * const switch_modes[] = { "none", "asid", "tlbi", "strict" };
+static const char * const function_names[] = DONJON_FUNCTION_NAMES;
+
+unsigned long donjon_information(unsigned long which)
+{
+	struct donjon_result result;
+
+	result = donjon_call(DONJON_FN_INFORMATION, which, 0, 0, 0, 0, 0);
+	return result.status ? 0 : result.value;
+}
+
+unsigned long donjon_statistic(unsigned long cpu, unsigned long function,
+			       unsigned long counter)
+{
+	struct donjon_result result;
+
+	result = donjon_call(DONJON_FN_STATISTICS, cpu, function, counter,
+			     0, 0, 0);
+	return result.status ? 0 : result.value;
+}
+
+/* Sum of one counter over all functions and CPUs. */
+static unsigned long donjon_total(unsigned long counter)
+{
+	unsigned long mask = donjon_information(DONJON_INFO_CPU_MASK);
+	unsigned long total = 0;
+	int cpu, function;
+
+	for_each_set_bit(cpu, &mask, DONJON_MAX_CPUS)
+		for (function = 0; function <= DONJON_FUNCTIONS; function++)
+			total += donjon_statistic(cpu, function, counter);
+	return total;
+}
+
+static int status_show(struct seq_file *file, void *unused)
+{
+	unsigned long release = donjon_information(DONJON_INFO_RELEASE);
+	unsigned long mode = donjon_information(DONJON_INFO_SWITCH_MODE);
+	unsigned long start = donjon_information(DONJON_INFO_MEMORY_START);
+	unsigned long size = donjon_information(DONJON_INFO_MEMORY_SIZE);
+	int word;
+
+	if (!donjon_present()) {
+		seq_puts(file, "state: absent\n");
+		return 0;
+	}
+	seq_puts(file, "state: running\n");
+	seq_printf(file, "version: %lu.%lu.%lu\n", release >> 32,
+		   (release >> 16) & 0xffff, release & 0xffff);
+	seq_printf(file, "interface: %lu.%lu\n", DONJON_ABI_VERSION >> 16,
+		   DONJON_ABI_VERSION & 0xffff);
+	seq_printf(file, "switch: %s\n",
+		   mode < ARRAY_SIZE(switch_modes) ? switch_modes[mode] : "unknown");
+	seq_printf(file, "cpus: %lu\n", donjon_information(DONJON_INFO_CPUS));
+	seq_printf(file, "memory: %#lx-%#lx\n", start, start + size - 1);
+	seq_printf(file, "memory_kib: %lu\n", size >> 10);
+	seq_printf(file, "text_kib: %lu\n",
+		   donjon_information(DONJON_INFO_TEXT_SIZE) >> 10);
+	seq_printf(file, "heap_free_kib: %lu\n",
+		   donjon_information(DONJON_INFO_HEAP_FREE) >> 10);
+	seq_puts(file, "kernel_sha256: ");
+	for (word = 0; word < 4; word++)
+		seq_printf(file, "%016lx",
+			   donjon_information(DONJON_INFO_DIGEST0 + word));
+	seq_putc(file, '\n');
+	seq_printf(file, "tlbi_pages: %lu\n",
+		   donjon_information(DONJON_INFO_TLBI_PAGES));
+	seq_printf(file, "weakened: %#lx\n",
+		   donjon_information(DONJON_INFO_WEAKENED));
+	seq_printf(file, "calls: %lu\n", donjon_total(DONJON_COUNTER_CALLS));
+	seq_printf(file, "refusals: %lu\n", donjon_total(DONJON_COUNTER_REFUSALS));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(status);
+
+static int stats_show(struct seq_file *file, void *unused)
+{
+	unsigned long mask = donjon_information(DONJON_INFO_CPU_MASK);
+	int cpu, function;
+
+	seq_puts(file, "cpu function calls refusals instructions\n");
+	for_each_set_bit(cpu, &mask, DONJON_MAX_CPUS)
+		for (function = 0; function <= DONJON_FUNCTIONS; function++)
+			seq_printf(file, "%d %s %lu %lu %lu\n", cpu,
+				   function_names[function],
+				   donjon_statistic(cpu, function, DONJON_COUNTER_CALLS),
+				   donjon_statistic(cpu, function, DONJON_COUNTER_REFUSALS),
+				   donjon_statistic(cpu, function, DONJON_COUNTER_INSTRUCTIONS));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(stats);
+
+static int log_show(struct seq_file *file, void *unused)
+{
+	u64 *page = (u64 *)__get_free_page(GFP_KERNEL);
+	struct donjon_result result;
+	u64 cursor = 0;
+
+	if (!page)
+		return -ENOMEM;
+	/* The next cursor comes first in the page, the text after it. */
+	for (;;) {
+		result = donjon_call(DONJON_FN_LOG, cursor, __pa(page),
+				     PAGE_SIZE, 0, 0, 0);
+		if (result.status || result.value <= sizeof(*page))
+			break;
+		cursor = *page;
+		seq_write(file, page + 1, result.value - sizeof(*page));
+	}
+	free_page((unsigned long)page);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(log);
+
+static int __init donjon_files_init(void)
+{
+	struct dentry *directory = securityfs_create_dir("donjon", NULL);
+
+	if (IS_ERR(directory))
+		return PTR_ERR(directory);
+	securityfs_create_file("status", 0444, directory, NULL, &status_fops);
+	securityfs_create_file("stats", 0444, directory, NULL, &stats_fops);
+	securityfs_create_file("log", 0400, directory, NULL, &log_fops);
+	donjon_selftest_init(directory);
+	donjon_bench_init(directory);
+	return 0;
+}
+late_initcall(donjon_files_init);

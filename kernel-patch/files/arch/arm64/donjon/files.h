@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef __DONJON_FILES_H
+#define __DONJON_FILES_H
+
+#include <linux/init.h>
+#include <linux/types.h>
+
+struct dentry;
+
+/* Facts and counters, for whoever prints them; 0 if the call is refused. */
+unsigned long donjon_information(unsigned long which);
+unsigned long donjon_statistic(unsigned long cpu, unsigned long function,
+			       unsigned long counter);
+
+#ifdef CONFIG_DONJON_SELFTEST
+int __init donjon_selftest_init(struct dentry *directory);
+int __init donjon_bench_init(struct dentry *directory);
+#else
+static inline int donjon_selftest_init(struct dentry *directory)
+{
+	return 0;
+}
+
+static inline int donjon_bench_init(struct dentry *directory)
+{
+	return 0;
+}
+#endif
+
+#endif /* __DONJON_FILES_H */

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Options that rewrite the registers and tables on which the Donjon gate
+ * depends. asm-offsets.c includes this, so a conflict ends the build at once.
+ */
+#ifndef __ASM_DONJON_CONFLICTS_H
+#define __ASM_DONJON_CONFLICTS_H
+
+#ifdef CONFIG_DONJON
+
+#ifndef CONFIG_ARM64_VA_BITS_47
+#error "CONFIG_DONJON needs CONFIG_ARM64_VA_BITS_47"
+#endif
+#ifdef CONFIG_UNMAP_KERNEL_AT_EL0
+#error "CONFIG_DONJON needs CONFIG_UNMAP_KERNEL_AT_EL0=n: KPTI rewrites TTBR1_EL1 and VBAR_EL1 at each exception"
+#endif
+#ifdef CONFIG_ARM64_SW_TTBR0_PAN
+#error "CONFIG_DONJON needs CONFIG_ARM64_SW_TTBR0_PAN=n: software PAN rewrites TTBR0_EL1 and TTBR1_EL1 around each user access"
+#endif
+#ifdef CONFIG_ARM64_CNP
+#error "CONFIG_DONJON needs CONFIG_ARM64_CNP=n: TLB entries shared between CPUs would be shared between the two views"
+#endif
+#ifdef CONFIG_ARM64_HW_AFDBM
+#error "CONFIG_DONJON needs CONFIG_ARM64_HW_AFDBM=n: hardware updates of descriptors need TCR_EL1 bits and bypass checked table writes"
+#endif
+#ifdef CONFIG_ARM64_E0PD
+#error "CONFIG_DONJON needs CONFIG_ARM64_E0PD=n: it sets a bit of TCR_EL1, which is one constant"
+#endif
+#ifdef CONFIG_RANDOMIZE_BASE
+#error "CONFIG_DONJON needs CONFIG_RANDOMIZE_BASE=n: KASLR makes kernel mappings non-global, and only the ASID separates the views on a TLB hit"
+#endif
+#ifdef CONFIG_EFI
+#error "CONFIG_DONJON needs CONFIG_EFI=n: run-time services execute firmware code at EL1"
+#endif
+#ifdef CONFIG_ACPI
+#error "CONFIG_DONJON needs CONFIG_ACPI=n: the boot image describes the machine by device tree"
+#endif
+#ifdef CONFIG_ARM_SDE_INTERFACE
+#error "CONFIG_DONJON needs CONFIG_ARM_SDE_INTERFACE=n: SDEI handlers ignore PSTATE.DAIF and would interrupt the gate"
+#endif
+#ifdef CONFIG_ARM64_PSEUDO_NMI
+#error "CONFIG_DONJON needs CONFIG_ARM64_PSEUDO_NMI=n: the gate masks interrupts with PSTATE.DAIF alone"
+#endif
+#ifdef CONFIG_ARM64_POE
+#error "CONFIG_DONJON needs CONFIG_ARM64_POE=n: it needs TCR2_EL1 and POR_EL1"
+#endif
+#ifdef CONFIG_ARM64_PTR_AUTH_KERNEL
+#error "CONFIG_DONJON needs CONFIG_ARM64_PTR_AUTH_KERNEL=n: keys and SCTLR_EL1 change at each exception"
+#endif
+#ifdef CONFIG_ARM64_MTE
+#error "CONFIG_DONJON needs CONFIG_ARM64_MTE=n: it needs TCR_EL1, MAIR_EL1 and SCTLR_EL1 bits of its own"
+#endif
+#ifdef CONFIG_KVM
+#error "CONFIG_DONJON needs CONFIG_KVM=n: the hypervisor would own EL2, which the boot image closes"
+#endif
+#ifdef CONFIG_KEXEC_CORE
+#error "CONFIG_DONJON needs CONFIG_KEXEC_CORE=n: the next kernel would start without the inner domain"
+#endif
+#ifdef CONFIG_CRASH_DUMP
+#error "CONFIG_DONJON needs CONFIG_CRASH_DUMP=n: the next kernel would start without the inner domain"
+#endif
+#ifdef CONFIG_HIBERNATION
+#error "CONFIG_DONJON needs CONFIG_HIBERNATION=n: the image would restore tables and registers from disk"
+#endif
+#ifdef CONFIG_ARM64_VA_BITS_52
+#error "CONFIG_DONJON needs CONFIG_ARM64_VA_BITS_52=n: the outer view has 47 bits"
+#endif
+#ifdef CONFIG_ARM64_LPA2
+#error "CONFIG_DONJON needs CONFIG_ARM64_LPA2=n: descriptors would have another format"
+#endif
+#ifdef CONFIG_ARM64_PA_BITS_52
+#error "CONFIG_DONJON needs CONFIG_ARM64_PA_BITS_52=n: TTBR fields would have another format"
+#endif
+#ifdef CONFIG_MEMORY_HOTPLUG
+#error "CONFIG_DONJON needs CONFIG_MEMORY_HOTPLUG=n: the linear map would grow behind the inner domain's back"
+#endif
+#ifdef CONFIG_RODATA_FULL_DEFAULT_ENABLED
+#error "CONFIG_DONJON needs CONFIG_RODATA_FULL_DEFAULT_ENABLED=n: the linear map would be split into pages while it is live"
+#endif
+#ifdef CONFIG_KFENCE
+#error "CONFIG_DONJON needs CONFIG_KFENCE=n: it changes the linear map at each allocation"
+#endif
+#ifdef CONFIG_DEBUG_PAGEALLOC
+#error "CONFIG_DONJON needs CONFIG_DEBUG_PAGEALLOC=n: it changes the linear map at each allocation"
+#endif
+#ifdef CONFIG_HUGETLB_PAGE
+#error "CONFIG_DONJON needs CONFIG_HUGETLB_PAGE=n: shared page middle directories give a table two parents"
+#endif
+#ifdef CONFIG_KASAN
+#error "CONFIG_DONJON needs CONFIG_KASAN=n: its shadow needs other table layouts and TCR_EL1 bits"
+#endif
+#ifdef CONFIG_ARM_SPE_PMU
+#error "CONFIG_DONJON needs CONFIG_ARM_SPE_PMU=n: statistical profiling writes memory behind the tables"
+#endif
+#ifdef CONFIG_CORESIGHT
+#error "CONFIG_DONJON needs CONFIG_CORESIGHT=n: trace buffers are written behind the tables"
+#endif
+#ifdef CONFIG_SHADOW_CALL_STACK
+#error "CONFIG_DONJON needs CONFIG_SHADOW_CALL_STACK=n: it needs x18, too"
+#endif
+#ifdef CONFIG_XEN
+#error "CONFIG_DONJON needs CONFIG_XEN=n: there would be a second user of the addresses and of HVC"
+#endif
+#ifdef CONFIG_MITIGATE_SPECTRE_BRANCH_HISTORY
+#error "CONFIG_DONJON needs CONFIG_MITIGATE_SPECTRE_BRANCH_HISTORY=n: it moves VBAR_EL1 to vectors without the TCR_EL1 check"
+#endif
+#ifdef CONFIG_CAVIUM_ERRATUM_27456
+#error "CONFIG_DONJON needs CONFIG_CAVIUM_ERRATUM_27456=n: its work-around must follow each TTBR0_EL1 write"
+#endif
+#ifdef CONFIG_QCOM_FALKOR_ERRATUM_1003
+#error "CONFIG_DONJON needs CONFIG_QCOM_FALKOR_ERRATUM_1003=n: ASID and root must not change in one write there"
+#endif
+
+#endif /* CONFIG_DONJON */
+
+#endif /* __ASM_DONJON_CONFLICTS_H */
