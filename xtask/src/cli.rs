@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The command line.
 
-use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use donjon_abi::manifest::SwitchMode;
 
 /// Builds, runs, measures and tests Donjon.
 #[derive(Parser, Debug)]
@@ -15,10 +18,102 @@ pub struct Arguments {
 /// The subcommands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Boot Linux over the inner domain in QEMU, building whatever is not built yet.
+    Run(RunArguments),
     /// Write the C header for Linux and the call table of docs/idc.md from inner-domain/abi.
     Header {
         /// Only say whether they are current.
         #[arg(long)]
         check: bool,
     },
+}
+
+/// How the inner domain is entered, or that there is none.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Switch {
+    /// One TCR_EL1 write each way; the ASID flips with the range.
+    Asid,
+    /// The ASID stays; the inner mappings are invalidated on the way out.
+    Tlbi,
+    /// ASID and range in two steps each way.
+    Strict,
+    /// No inner domain: the same Linux with the protection compiled out.
+    None,
+}
+
+impl Switch {
+    /// The word for the manifest; nothing for [`Switch::None`].
+    pub fn mode(self) -> Option<SwitchMode> {
+        match self {
+            Self::Asid => Some(SwitchMode::Asid),
+            Self::Tlbi => Some(SwitchMode::Tlbi),
+            Self::Strict => Some(SwitchMode::Strict),
+            Self::None => None,
+        }
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        self.mode().map_or("none", SwitchMode::name)
+    }
+}
+
+/// Where Linux comes from and whether the host may be changed.
+#[derive(Args, Clone, Debug, Default)]
+pub struct HostArguments {
+    /// Only name what is missing on this host; install nothing.
+    #[arg(long)]
+    pub no_install: bool,
+    /// Linux 6.12 source tree to use instead of Debian's package; it is copied, never changed.
+    #[arg(long, value_name = "DIR", env = "LINUX_SRC")]
+    pub linux: Option<PathBuf>,
+}
+
+/// The machine that QEMU plays.
+#[derive(Args, Clone, Debug)]
+pub struct MachineArguments {
+    /// Machine, a recipe in qemu/.
+    #[arg(long, default_value = "virt")]
+    pub machine: String,
+    /// CPU model [default: the recipe's].
+    #[arg(long)]
+    pub cpu: Option<String>,
+    /// Number of CPUs [default: the recipe's].
+    #[arg(long, value_name = "N")]
+    pub cpus: Option<u32>,
+    /// Memory, such as 512M or 2G [default: the recipe's].
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
+    /// How the inner domain is entered.
+    #[arg(long, value_enum, default_value = "asid")]
+    pub switch: Switch,
+    /// Count instructions instead of time: one instruction takes one virtual nanosecond.
+    #[arg(long)]
+    pub icount: bool,
+    /// Enter the boot image at EL2.
+    #[arg(long)]
+    pub el2: bool,
+    /// More words for the kernel command line.
+    #[arg(long, value_name = "STR")]
+    pub append: Option<String>,
+}
+
+/// Arguments of `run`.
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    /// The machine.
+    #[command(flatten)]
+    pub machine: MachineArguments,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+    /// Wait for gdb before the first instruction, and print the line that attaches it.
+    #[arg(long)]
+    pub gdb: bool,
+    /// Run a shell command in the guest, print its output alone, exit with its status.
+    #[arg(long, value_name = "CMD")]
+    pub exec: Option<String>,
+    /// Seconds that a guest may take with --exec.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub timeout: u64,
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where things are: the repository and the cache.
 
+use std::env;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use nix::fcntl::{Flock, FlockArg};
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
@@ -14,4 +19,63 @@ pub fn root() -> &'static Path {
 /// A path below the root of the repository.
 pub fn in_root(path: impl AsRef<Path>) -> PathBuf {
     root().join(path)
+}
+
+/// The cache directory: `donjon` in `$XDG_CACHE_HOME` or `~/.cache`.
+pub fn cache() -> Result<PathBuf> {
+    let absolute = |name| {
+        env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|it| it.is_absolute())
+    };
+    let base = absolute("XDG_CACHE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+        .context("neither XDG_CACHE_HOME nor HOME names a directory; set one of them")?;
+    let cache = base.join("donjon");
+    fs::create_dir_all(&cache)
+        .with_context(|| format!("creating the cache directory {}", cache.display()))?;
+    Ok(cache)
+}
+
+/// Held while the cache changes, so that two commands do not collide.
+pub struct CacheLock {
+    _lock: Flock<File>,
+    temporary: PathBuf,
+}
+
+impl CacheLock {
+    /// Waits for other commands, then clears what killed ones left behind.
+    pub fn take() -> Result<Self> {
+        let cache = cache()?;
+        let open = || File::create(cache.join("lock")).context("creating the lock of the cache");
+        let lock = match Flock::lock(open()?, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => lock,
+            Err(_) => {
+                eprintln!("waiting for another `cargo xtask` that is building …");
+                Flock::lock(open()?, FlockArg::LockExclusive)
+                    .map_err(|(_, errno)| errno)
+                    .context("locking the cache")?
+            }
+        };
+        let temporary = cache.join("tmp");
+        if temporary.exists() {
+            fs::remove_dir_all(&temporary).with_context(|| {
+                format!(
+                    "removing what an earlier run left in {}",
+                    temporary.display()
+                )
+            })?;
+        }
+        fs::create_dir_all(&temporary)?;
+        Ok(Self {
+            _lock: lock,
+            temporary,
+        })
+    }
+
+    /// A path for something unfinished. It is renamed to its place when it is complete; if we
+    /// are killed before, the next holder of the lock removes it.
+    pub fn unfinished(&self, name: &str) -> PathBuf {
+        self.temporary.join(name)
+    }
 }

@@ -35,6 +35,19 @@ pub fn header() -> String {
             unsigned(call.function as u64),
         );
     }
+    section(
+        &mut out,
+        "Their names, by number, and one for calls to unknown ones",
+    );
+    let names: String = CALLS
+        .iter()
+        .map(|call| format!("\"{}\", ", call.name.to_lowercase()))
+        .collect();
+    define(
+        &mut out,
+        "FUNCTION_NAMES",
+        format!("{{ {names}\"unknown\" }}"),
+    );
     section(&mut out, "Errors, in x0 afterwards");
     for (name, error, about) in &ERRORS {
         comment(&mut out, about);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Tools of the host and the Debian packages that have them.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// A file and the package it comes in.
+pub struct Tool {
+    /// Name of a program, or an absolute path.
+    pub name: &'static str,
+    /// Debian package.
+    pub package: &'static str,
+}
+
+const fn tool(name: &'static str, package: &'static str) -> Tool {
+    Tool { name, package }
+}
+
+/// Debian's source of Linux.
+pub const LINUX_TARBALL: &str = "/usr/src/linux-source-6.12.tar.xz";
+/// The package that has it.
+pub const LINUX_PACKAGE: &str = "linux-source-6.12";
+
+/// gdb, for `--gdb` alone.
+pub const GDB: Tool = tool("gdb-multiarch", "gdb-multiarch");
+
+/// What every build and boot needs.
+pub const TOOLS: [Tool; 12] = [
+    tool("gcc", "gcc"),
+    tool("/usr/include/stdio.h", "libc6-dev"),
+    tool("make", "make"),
+    tool("bc", "bc"),
+    tool("bison", "bison"),
+    tool("flex", "flex"),
+    tool("patch", "patch"),
+    tool("tar", "tar"),
+    tool("xz", "xz-utils"),
+    tool("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
+    tool("aarch64-linux-gnu-ld", "binutils-aarch64-linux-gnu"),
+    tool(QEMU, "qemu-system-arm"),
+];
+
+/// The emulator.
+pub const QEMU: &str = "qemu-system-aarch64";
+
+impl Tool {
+    /// Whether it is there.
+    pub fn present(&self) -> bool {
+        find(self.name).is_some()
+    }
+}
+
+/// Where a program is.
+pub fn find(name: &str) -> Option<PathBuf> {
+    if name.starts_with('/') {
+        return Some(PathBuf::from(name)).filter(|path| path.exists());
+    }
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path)
+        .map(|directory| directory.join(name))
+        .find(|file| executable(file))
+}
+
+fn executable(file: &Path) -> bool {
+    file.is_file() && nix::unistd::access(file, nix::unistd::AccessFlags::X_OK).is_ok()
+}
+
+/// What to say after "is not installed".
+pub fn hint(name: &str) -> String {
+    match TOOLS.iter().chain([&GDB]).find(|tool| tool.name == name) {
+        Some(tool) => format!(
+            "; it comes in the Debian package {}, which `cargo xtask run` installs",
+            tool.package
+        ),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,45 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# First process of the guest.
+/bin/busybox --install -s /bin
+export PATH=/bin HOME=/root TERM="${TERM:-linux}"
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev 2>/dev/null
+mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
+mkdir -p /dev/pts /dev/shm
+mount -t devpts devpts /dev/pts 2>/dev/null
+mount -t tmpfs tmpfs /tmp
+hostname donjon
+cd /root
+
+# The virtio port of this name.
+port() {
+    for directory in /sys/class/virtio-ports/*; do
+        if [ "$(cat "$directory/name" 2>/dev/null)" = "$1" ]; then
+            echo "/dev/${directory##*/}"
+            return
+        fi
+    done
+    echo "init: no virtio port $1" >&2
+    echo /dev/console
+}
+
+if [ -e /donjon/exec ]; then
+    status_port=$(port donjon.status)
+    sh /donjon/exec </dev/null >"$(port donjon.stdout)" 2>"$(port donjon.stderr)"
+    echo "$?" >"$status_port"
+    poweroff -f
+fi
+
+echo
+if [ -e /sys/kernel/security/donjon/status ]; then
+    echo "The inner domain reports (/sys/kernel/security/donjon/status):"
+    sed 's/^/  /' /sys/kernel/security/donjon/status
+else
+    echo "This kernel has no inner domain below it (--switch none)."
+fi
+echo
+echo "Linux $(uname -r), $(nproc) CPUs. \`exit\` or \`poweroff -f\` stops QEMU, Ctrl-A X kills it."
+setsid cttyhack sh
+poweroff -f

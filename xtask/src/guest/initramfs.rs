@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The initramfs, in memory. The same input gives the same bytes.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use cpio::newc::{self, ModeFileType};
+
+const DIRECTORIES: [&str; 10] = [
+    "bin", "dev", "donjon", "etc", "mnt", "proc", "root", "sys", "tmp", "usr",
+];
+
+/// Archive of BusyBox, the guest programs and /init.
+pub fn base(busybox: &Path, programs: &Path) -> Result<Vec<u8>> {
+    let mut archive = Archive::default();
+    for directory in DIRECTORIES {
+        archive.add(directory, ModeFileType::Directory, 0o755, b"")?;
+    }
+    archive.file("init", 0o755, include_bytes!("init.sh"))?;
+    archive.file("bin/busybox", 0o755, &read(busybox)?)?;
+    let mut names: Vec<_> = fs::read_dir(programs)
+        .with_context(|| format!("reading {}", programs.display()))?
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().extension().is_none() && entry.path().is_file())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("donjon-"))
+        .collect();
+    names.sort();
+    for name in names {
+        archive.file(&format!("bin/{name}"), 0o755, &read(&programs.join(&name))?)?;
+    }
+    archive.finish()
+}
+
+/// `base` with a command that /init runs instead of a shell.
+pub fn with_command(base: &[u8], command: &str) -> Result<Vec<u8>> {
+    let mut archive = Archive::default();
+    archive.file("donjon/exec", 0o644, format!("{command}\n").as_bytes())?;
+    // The kernel unpacks one archive after the other.
+    let mut both = base.to_vec();
+    both.extend(archive.finish()?);
+    Ok(both)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("reading {}", path.display()))
+}
+
+#[derive(Default)]
+struct Archive {
+    bytes: Vec<u8>,
+    entries: u32,
+}
+
+impl Archive {
+    fn file(&mut self, name: &str, mode: u32, content: &[u8]) -> Result<()> {
+        self.add(name, ModeFileType::Regular, mode, content)
+    }
+
+    fn add(&mut self, name: &str, kind: ModeFileType, mode: u32, content: &[u8]) -> Result<()> {
+        self.entries += 1;
+        let builder = newc::Builder::new(name)
+            .ino(self.entries)
+            .mode(mode)
+            .set_mode_file_type(kind);
+        let mut writer = builder.write(&mut self.bytes, u32::try_from(content.len())?);
+        std::io::Write::write_all(&mut writer, content)?;
+        writer.finish()?;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<u8>> {
+        newc::trailer(&mut self.bytes)?;
+        Ok(self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_follows_the_base_archive_unchanged() {
+        let both = with_command(b"base", "echo \"it's\" 'quoted'").expect("archive");
+        assert!(both.starts_with(b"base0707"));
+        let text = String::from_utf8_lossy(&both);
+        assert!(text.contains("echo \"it's\" 'quoted'\n"));
+        assert_eq!((both.len() - 4) % 4, 0);
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Linux: from a source to a cached `Image`.
+
+mod build;
+mod config;
+mod overlay;
+mod source;
+mod tree;
+mod unpack;
+mod walk;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+use crate::cli::{HostArguments, Switch};
+use crate::paths::{self, CacheLock};
+use crate::process;
+
+/// Prefix of the cross tools.
+const CROSS: &str = "aarch64-linux-gnu-";
+/// Kernels of one variant that stay in the cache.
+const KEPT: usize = 4;
+
+/// With the protection or without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Variant {
+    /// Over the inner domain.
+    Donjon,
+    /// The same Linux with the protection compiled out.
+    Native,
+}
+
+impl Variant {
+    /// What a switch mode runs on.
+    pub fn of(switch: Switch) -> Self {
+        if switch == Switch::None {
+            Self::Native
+        } else {
+            Self::Donjon
+        }
+    }
+
+    /// Name of its configuration fragment and directories.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Donjon => "donjon",
+            Self::Native => "native",
+        }
+    }
+}
+
+/// A built kernel in the cache.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// What boots.
+    pub image: PathBuf,
+    /// The same with symbols.
+    pub vmlinux: PathBuf,
+    /// What `uname -r` says.
+    pub release: String,
+}
+
+/// Files that decide what a kernel is, besides its source.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    /// Configuration fragments, in order.
+    pub fragments: Vec<PathBuf>,
+    /// Files laid into the tree.
+    pub files: PathBuf,
+    /// Patches, applied in the order of their names.
+    pub series: PathBuf,
+}
+
+impl Recipe {
+    /// The project's own.
+    pub fn of(variant: Variant) -> Self {
+        let patch = paths::in_root("kernel-patch");
+        Self {
+            fragments: vec![
+                patch.join("config/base.config"),
+                patch.join(format!("config/{}.config", variant.name())),
+            ],
+            files: patch.join("files"),
+            series: patch.join("series"),
+        }
+    }
+
+    /// The patches, in order.
+    pub fn patches(&self) -> Result<Vec<PathBuf>> {
+        let mut patches = walk::files(&self.series)?;
+        patches.retain(|path| path.extension().is_some_and(|it| it == "patch"));
+        Ok(patches)
+    }
+
+    fn digest(&self, hash: &mut Sha256) -> Result<()> {
+        let mut files = self.fragments.clone();
+        files.extend(walk::files(&self.files)?);
+        files.extend(self.patches()?);
+        for file in files {
+            let bytes = fs::read(&file).with_context(|| format!("reading {}", file.display()))?;
+            hash.update(
+                file.strip_prefix(paths::root())
+                    .unwrap_or(&file)
+                    .as_os_str()
+                    .as_encoded_bytes(),
+            );
+            hash.update(bytes.len().to_le_bytes());
+            hash.update(&bytes);
+        }
+        Ok(())
+    }
+}
+
+/// The kernel of a variant, built if the cache does not have it.
+pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
+    obtain_with(host, variant, &Recipe::of(variant))
+}
+
+/// The same with another recipe.
+pub fn obtain_with(host: &HostArguments, variant: Variant, recipe: &Recipe) -> Result<Kernel> {
+    let source = source::find(host)?;
+    let mut hash = Sha256::new();
+    hash.update(source.identity.as_bytes());
+    recipe.digest(&mut hash)?;
+    let compiler = process::output(Command::new(format!("{CROSS}gcc")).arg("--version"))?;
+    hash.update(compiler.as_bytes());
+    let key: String = hash
+        .finalize()
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let place = paths::cache()?
+        .join("kernels")
+        .join(format!("{}-{key}", variant.name()));
+    if !place.exists() {
+        let lock = CacheLock::take()?;
+        if !place.exists() {
+            let tree = tree::prepare(&lock, &source, recipe)?;
+            build::build(&lock, &tree, variant, recipe, &place)?;
+            prune(&place, variant);
+        }
+    }
+    Ok(Kernel {
+        image: place.join("Image"),
+        vmlinux: place.join("vmlinux"),
+        release: fs::read_to_string(place.join("release"))?.trim().to_owned(),
+    })
+}
+
+/// Removes all but the newest kernels of a variant.
+fn prune(newest: &Path, variant: Variant) {
+    let Some(Ok(entries)) = newest.parent().map(fs::read_dir) else {
+        return;
+    };
+    let mut kernels: Vec<_> = entries
+        .filter_map(Result::ok)
+        .filter(|it| it.file_name().to_string_lossy().starts_with(variant.name()))
+        .filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.path())))
+        .collect();
+    kernels.sort();
+    for (_, path) in kernels.iter().rev().skip(KEPT) {
+        // Whatever stays costs space, nothing else.
+        let _ = fs::remove_dir_all(path);
+    }
+}

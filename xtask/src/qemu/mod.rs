@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Running QEMU: on the terminal, or unattended with one command in the guest.
+
+mod console;
+mod exec;
+mod interactive;
+mod monitor;
+mod scratch;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::environment::tools::QEMU;
+use crate::machine::Machine;
+
+pub use exec::{Outcome, Stream, exec};
+pub use interactive::{Symbols, interactive};
+
+/// What QEMU starts.
+#[derive(Clone, Debug)]
+pub struct Boot {
+    /// The machine.
+    pub machine: Machine,
+    /// Boot image, or the kernel itself.
+    pub image: PathBuf,
+    /// The initramfs without a command.
+    pub initramfs: Vec<u8>,
+}
+
+impl Boot {
+    fn command(&self, initrd: &Path, kernel_words: &str) -> Command {
+        let console = &self.machine.recipe.console;
+        let mut words = format!("console={console} {kernel_words}");
+        if let Some(more) = &self.machine.append {
+            words.push(' ');
+            words.push_str(more);
+        }
+        let mut command = Command::new(QEMU);
+        command.args(self.machine.qemu_arguments());
+        command.arg("-kernel").arg(&self.image);
+        command.arg("-initrd").arg(initrd);
+        command.args(["-append", words.trim()]);
+        command
+    }
+}

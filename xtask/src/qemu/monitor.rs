@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The little of QEMU's machine protocol (QMP) that we need: the registers of a hung guest.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+/// The registers of all CPUs, as QEMU prints them.
+pub fn registers(socket: &Path) -> Result<String> {
+    let stream = UnixStream::connect(socket).context("connecting to QEMU's monitor")?;
+    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+    let mut monitor = Monitor {
+        reader: BufReader::new(stream.try_clone()?),
+        writer: stream,
+    };
+    monitor.read()?; // greeting
+    monitor.call(&json!({ "execute": "qmp_capabilities" }))?;
+    let answer = monitor.call(&json!({
+        "execute": "human-monitor-command",
+        "arguments": { "command-line": "info registers -a" },
+    }))?;
+    Ok(answer.as_str().unwrap_or_default().replace('\r', ""))
+}
+
+struct Monitor {
+    reader: BufReader<UnixStream>,
+    writer: UnixStream,
+}
+
+impl Monitor {
+    fn call(&mut self, request: &Value) -> Result<Value> {
+        writeln!(self.writer, "{request}")?;
+        loop {
+            // Events come in between.
+            let mut answer = self.read()?;
+            if let Some(error) = answer.get("error") {
+                anyhow::bail!("QEMU's monitor refused {request}: {error}");
+            }
+            if let Some(value) = answer.get_mut("return") {
+                return Ok(value.take());
+            }
+        }
+    }
+
+    fn read(&mut self) -> Result<Value> {
+        let mut line = String::new();
+        if self.reader.read_line(&mut line)? == 0 {
+            anyhow::bail!("QEMU closed its monitor");
+        }
+        Ok(serde_json::from_str(&line)?)
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask run`.
+
+use std::io::{Write, stderr, stdout};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::bare::{self, BareMetal, InnerVariant};
+use crate::cli::{HostArguments, RunArguments};
+use crate::environment::{self, Needs};
+use crate::kernel::{self, Kernel, Variant};
+use crate::machine::Machine;
+use crate::progress::Step;
+use crate::qemu::{self, Boot, Stream, Symbols};
+use crate::{guest, pack, paths};
+
+/// Everything that a boot is made of.
+pub struct Parts {
+    /// What QEMU starts.
+    pub boot: Boot,
+    /// Linux.
+    pub kernel: Kernel,
+    /// Inner domain and boot stage, unless there are none.
+    pub bare: Option<BareMetal>,
+}
+
+/// Builds what `machine` boots.
+pub fn prepare(host: &HostArguments, machine: Machine, variant: &InnerVariant) -> Result<Parts> {
+    let kernel = kernel::obtain(host, Variant::of(machine.switch))?;
+    let busybox = guest::obtain_busybox()?;
+    let initramfs = guest::base(&busybox, &bare::build_guests()?)?;
+    let (image, bare) = match machine.switch.mode() {
+        None => (kernel.image.clone(), None),
+        Some(mode) => {
+            let bare = bare::build(variant)?;
+            let image = image_path(variant);
+            pack::pack(&bare.boot, &bare.inner, mode, &kernel, &image)?;
+            (image, Some(bare))
+        }
+    };
+    Ok(Parts {
+        boot: Boot {
+            machine,
+            image,
+            initramfs,
+        },
+        kernel,
+        bare,
+    })
+}
+
+fn image_path(variant: &InnerVariant) -> PathBuf {
+    paths::in_root("target/bare")
+        .join(variant.name())
+        .join("boot.img")
+}
+
+/// Runs; returns the exit status.
+pub fn run(arguments: &RunArguments) -> Result<u8> {
+    let machine = Machine::new(&arguments.machine)?;
+    let needs = Needs {
+        gdb: arguments.gdb,
+        ..Needs::default()
+    };
+    environment::prepare(&arguments.host, needs)?;
+    let variant = InnerVariant::sound(machine.switch);
+    let parts = prepare(&arguments.host, machine, &variant)?;
+    let Some(command) = &arguments.exec else {
+        let symbols = Symbols {
+            vmlinux: &parts.kernel.vmlinux,
+            bare: parts
+                .bare
+                .as_ref()
+                .map(|it| (it.inner.as_path(), it.boot.as_path())),
+        };
+        return qemu::interactive(&parts.boot, arguments.gdb.then_some(&symbols)).map(|()| 0);
+    };
+    let mut step = Some(Step::spinner("boot"));
+    let timeout = Duration::from_secs(arguments.timeout);
+    let outcome = qemu::exec(&parts.boot, command, timeout, |stream, bytes| {
+        if let Some(step) = step.take() {
+            step.vanish();
+        }
+        // Nobody may be reading any more; the command's status is still worth having.
+        let _ = match stream {
+            Stream::Output => stdout().write_all(bytes).and_then(|()| stdout().flush()),
+            Stream::Error => stderr().write_all(bytes),
+        };
+    })?;
+    if let Some(step) = step.take() {
+        step.vanish();
+    }
+    Ok(outcome.status)
+}
