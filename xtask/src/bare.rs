@@ -26,7 +26,7 @@ pub struct InnerVariant {
     pub switch: Switch,
     /// Features that break a rule on purpose, for the tests that show what the rule is for. Only
     /// the test command sets them.
-    pub weakened: Vec<&'static str>,
+    pub weakened: Vec<String>,
 }
 
 impl InnerVariant {

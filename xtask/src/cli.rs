@@ -20,6 +20,16 @@ pub struct Arguments {
 pub enum Command {
     /// Boot Linux over the inner domain in QEMU, building whatever is not built yet.
     Run(RunArguments),
+    /// Measure in QEMU.
+    Bench {
+        /// What to measure.
+        #[command(subcommand)]
+        subject: Subject,
+    },
+    /// Run the tests.
+    Test(TestArguments),
+    /// Build Linux alone and say where it is.
+    Kernel(KernelArguments),
     /// Write the C header for Linux and the call table of docs/idc.md from inner-domain/abi.
     Header {
         /// Only say whether they are current.
@@ -116,4 +126,59 @@ pub struct RunArguments {
     /// Seconds that a guest may take with --exec.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub timeout: u64,
+}
+
+/// Subjects of `bench`.
+#[derive(Subcommand, Debug)]
+pub enum Subject {
+    /// The round trip of an inter-domain call in every switch mode.
+    Idc(BenchArguments),
+}
+
+/// Arguments of `bench`.
+#[derive(Args, Debug)]
+pub struct BenchArguments {
+    /// CPU model.
+    #[arg(long, default_value = "cortex-a57")]
+    pub cpu: String,
+    /// Also write the figures to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Wall time of the emulator instead of instructions.
+    #[arg(long)]
+    pub wall: bool,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+}
+
+/// Arguments of `test`.
+#[derive(Args, Debug)]
+pub struct TestArguments {
+    /// Run the tests whose names contain one of these.
+    #[arg(value_name = "FILTER")]
+    pub filters: Vec<String>,
+    /// Only list the names.
+    #[arg(long)]
+    pub list: bool,
+    /// Boot every combination instead of a subset that has every pair.
+    #[arg(long)]
+    pub full: bool,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+}
+
+/// Arguments of `kernel`.
+#[derive(Args, Debug)]
+pub struct KernelArguments {
+    /// The kernel with the protection compiled out.
+    #[arg(long)]
+    pub native: bool,
+    /// Only unpack and patch the source.
+    #[arg(long)]
+    pub source: bool,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
 }

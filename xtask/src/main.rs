@@ -2,6 +2,7 @@
 //! The host side of Donjon: `cargo xtask`.
 
 mod bare;
+mod bench;
 mod cli;
 mod environment;
 mod guest;
@@ -14,13 +15,16 @@ mod process;
 mod progress;
 mod qemu;
 mod run;
+mod test;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
 
-use cli::{Arguments, Command};
+use cli::{Arguments, Command, KernelArguments, Subject};
+use environment::Needs;
+use kernel::Variant;
 
 fn main() -> ExitCode {
     match dispatch(&Arguments::parse().command) {
@@ -36,6 +40,32 @@ fn dispatch(command: &Command) -> Result<u8> {
     process::end_children_when_told_to_stop()?;
     match command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Bench {
+            subject: Subject::Idc(arguments),
+        } => bench::idc(arguments).map(|()| 0),
+        Command::Test(arguments) => test::run(arguments),
+        Command::Kernel(arguments) => build_kernel(arguments).map(|()| 0),
         Command::Header { check } => header::run(*check).map(|()| 0),
     }
+}
+
+fn build_kernel(arguments: &KernelArguments) -> Result<()> {
+    environment::prepare(&arguments.host, Needs::default())?;
+    let variant = if arguments.native {
+        Variant::Native
+    } else {
+        Variant::Donjon
+    };
+    if arguments.source {
+        println!(
+            "{}",
+            kernel::source_tree(&arguments.host, variant)?.display()
+        );
+    } else {
+        println!(
+            "{}",
+            kernel::obtain(&arguments.host, variant)?.image.display()
+        );
+    }
+    Ok(())
 }

@@ -79,7 +79,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     };
     let mut step = Some(Step::spinner("boot"));
     let timeout = Duration::from_secs(arguments.timeout);
-    let outcome = qemu::exec(&parts.boot, command, timeout, |stream, bytes| {
+    let status = qemu::exec(&parts.boot, command, timeout, |stream, bytes| {
         if let Some(step) = step.take() {
             step.vanish();
         }
@@ -92,5 +92,5 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     if let Some(step) = step.take() {
         step.vanish();
     }
-    Ok(outcome.status)
+    Ok(status)
 }

@@ -15,7 +15,7 @@ use crate::process;
 use crate::progress::Step;
 
 /// Lines that a build from nothing prints, for the progress bar.
-const EXPECTED_STEPS: u64 = 2000;
+const EXPECTED_STEPS: u64 = 1600;
 
 /// Builds `variant` of `tree` and moves what comes out to `place`.
 pub fn build(

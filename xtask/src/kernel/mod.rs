@@ -115,13 +115,33 @@ impl Recipe {
     }
 }
 
-/// The kernel of a variant, built if the cache does not have it.
-pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
-    obtain_with(host, variant, &Recipe::of(variant))
+/// The patched tree; nothing is built.
+pub fn source_tree(host: &HostArguments, variant: Variant) -> Result<PathBuf> {
+    let source = source::find(host)?;
+    let lock = CacheLock::take()?;
+    Ok(tree::prepare(&lock, &source, &Recipe::of(variant))?.path)
 }
 
-/// The same with another recipe.
-pub fn obtain_with(host: &HostArguments, variant: Variant, recipe: &Recipe) -> Result<Kernel> {
+/// Configures with one more fragment, in a directory that is thrown away.
+pub fn try_fragment(host: &HostArguments, variant: Variant, fragment: &Path) -> Result<()> {
+    let source = source::find(host)?;
+    let mut recipe = Recipe::of(variant);
+    let lock = CacheLock::take()?;
+    let tree = tree::prepare(&lock, &source, &recipe)?;
+    recipe.fragments.push(fragment.to_path_buf());
+    let output = lock.unfinished("configuration");
+    fs::create_dir_all(&output)?;
+    build::configure(
+        &tree,
+        &output,
+        &recipe,
+        &paths::cache()?.join("logs/configure.log"),
+    )
+}
+
+/// The kernel of a variant, built if the cache does not have it.
+pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
+    let recipe = Recipe::of(variant);
     let source = source::find(host)?;
     let mut hash = Sha256::new();
     hash.update(source.identity.as_bytes());
@@ -140,8 +160,8 @@ pub fn obtain_with(host: &HostArguments, variant: Variant, recipe: &Recipe) -> R
     if !place.exists() {
         let lock = CacheLock::take()?;
         if !place.exists() {
-            let tree = tree::prepare(&lock, &source, recipe)?;
-            build::build(&lock, &tree, variant, recipe, &place)?;
+            let tree = tree::prepare(&lock, &source, &recipe)?;
+            build::build(&lock, &tree, variant, &recipe, &place)?;
             prune(&place, variant);
         }
     }

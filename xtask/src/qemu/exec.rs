@@ -34,15 +34,6 @@ pub enum Stream {
     Error,
 }
 
-/// How the command ended.
-#[derive(Debug)]
-pub struct Outcome {
-    /// Exit status.
-    pub status: u8,
-    /// Where the console's text is.
-    pub console: PathBuf,
-}
-
 #[derive(Clone, Copy, PartialEq)]
 enum Source {
     Console,
@@ -50,14 +41,14 @@ enum Source {
     Command(Stream),
 }
 
-/// Boots, runs `command`, passes its output to `sink` as it comes. A guest that hangs, panics or
+/// Boots, runs `command`, passes its output to `sink` as it comes; returns its status. A guest that hangs, panics or
 /// stops without a status is an error with the end of its console.
 pub fn exec(
     boot: &Boot,
     command: &str,
     timeout: Duration,
     mut sink: impl FnMut(Stream, &[u8]),
-) -> Result<Outcome> {
+) -> Result<u8> {
     let scratch = Scratch::new()?;
     let initrd = scratch.join("initrd");
     fs::write(&initrd, guest::with_command(&boot.initramfs, command)?)?;
@@ -101,11 +92,7 @@ pub fn exec(
         End::Status => {
             let text = String::from_utf8_lossy(&status);
             let status = text.trim().parse().ok();
-            let status = status.with_context(|| format!("the guest sent the status {text:?}"))?;
-            Ok(Outcome {
-                status,
-                console: log,
-            })
+            status.with_context(|| format!("the guest sent the status {text:?}"))
         }
         End::Panic => bail!(failed(format!(
             "the guest panicked: {}",

@@ -13,7 +13,7 @@ use std::process::Command;
 use crate::environment::tools::QEMU;
 use crate::machine::Machine;
 
-pub use exec::{Outcome, Stream, exec};
+pub use exec::{Stream, exec};
 pub use interactive::{Symbols, interactive};
 
 /// What QEMU starts.

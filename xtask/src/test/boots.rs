@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Booting the combinations of switch mode, CPU, number of CPUs and entry level.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use super::runner::Test;
+use crate::bare::InnerVariant;
+use crate::cli::{HostArguments, MachineArguments, Switch};
+use crate::machine::Machine;
+use crate::qemu::{self, Stream};
+use crate::run;
+
+const SWITCHES: [Switch; 4] = [Switch::Asid, Switch::Tlbi, Switch::Strict, Switch::None];
+const CPUS: [&str; 3] = ["cortex-a53", "cortex-a57", "max"];
+const COUNTS: [u32; 2] = [1, 4];
+const LEVELS: [bool; 2] = [false, true];
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// One combination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Combination {
+    switch: Switch,
+    cpu: &'static str,
+    cpus: u32,
+    el2: bool,
+}
+
+impl Combination {
+    fn name(&self) -> String {
+        let level = if self.el2 { "el2" } else { "el1" };
+        format!(
+            "boot:{}:{}:{}:{level}",
+            self.switch.name(),
+            self.cpu,
+            self.cpus
+        )
+    }
+
+    fn machine(&self) -> Result<Machine> {
+        Machine::new(&MachineArguments {
+            machine: "virt".into(),
+            cpu: Some(self.cpu.into()),
+            cpus: Some(self.cpus),
+            memory: None,
+            switch: self.switch,
+            icount: false,
+            el2: self.el2,
+            append: None,
+        })
+    }
+}
+
+/// A test for each combination, or for a subset that has every pair of values.
+pub fn tests(host: &HostArguments, full: bool) -> Vec<Test> {
+    let combinations = if full {
+        every_combination()
+    } else {
+        every_pair()
+    };
+    let test = |it: Combination| {
+        let host = host.clone();
+        Test::beside(&it.name(), move || boot(&host, it))
+    };
+    combinations.into_iter().map(test).collect()
+}
+
+fn every_combination() -> Vec<Combination> {
+    let mut all = Vec::new();
+    for switch in SWITCHES {
+        for cpu in CPUS {
+            for cpus in COUNTS {
+                for el2 in LEVELS {
+                    all.push(Combination {
+                        switch,
+                        cpu,
+                        cpus,
+                        el2,
+                    });
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Twelve combinations in which every two values of different kinds meet.
+fn every_pair() -> Vec<Combination> {
+    let mut all = Vec::new();
+    for (s, switch) in SWITCHES.into_iter().enumerate() {
+        for (c, cpu) in CPUS.into_iter().enumerate() {
+            let (cpus, el2) = (COUNTS[(s + c) % 2], LEVELS[(s / 2 + c) % 2]);
+            all.push(Combination {
+                switch,
+                cpu,
+                cpus,
+                el2,
+            });
+        }
+    }
+    all
+}
+
+fn boot(host: &HostArguments, combination: Combination) -> Result<()> {
+    let variant = InnerVariant::sound(combination.switch);
+    let said = guest_says(host, combination.machine()?, &variant, CHECK)?;
+    said.expect_success()?;
+    said.expect_line(&format!("online: {}", combination.cpus))?;
+    if combination.switch == Switch::None {
+        return Ok(());
+    }
+    said.expect_line(&format!("switch: {}", combination.switch.name()))?;
+    said.expect_line("weakened: 0")?;
+    let (passed, failed) = said.self_test()?;
+    ensure!(
+        passed > 0 && failed == 0,
+        "the self-test failed:\n{}",
+        said.text
+    );
+    Ok(())
+}
+
+/// What a check in the guest runs.
+pub const CHECK: &str = "\
+echo online: $(grep -c ^processor /proc/cpuinfo)
+if [ -d /sys/kernel/security/donjon ]; then
+    cd /sys/kernel/security/donjon && cat status stats log && cat selftest
+fi";
+
+/// What the guest printed, and the status.
+pub struct Said {
+    /// Both streams.
+    pub text: String,
+    /// Exit status of the command.
+    pub status: u8,
+}
+
+impl Said {
+    /// Fails unless the command succeeded.
+    pub fn expect_success(&self) -> Result<()> {
+        ensure!(
+            self.status == 0,
+            "the guest's command failed ({}):\n{}",
+            self.status,
+            self.text
+        );
+        Ok(())
+    }
+
+    fn expect_line(&self, line: &str) -> Result<()> {
+        ensure!(
+            self.text.lines().any(|it| it.trim() == line),
+            "the guest did not print the line `{line}`:\n{}",
+            self.text
+        );
+        Ok(())
+    }
+
+    /// Passed and failed checks of the self-test.
+    pub fn self_test(&self) -> Result<(u32, u32)> {
+        let numbers = self.text.lines().rev().find_map(|line| {
+            let (passed, rest) = line.strip_prefix("selftest: ")?.split_once(" passed, ")?;
+            Some((
+                passed.parse().ok()?,
+                rest.strip_suffix(" failed")?.parse().ok()?,
+            ))
+        });
+        match numbers {
+            Some(numbers) => Ok(numbers),
+            None => anyhow::bail!(
+                "the guest printed no result of the self-test:\n{}",
+                self.text
+            ),
+        }
+    }
+}
+
+/// Builds, boots, runs `command`.
+pub fn guest_says(
+    host: &HostArguments,
+    machine: Machine,
+    variant: &InnerVariant,
+    command: &str,
+) -> Result<Said> {
+    let parts = run::prepare(host, machine, variant)?;
+    let mut text = Vec::new();
+    let status = qemu::exec(
+        &parts.boot,
+        command,
+        TIMEOUT,
+        |stream, bytes| match stream {
+            Stream::Output | Stream::Error => text.extend(bytes),
+        },
+    )?;
+    Ok(Said {
+        text: String::from_utf8_lossy(&text).into_owned(),
+        status,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_subset_has_every_pair_of_values() {
+        let subset = every_pair();
+        for wanted in every_combination() {
+            let has = |pair: &dyn Fn(&Combination) -> bool| subset.iter().any(pair);
+            assert!(has(&|it| it.switch == wanted.switch && it.cpu == wanted.cpu));
+            assert!(has(
+                &|it| it.switch == wanted.switch && it.cpus == wanted.cpus
+            ));
+            assert!(has(&|it| it.switch == wanted.switch && it.el2 == wanted.el2));
+            assert!(has(&|it| it.cpu == wanted.cpu && it.cpus == wanted.cpus));
+            assert!(has(&|it| it.cpu == wanted.cpu && it.el2 == wanted.el2));
+            assert!(has(&|it| it.cpus == wanted.cpus && it.el2 == wanted.el2));
+        }
+    }
+
+    #[test]
+    fn the_result_of_the_self_test_is_its_last_line() {
+        let text = "cpu 0: 9 passed, 0 failed\nselftest: 36 passed, 1 failed\n".to_owned();
+        assert_eq!(Said { text, status: 0 }.self_test().ok(), Some((36, 1)));
+    }
+}

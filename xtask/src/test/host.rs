@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Tests that need no guest.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::runner::Test;
+use crate::cli::HostArguments;
+use crate::environment::{BARE_TARGET, GUEST_TARGET, NIGHTLY};
+use crate::kernel::{self, Variant};
+use crate::{header, paths, process};
+
+/// The test that needs the nightly toolchain.
+pub const MIRI: &str = "miri";
+
+/// Formatting, lints, unit tests, generated files and the builds of Linux.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let mut tests = vec![
+        Test::alone("fmt", || cargo("fmt", &["fmt", "--all", "--check"])),
+        Test::alone("header", || header::run(true)),
+        Test::alone("clippy:host", || {
+            cargo(
+                "clippy",
+                &[
+                    "clippy",
+                    "--quiet",
+                    "--all-targets",
+                    "--",
+                    "--deny=warnings",
+                ],
+            )
+        }),
+        Test::alone("clippy:guests", || {
+            let target = format!("--target={GUEST_TARGET}");
+            let arguments = ["clippy", "--quiet", "--package=donjon-guests", &target];
+            cargo("clippy", &[&arguments[..], &DENY].concat())
+        }),
+    ];
+    for mode in ["asid", "tlbi", "strict"] {
+        tests.push(Test::alone(&format!("clippy:{mode}"), move || {
+            clippy_bare(mode)
+        }));
+    }
+    tests.push(Test::alone("host-tests", || {
+        cargo("tests", &["test", "--quiet"])
+    }));
+    tests.push(Test::alone(MIRI, miri));
+    for variant in [Variant::Donjon, Variant::Native] {
+        let host = host.clone();
+        tests.push(Test::alone(
+            &format!("kernel-{}", variant.name()),
+            move || kernel::obtain(&host, variant).map(|_| ()),
+        ));
+    }
+    tests
+}
+
+const DENY: [&str; 3] = ["--target-dir=target/clippy", "--", "--deny=warnings"];
+
+fn clippy_bare(mode: &str) -> Result<()> {
+    let target = format!("--target={BARE_TARGET}");
+    let features = format!("--features=donjon-image/switch-{mode}");
+    let packages = [
+        "--package=donjon-image",
+        "--package=donjon-boot",
+        "--package=donjon-hal",
+    ];
+    let arguments = [
+        &["clippy", "--quiet", &target, &features][..],
+        &packages,
+        &DENY,
+    ]
+    .concat();
+    cargo(&format!("clippy-{mode}"), &arguments)
+}
+
+fn miri() -> Result<()> {
+    let mut command = Command::new("rustup");
+    command.args(["run", NIGHTLY, "cargo", "miri", "test", "--quiet"]);
+    command.args([
+        "--package=donjon-core",
+        "--package=donjon-abi",
+        "--target-dir=target/miri",
+    ]);
+    command
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env_remove("CARGO")
+        .env_remove("RUSTC");
+    finish("miri", command)
+}
+
+fn cargo(log: &str, arguments: &[&str]) -> Result<()> {
+    let mut command = Command::new("cargo");
+    command.args(arguments);
+    finish(log, command)
+}
+
+fn finish(log: &str, mut command: Command) -> Result<()> {
+    command
+        .current_dir(paths::root())
+        .env("CARGO_TERM_COLOR", "never");
+    process::logged(
+        &mut command,
+        &paths::in_root(format!("target/logs/{log}.log")),
+        |_| (),
+    )
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask test`: every check of the project, by name.
+
+mod bad_input;
+mod boots;
+mod host;
+mod runner;
+mod scratch;
+mod weakened;
+
+use anyhow::{Result, bail};
+
+use crate::cli::{HostArguments, TestArguments};
+use crate::environment::{self, Needs};
+
+use runner::Test;
+
+/// Runs the tests that the arguments select; returns the exit status.
+pub fn run(arguments: &TestArguments) -> Result<u8> {
+    let mut tests = all(&arguments.host, arguments.full)?;
+    if !arguments.filters.is_empty() {
+        tests.retain(|test| {
+            arguments
+                .filters
+                .iter()
+                .any(|it| test.name.contains(it.as_str()))
+        });
+    }
+    if arguments.list {
+        for test in &tests {
+            println!("{}", test.name);
+        }
+        return Ok(0);
+    }
+    if tests.is_empty() {
+        bail!("no test has such a name; `cargo xtask test --list` shows the names");
+    }
+    let miri = tests.iter().any(|it| it.name == host::MIRI);
+    environment::prepare(
+        &arguments.host,
+        Needs {
+            miri,
+            ..Needs::default()
+        },
+    )?;
+    Ok(u8::from(!runner::run(&tests)))
+}
+
+fn all(host_arguments: &HostArguments, full: bool) -> Result<Vec<Test>> {
+    let mut tests = host::tests(host_arguments);
+    tests.extend(bad_input::tests(host_arguments));
+    tests.extend(boots::tests(host_arguments, full));
+    tests.extend(weakened::tests(host_arguments)?);
+    Ok(tests)
+}
