@@ -7,6 +7,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod boot_info;
 pub mod call;
 pub mod catalogue;
 pub mod layout;

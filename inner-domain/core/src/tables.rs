@@ -164,6 +164,23 @@ pub fn link(
     Ok(())
 }
 
+/// Bytes of the leaf that maps `address`, or none when nothing does.
+///
+/// `address` is a virtual address of the upper range; `root` as for [`map`].
+pub fn leaf_size(memory: &impl TableMemory, root: PhysicalAddress, address: u64) -> Option<u64> {
+    let address = VirtualAddress::new(address)?;
+    let mut table = root;
+    for level in [Level::Zero, Level::One, Level::Two, Level::Three] {
+        let raw = memory.read(table, address.index(level));
+        match Descriptor::decode(raw, level) {
+            Descriptor::Table { next, .. } => table = next,
+            Descriptor::Block { .. } | Descriptor::Page { .. } => return Some(level.size()),
+            Descriptor::Invalid => return None,
+        }
+    }
+    None
+}
+
 fn check(mapping: &Mapping) -> Result<(), MapError> {
     let Mapping {
         virtual_address,

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The assembly files, and what they and Rust know of each other.
+
+use core::arch::global_asm;
+
+use donjon_abi::manifest::Manifest;
+use donjon_abi::tcr;
+
+use crate::failure::fail;
+use crate::sequence;
+
+/// Block descriptors of the first identity map: valid, AF, and XN for devices.
+const DEVICE_BLOCK_LOW: u64 = 1 | (tcr::MAIR_DEVICE as u64) << 2 | 1 << 10;
+const DEVICE_BLOCK_HIGH: u64 = 0x60;
+/// Inner shareable write-back memory.
+pub const NORMAL_BLOCK: u64 = 1 | (tcr::MAIR_NORMAL as u64) << 2 | 0b11 << 8 | 1 << 10;
+/// `EPD1`: no walks of the upper range.
+const EPD1: u64 = 1 << 23;
+
+global_asm!(
+    include_str!("el2.S"),
+    include_str!("stay.S"),
+    include_str!("start.S"),
+    MANIFEST_SIZE = const size_of::<Manifest>(),
+    DEVICE_BLOCK_LOW = const DEVICE_BLOCK_LOW,
+    DEVICE_BLOCK_HIGH = const DEVICE_BLOCK_HIGH,
+    NORMAL_BLOCK_LOW = const NORMAL_BLOCK,
+    MAIR = const tcr::MAIR,
+    TCR = const (tcr::BOOT | EPD1) & !tcr::A1,
+);
+
+unsafe extern "C" {
+    /// The arm64 Image header: first byte of the boot image.
+    pub static _start: u8;
+    /// First byte of the page that stays.
+    pub static boot_stay_start: u8;
+    /// One past its last byte.
+    pub static boot_stay_end: u8;
+    /// Where a CPU that PSCI switched on begins.
+    pub static boot_secondary: u8;
+    /// Filled in by the packer.
+    pub static boot_manifest: Manifest;
+    /// Level 1 table of the identity map.
+    pub static mut boot_table_l1: [u64; 512];
+}
+
+/// For `start.S`: in x0 and x1.
+#[repr(C)]
+pub struct Handover {
+    /// Physical address of the device tree for Linux.
+    pub device_tree: u64,
+    /// Physical address of Linux.
+    pub entry: u64,
+}
+
+/// Called by `start.S` with the identity map live.
+#[unsafe(no_mangle)]
+extern "C" fn boot_main(device_tree: u64, image: u64, level: u64) -> Handover {
+    match sequence::run(device_tree, image, level) {
+        Ok(handover) => handover,
+        Err(failure) => fail(&failure),
+    }
+}
+
+/// Called by the boot stage's own vectors.
+#[unsafe(no_mangle)]
+extern "C" fn boot_exception(esr: u64, elr: u64, far: u64) -> ! {
+    fail(&format_args!(
+        "exception in the boot stage, ESR_EL1 {esr:#x} ELR_EL1 {elr:#x} FAR_EL1 {far:#x}"
+    ))
+}

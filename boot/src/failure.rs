@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Why the machine cannot start, in plain words on the console.
+
+use core::fmt::Display;
+use core::panic::PanicInfo;
+
+use donjon_core::cpus::CpuError;
+use donjon_core::outer_range::TooManyRanges;
+use donjon_core::requirements::Unmet;
+use donjon_core::tables::MapError;
+use donjon_hal::{cpu, firmware};
+use dtoolkit::error::{FdtParseError, PropertyError, StandardError};
+use thiserror::Error;
+
+use crate::report;
+
+/// Why.
+#[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say it.
+pub enum Failure {
+    #[error("the boot image carries no manifest: it was not packed (use `cargo xtask run`)")]
+    NotPacked,
+    #[error("the loader put the boot image at {0:#x}; it must be 2 MiB aligned")]
+    Misaligned(u64),
+    #[error("the device tree at {0:#x} cannot be read: {1}")]
+    DeviceTree(u64, FdtParseError),
+    #[error("a property of the device tree cannot be read: {0}")]
+    Property(#[from] PropertyError),
+    #[error("the device tree does not follow the specification: {0}")]
+    Standard(#[from] StandardError),
+    #[error("{0}")]
+    Cpu(Unmet),
+    #[error("{0}")]
+    Cpus(#[from] CpuError),
+    #[error("{0} banks of memory are more than the {max}", max = donjon_abi::boot_info::MAX_BANKS)]
+    Banks(usize),
+    #[error("memory reaches up to {0:#x}; Donjon supports it below 512 GiB")]
+    MemoryTooHigh(u64),
+    #[error("no {0} KiB of free memory for the inner domain: give the machine more memory")]
+    NoRoom(u64),
+    #[error(
+        "Linux and its initial ramdisk or device tree overlap at {0:#x}: give the machine more memory"
+    )]
+    Overlap(u64),
+    #[error("{0}")]
+    Map(#[from] MapError),
+    #[error("{0}")]
+    Ranges(#[from] TooManyRanges),
+    #[error("an address of the image is impossible: {0:#x}")]
+    Address(u64),
+    #[error("mode tlbi would invalidate {0} mappings one by one and can do {max}: give the machine whole GiB of memory", max = donjon_abi::layout::GATE_TLBI_MAX)]
+    TlbiList(usize),
+    #[error("TCR_EL1 reads back as {0:#x} after {1:#x} was written")]
+    Tcr(u64, u64),
+}
+
+/// Says so and stops the machine.
+pub fn fail(why: &dyn Display) -> ! {
+    report::line(&format_args!("PANIC cannot start: {why}"));
+    firmware::system_off(report::conduit());
+    cpu::halt()
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo) -> ! {
+    fail(info)
+}

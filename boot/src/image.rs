@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The boot image: what it carries and where.
+
+use donjon_abi::layout::{BLOCK_SIZE, TABLE_BLOCK_SIZE};
+use donjon_abi::manifest::{MANIFEST_MAGIC, MANIFEST_VERSION, Manifest, Segment, SwitchMode};
+use donjon_core::placement::Range;
+
+use crate::assembly::{boot_manifest, boot_stay_end, boot_stay_start};
+use crate::failure::Failure;
+
+/// The boot image at its place in memory.
+pub struct Image {
+    start: u64,
+    manifest: Manifest,
+    /// How the inner domain is entered and left.
+    pub switch_mode: SwitchMode,
+}
+
+impl Image {
+    /// The image that this code runs from.
+    pub fn at(start: u64) -> Result<Self, Failure> {
+        // SAFETY: a static of plain words in our own image, written before it was started.
+        let manifest = unsafe { (&raw const boot_manifest).read_volatile() };
+        let switch_mode = SwitchMode::from_word(manifest.switch_mode);
+        match switch_mode {
+            Some(switch_mode)
+                if manifest.magic == MANIFEST_MAGIC && manifest.version == MANIFEST_VERSION =>
+            {
+                if !start.is_multiple_of(BLOCK_SIZE) {
+                    return Err(Failure::Misaligned(start));
+                }
+                Ok(Self {
+                    start,
+                    manifest,
+                    switch_mode,
+                })
+            }
+            _ => Err(Failure::NotPacked),
+        }
+    }
+
+    /// Everything: boot stage, inner image, Linux with the memory behind it that it needs.
+    pub fn whole(&self) -> Result<Range, Failure> {
+        let end = self.linux() + self.manifest.linux_memory_size;
+        Range::new(self.start, end).ok_or(Failure::Address(end))
+    }
+
+    /// Physical address of Linux.
+    pub fn linux(&self) -> u64 {
+        self.start + self.manifest.linux_offset
+    }
+
+    /// Linux as it will be started, before we write its table block.
+    pub fn linux_bytes(&self) -> &'static [u8] {
+        // SAFETY: the loader put these bytes there and nothing writes them while we read.
+        unsafe {
+            core::slice::from_raw_parts(
+                self.linux() as *const u8,
+                self.manifest.linux_file_size as usize,
+            )
+        }
+    }
+
+    /// Physical address of the 64 KiB block in Linux that holds the root table.
+    pub fn table_block(&self) -> Result<u64, Failure> {
+        let block = self.linux() + self.manifest.linux_table_block;
+        if self.manifest.linux_table_block == 0 || !block.is_multiple_of(TABLE_BLOCK_SIZE) {
+            return Err(Failure::Address(block));
+        }
+        Ok(block)
+    }
+
+    /// Virtual address of the inner domain's initialisation.
+    pub fn inner_init(&self) -> u64 {
+        self.manifest.inner_init
+    }
+
+    /// The inner image's segments, each with the bytes that it starts with.
+    pub fn segments(&self) -> impl Iterator<Item = (Segment, &'static [u8])> {
+        let count = self.manifest.segment_count as usize;
+        let start = self.start;
+        self.manifest
+            .segments
+            .into_iter()
+            .take(count)
+            .map(move |segment| {
+                // SAFETY: the packer put these bytes into the image; nothing writes them.
+                let bytes = unsafe {
+                    core::slice::from_raw_parts(
+                        (start + segment.offset) as *const u8,
+                        segment.file_size as usize,
+                    )
+                };
+                (segment, bytes)
+            })
+    }
+
+    /// The page that CPUs enter and that EL2 is left with: Linux must not have it.
+    pub fn stays(&self) -> Result<Range, Failure> {
+        let start = (&raw const boot_stay_start) as u64;
+        let end = (&raw const boot_stay_end) as u64;
+        Range::new(start, end).ok_or(Failure::Address(start))
+    }
+}

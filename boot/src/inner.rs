@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Builds the inner domain: its image in its own memory, its half of the root, the gate.
+
+extern crate alloc;
+
+use alloc::vec::Vec;
+
+use donjon_abi::boot_info::BootInfo;
+use donjon_abi::layout::{
+    BLOCK_SIZE, CPU_BLOCKS, DATA_WINDOW, DEVICE_WINDOW, GATE, GATE_L1_PAGE, GATE_L2_PAGE,
+    GATE_L3_PAGE, GATE_SLOT, GATE_TLBI_LIST, GATE_TLBI_MAX, PAGE_SIZE, PHYSMAP, ROOT_PAGE,
+    STACK_PAGES, STACK_STRIDE, TABLE_BLOCK_SIZE, TEXT_WINDOW, WINDOW_SIZE,
+};
+use donjon_abi::manifest::{Segment, SwitchMode};
+use donjon_core::address::{Level, PhysicalAddress, VirtualAddress};
+use donjon_core::cpus::CpuSet;
+use donjon_core::descriptor::Kind;
+use donjon_core::placement::Range;
+use donjon_core::tables::{self, Mapping};
+
+use crate::failure::Failure;
+use crate::image::Image;
+use crate::region::{Pages, Region};
+
+const EXECUTABLE: u64 = 1;
+const WRITABLE: u64 = 2;
+
+/// Tables of the inner half: two slots with their levels, and some to spare.
+const TABLES: u64 = 16;
+
+/// Whether text and data are mapped in blocks, so that mode `tlbi` has few of them to invalidate.
+fn in_blocks(mode: SwitchMode) -> bool {
+    mode == SwitchMode::Tlbi
+}
+
+/// Bytes that the inner domain needs.
+pub fn size(image: &Image, cpus: usize, banks: usize) -> u64 {
+    let pages = TABLES + 2 * banks as u64 + 2 + cpus as u64 * (STACK_PAGES + 1);
+    let segments: u64 = image
+        .segments()
+        .map(|(segment, _)| segment.memory_size.next_multiple_of(PAGE_SIZE))
+        .sum();
+    let windows = if in_blocks(image.switch_mode) {
+        2 * WINDOW_SIZE
+    } else {
+        segments
+    };
+    windows + PAGE_SIZE + pages * PAGE_SIZE
+}
+
+/// The inner domain while it is being built.
+pub struct Builder {
+    region: Region,
+    root: PhysicalAddress,
+    gate: Option<PhysicalAddress>,
+    invalidations: Vec<u64>,
+    mode: SwitchMode,
+}
+
+impl Builder {
+    /// Starts with an empty table block at `block` and free memory in `region`.
+    pub fn new(region: Range, block: u64, mode: SwitchMode) -> Result<Self, Failure> {
+        // SAFETY: the block is part of Linux's image, where nothing but zeros and this table go;
+        // Linux is not running yet.
+        unsafe { core::ptr::write_bytes(block as *mut u8, 0, TABLE_BLOCK_SIZE as usize) };
+        Ok(Self {
+            region: Region::new(region),
+            root: physical(block + ROOT_PAGE * PAGE_SIZE)?,
+            gate: None,
+            invalidations: Vec::new(),
+            mode,
+        })
+    }
+
+    /// Copies the image and maps it, the gate included.
+    pub fn load(&mut self, image: &Image, block: u64) -> Result<(), Failure> {
+        let blocks = in_blocks(self.mode);
+        let mut windows = [
+            (TEXT_WINDOW, Kind::InnerText),
+            (DATA_WINDOW, Kind::InnerData),
+        ]
+        .map(|(address, kind)| (address, kind, None));
+        if blocks {
+            for (address, kind, place) in &mut windows {
+                let memory = self.region.take(WINDOW_SIZE, BLOCK_SIZE)?;
+                self.map(*address, memory, WINDOW_SIZE, *kind, Level::Two)?;
+                *place = Some(memory);
+            }
+        }
+        for (segment, bytes) in image.segments() {
+            let window = windows
+                .iter()
+                .find(|(start, _, _)| (*start..*start + WINDOW_SIZE).contains(&segment.address));
+            let memory = match window {
+                Some((start, _, Some(memory))) => {
+                    physical(memory.as_u64() + segment.address - start)?
+                }
+                _ => self.region.take(segment.memory_size, PAGE_SIZE)?,
+            };
+            copy(bytes, memory);
+            if segment.address == GATE {
+                self.map_gate(memory, block)?;
+                self.gate = Some(memory);
+            } else if !blocks {
+                self.map_segment(&segment, memory)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn map_segment(&mut self, segment: &Segment, memory: PhysicalAddress) -> Result<(), Failure> {
+        let kind = match segment.flags {
+            flags if flags & EXECUTABLE != 0 => Kind::InnerText,
+            flags if flags & WRITABLE != 0 => Kind::InnerData,
+            _ => Kind::InnerReadOnly,
+        };
+        let size = segment.memory_size.next_multiple_of(PAGE_SIZE);
+        self.map(segment.address, memory, size, kind, Level::Three)
+    }
+
+    /// The gate's tables are in the table block, and both halves of the root lead to them.
+    fn map_gate(&mut self, memory: PhysicalAddress, block: u64) -> Result<(), Failure> {
+        let page = |index| physical(block + index * PAGE_SIZE);
+        let lower = [page(GATE_L2_PAGE)?, page(GATE_L3_PAGE)?];
+        let mut pages = Pages(&lower);
+        tables::link(&mut pages, self.root, GATE_SLOT, page(GATE_L1_PAGE)?, true)?;
+        let mapping = mapping(GATE, memory, PAGE_SIZE, Kind::GateText, Level::Three)?;
+        Ok(tables::map(&mut pages, self.root, &mapping)?)
+    }
+
+    /// A stack and a CPU block for each CPU, with nothing mapped between them.
+    pub fn map_stacks(&mut self, cpus: &CpuSet) -> Result<(), Failure> {
+        let size = (STACK_PAGES + 1) * PAGE_SIZE;
+        for (index, _) in cpus.iter() {
+            let memory = self.region.take(size, PAGE_SIZE)?;
+            let top = CPU_BLOCKS + index as u64 * STACK_STRIDE;
+            let bottom = top - STACK_PAGES * PAGE_SIZE;
+            self.map(bottom, memory, size, Kind::InnerData, Level::Three)?;
+        }
+        Ok(())
+    }
+
+    /// The console's registers.
+    pub fn map_console(&mut self, registers: u64) -> Result<(), Failure> {
+        let page = physical(registers & !(PAGE_SIZE - 1))?;
+        self.map(
+            DEVICE_WINDOW,
+            page,
+            PAGE_SIZE,
+            Kind::InnerDevice,
+            Level::Three,
+        )
+    }
+
+    /// The inner domain's own view of RAM, in the largest blocks that fit.
+    pub fn map_memory(&mut self, banks: &[Range]) -> Result<(), Failure> {
+        for bank in banks {
+            let start = physical(bank.start())?;
+            let address = PHYSMAP + bank.start();
+            self.map(address, start, bank.size(), Kind::InnerData, Level::One)?;
+        }
+        Ok(())
+    }
+
+    fn map(
+        &mut self,
+        address: u64,
+        memory: PhysicalAddress,
+        size: u64,
+        kind: Kind,
+        largest: Level,
+    ) -> Result<(), Failure> {
+        let mapping = mapping(address, memory, size, kind, largest)?;
+        tables::map(&mut self.region, self.root, &mapping)?;
+        if in_blocks(self.mode) {
+            self.note_leaves(address, size);
+        }
+        Ok(())
+    }
+
+    /// One invalidation for each leaf of a mapping, by asking the tables how large each is.
+    fn note_leaves(&mut self, address: u64, size: u64) {
+        let mut at = address;
+        while at < address + size {
+            self.invalidations.push(at >> 12 & ((1 << 44) - 1));
+            at += tables::leaf_size(&self.region, self.root, at).unwrap_or(PAGE_SIZE);
+        }
+    }
+
+    /// Writes the list of invalidations into the gate page; returns its length.
+    pub fn finish_gate(&mut self) -> Result<usize, Failure> {
+        let count = self.invalidations.len();
+        if count > GATE_TLBI_MAX {
+            return Err(Failure::TlbiList(count));
+        }
+        let gate = self.gate.ok_or(Failure::NotPacked)?;
+        let list = (gate.as_u64() + GATE_TLBI_LIST as u64) as *mut u64;
+        for (index, entry) in self.invalidations.iter().chain([&0]).enumerate() {
+            // SAFETY: inside the gate's page, which is identity-mapped memory of the region.
+            unsafe { list.add(index).write_volatile(*entry) };
+        }
+        Ok(count)
+    }
+
+    /// Stores the inner domain's copy of `boot`; returns its address in the inner view.
+    pub fn store(&mut self, boot: &BootInfo) -> Result<u64, Failure> {
+        let page = self.region.take(size_of::<BootInfo>() as u64, PAGE_SIZE)?;
+        // SAFETY: a fresh page of the region, large and aligned enough.
+        unsafe { (page.as_u64() as *mut BootInfo).write(*boot) };
+        Ok(PHYSMAP + page.as_u64())
+    }
+
+    /// Physical address of the root table.
+    pub fn root(&self) -> u64 {
+        self.root.as_u64()
+    }
+}
+
+fn physical(address: u64) -> Result<PhysicalAddress, Failure> {
+    PhysicalAddress::new(address).ok_or(Failure::Address(address))
+}
+
+fn mapping(
+    address: u64,
+    memory: PhysicalAddress,
+    size: u64,
+    kind: Kind,
+    largest: Level,
+) -> Result<Mapping, Failure> {
+    Ok(Mapping {
+        virtual_address: VirtualAddress::new(address).ok_or(Failure::Address(address))?,
+        physical_address: memory,
+        size,
+        kind,
+        largest,
+    })
+}
+
+fn copy(bytes: &[u8], memory: PhysicalAddress) {
+    // SAFETY: the memory is a piece of the region at least as long as the segment; the image is
+    // elsewhere.
+    unsafe {
+        core::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.as_u64() as *mut u8, bytes.len());
+    }
+}

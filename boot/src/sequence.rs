@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The steps from the loader to Linux, in their order.
+
+extern crate alloc;
+
+use alloc::vec::Vec;
+use core::arch::asm;
+
+use aarch64_cpu::registers::{ID_AA64MMFR0_EL1, Readable};
+use donjon_abi::boot_info::{Bank, BootInfo, MAX_BANKS};
+use donjon_abi::layout::{BLOCK_SIZE, MAX_CPUS};
+use donjon_abi::tcr;
+use donjon_core::cpus::CpuSet;
+use donjon_core::placement::{self, Range};
+use donjon_core::requirements;
+use donjon_hal::console::Console;
+use donjon_hal::cpu;
+use dtoolkit::fdt::Fdt;
+
+use crate::assembly::{Handover, boot_secondary};
+use crate::failure::Failure;
+use crate::image::Image;
+use crate::inner::{self, Builder};
+use crate::{device_tree, heap, identity, measure, report};
+
+/// Everything that the boot stage does in Rust.
+pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure> {
+    // SAFETY: called once, first.
+    unsafe { heap::init() };
+    // SAFETY: the boot protocol puts the device tree there; RAM near the image is mapped.
+    let tree = unsafe { device_tree::read(device_tree) }?;
+    let console = device_tree::console(&tree);
+    let conduit = device_tree::conduit(&tree);
+    // SAFETY: the device tree names a PL011 there, and the identity map has it as a device.
+    report::open(
+        console.and_then(|address| unsafe { Console::new(address) }),
+        conduit,
+    );
+    report::line(&format_args!(
+        "boot image {} at {image:#x}, entered at EL{level}",
+        env!("CARGO_PKG_VERSION")
+    ));
+    check_cpu()?;
+
+    let image = Image::at(image)?;
+    let machine = survey(&tree, device_tree, &image)?;
+    // SAFETY: these are the banks of RAM that the device tree lists.
+    unsafe { identity::cover(&machine.banks) };
+
+    let digest = measure::digest(image.linux_bytes());
+    let [a, b, c, d] = digest;
+    report::line(&format_args!(
+        "Linux at {:#x}, {} KiB, SHA-256 {a:016x}{b:016x}{c:016x}{d:016x}",
+        image.linux(),
+        image.linux_bytes().len() >> 10
+    ));
+
+    let boot = BootInfo {
+        region: bank(machine.region),
+        banks: banks(&machine.banks),
+        cpu_count: machine.mpidrs.len() as u64,
+        mpidrs: mpidrs(&machine.mpidrs),
+        switch_mode: image.switch_mode as u64,
+        conduit: conduit as u64,
+        digest,
+        has_console: console.is_some() as u64,
+        secondary_entry: (&raw const boot_secondary) as u64,
+        stays: bank(image.stays()?),
+        tlbi_pages: 0,
+        entry_level: level,
+    };
+    start_inner(&image, &machine, console, boot)?;
+
+    let amended = device_tree::amend(&tree, &[machine.region, image.stays()?]);
+    let linux_tree = clean_for_linux(&image, &machine, &amended)?;
+    report::line(&format_args!(
+        "starting Linux, switch {}",
+        image.switch_mode.name()
+    ));
+    Ok(Handover {
+        device_tree: linux_tree,
+        entry: image.linux(),
+    })
+}
+
+fn check_cpu() -> Result<(), Failure> {
+    match requirements::unmet(ID_AA64MMFR0_EL1.get()).next() {
+        Some(unmet) => Err(Failure::Cpu(unmet)),
+        None => Ok(()),
+    }
+}
+
+/// What there is and where the inner domain goes.
+struct Machine {
+    banks: Vec<Range>,
+    mpidrs: Vec<u64>,
+    cpus: CpuSet,
+    region: Range,
+}
+
+fn survey(tree: &Fdt, tree_address: u64, image: &Image) -> Result<Machine, Failure> {
+    let banks = device_tree::memory(tree)?;
+    let mpidrs = device_tree::cpus(tree)?;
+    let cpus = CpuSet::new(mpidrs.iter().copied())?;
+
+    let whole = image.whole()?;
+    let mut taken = device_tree::taken(tree)?;
+    taken.extend(Range::with_size(tree_address, tree.data().len() as u64));
+    if let Some(overlap) = taken.iter().find(|range| range.overlaps(whole)) {
+        return Err(Failure::Overlap(overlap.start()));
+    }
+    if !banks.iter().any(|bank| bank.encloses(whole)) {
+        return Err(Failure::NoRoom(whole.size() >> 10));
+    }
+    taken.push(whole);
+    let size = inner::size(image, cpus.count(), banks.len());
+    let region =
+        placement::place(&banks, &taken, size, BLOCK_SIZE).ok_or(Failure::NoRoom(size >> 10))?;
+    Ok(Machine {
+        banks,
+        mpidrs,
+        cpus,
+        region,
+    })
+}
+
+/// Builds the inner domain and runs its initialisation.
+fn start_inner(
+    image: &Image,
+    machine: &Machine,
+    console: Option<u64>,
+    mut boot: BootInfo,
+) -> Result<(), Failure> {
+    let block = image.table_block()?;
+    let mut builder = Builder::new(machine.region, block, image.switch_mode)?;
+    builder.load(image, block)?;
+    builder.map_stacks(&machine.cpus)?;
+    if let Some(registers) = console {
+        builder.map_console(registers)?;
+    }
+    builder.map_memory(&machine.banks)?;
+    boot.tlbi_pages = builder.finish_gate()? as u64;
+    let boot = builder.store(&boot)?;
+    // SAFETY: the root is complete: the inner half and the gate are mapped, the rest is zero.
+    unsafe { enter_inner_view(builder.root()) }?;
+    // SAFETY: the manifest's address is the inner image's function of this type, now mapped,
+    // and the boot information is in the physical view.
+    unsafe {
+        let init: unsafe extern "C" fn(*const BootInfo) =
+            core::mem::transmute(image.inner_init() as *const ());
+        init(boot as *const BootInfo);
+    }
+    Ok(())
+}
+
+/// Makes the upper range what the inner domain will have, beside the identity map.
+///
+/// # Safety
+///
+/// `root` is a root table whose upper half is complete.
+unsafe fn enter_inner_view(root: u64) -> Result<(), Failure> {
+    let ttbr1 = root | u64::from(tcr::RESERVED_ASID) << 48;
+    let back: u64;
+    // SAFETY: the code and its data are in the lower range, which stays as it is; the upper one
+    // was off, so nothing stale is cached for it.
+    unsafe {
+        cpu::clean_instructions();
+        asm!(
+            "dsb ish",
+            "msr ttbr1_el1, {ttbr1}",
+            "isb",
+            "msr tcr_el1, {tcr}",
+            "isb",
+            "tlbi vmalle1",
+            "dsb nsh",
+            "isb",
+            "mrs {back}, tcr_el1",
+            ttbr1 = in(reg) ttbr1,
+            tcr = in(reg) tcr::BOOT,
+            back = out(reg) back,
+            options(nostack)
+        );
+    }
+    if back == tcr::BOOT {
+        Ok(())
+    } else {
+        Err(Failure::Tcr(back, tcr::BOOT))
+    }
+}
+
+/// Linux starts with its caches off: whatever it or a new CPU will read goes to memory.
+fn clean_for_linux(image: &Image, machine: &Machine, tree: &[u8]) -> Result<u64, Failure> {
+    // The tree must begin at a multiple of 8; it lies in the boot stage's heap, which Linux
+    // keeps until it has read it.
+    let words = tree.len().div_ceil(8);
+    let mut aligned: Vec<u64> = Vec::with_capacity(words);
+    for chunk in tree.chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        aligned.push(u64::from_ne_bytes(word));
+    }
+    let tree: &'static [u64] = aligned.leak();
+    let whole = image.whole()?;
+    for range in [whole, machine.region] {
+        // SAFETY: RAM, covered by the identity map.
+        unsafe { cpu::clean_to_coherency(range.start(), range.size()) };
+    }
+    Ok(tree.as_ptr() as u64)
+}
+
+fn bank(range: Range) -> Bank {
+    Bank {
+        start: range.start(),
+        end: range.end(),
+    }
+}
+
+fn banks(ranges: &[Range]) -> [Bank; MAX_BANKS] {
+    let mut banks = [Bank::default(); MAX_BANKS];
+    for (to, from) in banks.iter_mut().zip(ranges) {
+        *to = bank(*from);
+    }
+    banks
+}
+
+fn mpidrs(list: &[u64]) -> [u64; MAX_CPUS] {
+    let mut mpidrs = [0; MAX_CPUS];
+    for (to, from) in mpidrs.iter_mut().zip(list) {
+        *to = *from;
+    }
+    mpidrs
+}

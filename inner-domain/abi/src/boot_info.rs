@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the boot stage tells the inner domain.
+
+use crate::layout::MAX_CPUS;
+
+/// Most banks of RAM.
+pub const MAX_BANKS: usize = 8;
+
+/// A physical range, half open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Bank {
+    /// First byte.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+
+/// How the firmware is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Conduit {
+    /// There is no PSCI.
+    None = 0,
+    /// HVC, to a hypervisor at EL2.
+    Hvc = 1,
+    /// SMC, to EL3.
+    Smc = 2,
+}
+
+impl Conduit {
+    /// The conduit of a word; anything unknown is none.
+    pub const fn from_word(word: u64) -> Self {
+        match word {
+            1 => Self::Hvc,
+            2 => Self::Smc,
+            _ => Self::None,
+        }
+    }
+}
+
+/// Written by the boot stage into a page of the inner memory, read once by the inner domain.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct BootInfo {
+    /// The inner domain's memory.
+    pub region: Bank,
+    /// RAM, the inner memory included; empty banks at the end.
+    pub banks: [Bank; MAX_BANKS],
+    /// Number of CPUs in `mpidrs`.
+    pub cpu_count: u64,
+    /// MPIDR affinity of each CPU of the device tree.
+    pub mpidrs: [u64; MAX_CPUS],
+    /// A `SwitchMode` word.
+    pub switch_mode: u64,
+    /// A [`Conduit`] word.
+    pub conduit: u64,
+    /// SHA-256 of Linux as it was started, in big-endian words.
+    pub digest: [u64; 4],
+    /// Whether the console is mapped in the device window.
+    pub has_console: u64,
+    /// Physical address where a CPU that is switched on enters: the boot stage's code for it.
+    pub secondary_entry: u64,
+    /// The boot stage's page that stays, where CPUs enter: the inner domain's as well.
+    pub stays: Bank,
+    /// Entries of the gate's invalidation list.
+    pub tlbi_pages: u64,
+    /// Exception level at which the machine started the boot image, 1 or 2.
+    pub entry_level: u64,
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! This CPU: who it is, what its registers say, how it stops.
+
+use core::arch::asm;
+
+use aarch64_cpu::registers::{
+    ELR_EL1, ESR_EL1, FAR_EL1, MPIDR_EL1, Readable, SPSR_EL1, TPIDR_EL0, TPIDR_EL1,
+};
+
+/// `MPIDR_EL1` of this CPU.
+pub fn mpidr() -> u64 {
+    MPIDR_EL1.get()
+}
+
+/// The cycle counter, or none while it does not count (`PMCR_EL0.E` clear) or does not exist.
+pub fn cycles() -> Option<u64> {
+    const ENABLE: u64 = 1;
+    let (features, control, cycles): (u64, u64, u64);
+    // SAFETY: reads an identification register.
+    unsafe { asm!("mrs {}, id_aa64dfr0_el1", out(reg) features, options(nomem, nostack)) };
+    // PMUVer: 0 is none, 15 is one that is not the architecture's.
+    if matches!(features >> 8 & 0xf, 0 | 0xf) {
+        return None;
+    }
+    // SAFETY: reads two performance monitor registers, which this CPU has.
+    unsafe {
+        asm!("mrs {}, pmcr_el0", out(reg) control, options(nomem, nostack, preserves_flags));
+        asm!("mrs {}, pmccntr_el0", out(reg) cycles, options(nomem, nostack, preserves_flags));
+    }
+    (control & ENABLE != 0).then_some(cycles)
+}
+
+/// What the registers say about the exception that led to a stop.
+#[derive(Clone, Copy, Debug)]
+pub struct ExceptionRegisters {
+    /// Where it was taken.
+    pub elr: u64,
+    /// Why.
+    pub esr: u64,
+    /// Address of the access, if there was one.
+    pub far: u64,
+    /// PSTATE before.
+    pub spsr: u64,
+    /// `TCR_EL1` that the gate or the vectors found.
+    pub tcr: u64,
+    /// x0 at that time.
+    pub x0: u64,
+}
+
+/// Reads them after the gate's repair path, which leaves the last two in `TPIDR_EL0` and
+/// `TPIDR_EL1`.
+pub fn exception_registers() -> ExceptionRegisters {
+    ExceptionRegisters {
+        elr: ELR_EL1.get(),
+        esr: ESR_EL1.get(),
+        far: FAR_EL1.get(),
+        spsr: SPSR_EL1.get(),
+        tcr: TPIDR_EL0.get(),
+        x0: TPIDR_EL1.get(),
+    }
+}
+
+/// Stops this CPU for good. Interrupts stay masked, so the wait never ends in one being taken.
+pub fn halt() -> ! {
+    loop {
+        // SAFETY: masks exceptions and waits; touches no memory.
+        unsafe { asm!("msr daifset, #0xf", "wfi", options(nomem, nostack)) };
+    }
+}
+
+/// Makes all earlier memory accesses of this CPU visible to the other CPUs and to table walks.
+pub fn publish() {
+    // SAFETY: barriers have no other effect.
+    unsafe { asm!("dsb ish", "isb", options(nostack)) };
+}
+
+/// Makes code that was written as data visible to instruction fetches of this CPU.
+pub fn clean_instructions() {
+    // SAFETY: cache maintenance and barriers change no content (B2.7.4.2).
+    unsafe { asm!("dsb ish", "ic iallu", "dsb ish", "isb", options(nostack)) };
+}
+
+/// Cleans and invalidates the data cache lines of a range to the point of coherency.
+///
+/// # Safety
+///
+/// The whole range is mapped.
+pub unsafe fn clean_to_coherency(start: u64, bytes: u64) {
+    let line = {
+        let ctr: u64;
+        // SAFETY: reads the cache type register.
+        unsafe { asm!("mrs {}, ctr_el0", out(reg) ctr, options(nomem, nostack)) };
+        4u64 << (ctr >> 16 & 0xf)
+    };
+    let mut address = start & !(line - 1);
+    while address < start + bytes {
+        // SAFETY: the caller maps the range; cleaning changes no content.
+        unsafe { asm!("dc civac, {}", in(reg) address, options(nostack)) };
+        address += line;
+    }
+    // SAFETY: a barrier has no other effect.
+    unsafe { asm!("dsb sy", options(nostack)) };
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! PSCI.
+
+use donjon_abi::boot_info::Conduit;
+use smccc::{Hvc, Smc, psci};
+
+/// Switches a CPU on. Returns 0 or the firmware's error, a negative number.
+///
+/// # Safety
+///
+/// `entry` is the physical address of code that can run with the MMU off and `context` in x0.
+pub unsafe fn cpu_on(conduit: Conduit, mpidr: u64, entry: u64, context: u64) -> i64 {
+    let result = match conduit {
+        Conduit::Hvc => psci::cpu_on::<Hvc>(mpidr, entry, context),
+        Conduit::Smc => psci::cpu_on::<Smc>(mpidr, entry, context),
+        Conduit::None => Err(psci::Error::NotSupported),
+    };
+    match result {
+        Ok(()) => 0,
+        Err(error) => error.into(),
+    }
+}
+
+/// Switches the machine off. Returns only where that is not possible.
+pub fn system_off(conduit: Conduit) {
+    let _ = match conduit {
+        Conduit::Hvc => psci::system_off::<Hvc>(),
+        Conduit::Smc => psci::system_off::<Smc>(),
+        Conduit::None => Ok(()),
+    };
+}

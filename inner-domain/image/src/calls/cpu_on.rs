@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Starting a CPU.
+
+use donjon_abi::call::Error;
+use donjon_core::outer_range::Allegation;
+use donjon_hal::firmware;
+
+use crate::dispatch::{Arguments, Outcome, Refusal};
+use crate::state;
+
+/// Switches a CPU on at the boot stage's entry, which leaves EL2 as on the first CPU and goes on
+/// to `entry` at EL1 with the MMU off.
+pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {
+    let machine = state::machine().ok_or(Error::Busy)?;
+    if !machine.cpus.contains(*mpidr) {
+        return Err(Error::InvalidArgument.into());
+    }
+    let entry = machine
+        .outer
+        .check(Allegation::new(*entry, 4))
+        .map_err(|_| Error::BadAddress)?;
+    // SAFETY: the boot stage put code there that takes the entry in x0 and needs no MMU.
+    let status = unsafe {
+        firmware::cpu_on(
+            machine.conduit,
+            *mpidr,
+            machine.boot.secondary_entry,
+            entry.address(),
+        )
+    };
+    match status {
+        0 => Ok(0),
+        error => Err(Refusal::with_value(Error::Firmware, error as u64)),
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Log read-out.
+
+use donjon_abi::call::Error;
+use donjon_core::outer_range::Allegation;
+use donjon_hal::physical;
+
+use crate::dispatch::{Arguments, Outcome};
+use crate::{journal, state};
+
+/// Bytes of text in one call at most: bounds its duration and its stack.
+const PIECE: usize = 1024;
+
+/// Bytes of the next cursor, which precedes the text.
+const CURSOR: usize = 8;
+
+/// Copies the next cursor and log text into a buffer of the caller's.
+pub fn log([cursor, address, length, ..]: &Arguments) -> Outcome {
+    let machine = state::machine().ok_or(Error::Busy)?;
+    let buffer = machine
+        .outer
+        .check(Allegation::new(*address, *length))
+        .map_err(|_| Error::BadAddress)?;
+    let room = usize::try_from(buffer.length())
+        .ok()
+        .and_then(|length| length.checked_sub(CURSOR))
+        .ok_or(Error::InvalidArgument)?;
+
+    let mut piece = [0u8; CURSOR + PIECE];
+    let text = &mut piece[CURSOR..][..room.min(PIECE)];
+    let reading = journal::read(*cursor, text).ok_or(Error::Busy)?;
+    piece[..CURSOR].copy_from_slice(&reading.next.to_le_bytes());
+    let filled = &piece[..CURSOR + reading.copied];
+    // SAFETY: the buffer was checked to be the outer domain's RAM and is at least this long.
+    unsafe { physical::write_outer(buffer.address(), filled) };
+    Ok(filled.len() as u64)
+}

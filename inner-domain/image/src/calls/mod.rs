@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The core's own calls, one file each. Each takes arguments as the caller left them.
+
+pub mod cpu_on;
+pub mod echo;
+pub mod information;
+pub mod log;
+pub mod statistics;
+pub mod version;

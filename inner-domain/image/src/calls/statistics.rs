@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Counters.
+
+use donjon_abi::call::{Counter, Error};
+
+use crate::cpu_block::CpuBlock;
+use crate::dispatch::{Arguments, Outcome};
+use crate::state;
+
+/// One counter of one function on one CPU.
+pub fn statistics([cpu, function, counter, ..]: &Arguments) -> Outcome {
+    let counter = match *counter {
+        word if word == Counter::Calls as u64 => Counter::Calls,
+        word if word == Counter::Refusals as u64 => Counter::Refusals,
+        word if word == Counter::Instructions as u64 => Counter::Instructions,
+        _ => return Err(Error::InvalidArgument.into()),
+    };
+    let mask = state::machine().map_or(0, |machine| machine.cpus.mask());
+    let known = u32::try_from(*cpu)
+        .ok()
+        .and_then(|cpu| mask.checked_shr(cpu))
+        .is_some_and(|rest| rest & 1 == 1);
+    if !known {
+        return Err(Error::InvalidArgument.into());
+    }
+    // SAFETY: the index is in the mask of the CPUs that have a stack.
+    let block = unsafe { CpuBlock::of(*cpu as usize) };
+    block
+        .read(counter, *function)
+        .ok_or(Error::InvalidArgument.into())
+}

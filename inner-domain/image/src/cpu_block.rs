@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The page above each CPU's stack.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use donjon_abi::call::{CORE_FUNCTIONS, Counter};
+use donjon_abi::layout::{CPU_BLOCKS, MAX_CPUS, PAGE_SIZE, STACK_STRIDE};
+
+/// One counter for each function, and one for calls to unknown ones.
+const ROW: usize = CORE_FUNCTIONS + 1;
+
+/// Counters of one CPU. Written by that CPU alone, read by any.
+///
+/// The gate finds `calls` at offset 0.
+#[repr(C)]
+pub struct CpuBlock {
+    calls: [AtomicU64; ROW],
+    refusals: [AtomicU64; ROW],
+    instructions: [AtomicU64; ROW],
+}
+
+const _: () = assert!(size_of::<CpuBlock>() <= PAGE_SIZE as usize);
+
+impl CpuBlock {
+    /// The block of the CPU with this index.
+    ///
+    /// # Safety
+    ///
+    /// The boot stage has mapped a stack for this index (`CpuSet::mask`).
+    pub unsafe fn of(index: usize) -> &'static Self {
+        let address = CPU_BLOCKS + (index % MAX_CPUS) as u64 * STACK_STRIDE;
+        // SAFETY: the boot stage mapped a zeroed page there, for good; all fields are atomic,
+        // and the gate's increments come from the owning CPU alone.
+        unsafe { &*(address as *const Self) }
+    }
+
+    fn row(&self, counter: Counter) -> &[AtomicU64; ROW] {
+        match counter {
+            Counter::Calls => &self.calls,
+            Counter::Refusals => &self.refusals,
+            Counter::Instructions => &self.instructions,
+        }
+    }
+
+    /// A counter, or none for a function beyond the last.
+    pub fn read(&self, counter: Counter, function: u64) -> Option<u64> {
+        let cell = self.row(counter).get(usize::try_from(function).ok()?)?;
+        Some(cell.load(Ordering::Relaxed))
+    }
+
+    /// Adds to a counter. Only the owning CPU does, so a load and a store suffice.
+    pub fn add(&self, counter: Counter, function: usize, amount: u64) {
+        if let Some(cell) = self.row(counter).get(function) {
+            cell.store(
+                cell.load(Ordering::Relaxed).wrapping_add(amount),
+                Ordering::Relaxed,
+            );
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! From a function number to a function.
+//!
+//! The gate indexes [`donjon_call_table`] for the core's own functions. Everything else comes
+//! through [`donjon_other_call`]: services, unknown numbers, and the stop after a mismatch.
+
+use donjon_abi::call::{self, CORE_FUNCTIONS, Counter, Error, OWNER_SHIFT};
+use donjon_hal::cpu;
+
+use crate::cpu_block::CpuBlock;
+use crate::{calls, epitaph, service};
+
+/// What a call gives back in x0 and x1 (AAPCS64: two words by value are returned so).
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct CallResult {
+    status: i64,
+    value: u64,
+}
+
+impl CallResult {
+    /// The words for the gate.
+    pub fn new(outcome: Outcome) -> Self {
+        match outcome {
+            Ok(value) => Self { status: 0, value },
+            Err(refusal) => Self {
+                status: refusal.error as i64,
+                value: refusal.value,
+            },
+        }
+    }
+}
+
+/// The caller's fault: a code, and a value that explains it.
+#[derive(Clone, Copy)]
+pub struct Refusal {
+    error: Error,
+    value: u64,
+}
+
+impl Refusal {
+    /// A refusal with a value for x1.
+    pub fn with_value(error: Error, value: u64) -> Self {
+        Self { error, value }
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self { error, value: 0 }
+    }
+}
+
+/// Of a call.
+pub type Outcome = Result<u64, Refusal>;
+
+/// x1 to x6, as the caller left them: allegations until checked.
+pub type Arguments = [u64; 6];
+
+/// What the gate calls: function number, arguments, and the CPU block in x7.
+type Entry = extern "C" fn(u64, u64, u64, u64, u64, u64, u64, &'static CpuBlock) -> CallResult;
+
+/// The table that the gate indexes. A page of its own: the gate forms its address with one ADRP.
+#[repr(C, align(4096))]
+pub struct CallTable([Entry; CORE_FUNCTIONS]);
+
+macro_rules! entry {
+    ($number:expr, $handler:path) => {{
+        extern "C" fn enter(
+            _: u64,
+            a1: u64,
+            a2: u64,
+            a3: u64,
+            a4: u64,
+            a5: u64,
+            a6: u64,
+            block: &'static CpuBlock,
+        ) -> CallResult {
+            measured(block, $number as usize, || {
+                $handler(&[a1, a2, a3, a4, a5, a6])
+            })
+        }
+        enter
+    }};
+}
+
+/// In the order of [`call::Function`].
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".rodata.call_table")]
+pub static donjon_call_table: CallTable = CallTable([
+    null,
+    entry!(call::Function::Version, calls::version::version),
+    entry!(call::Function::Statistics, calls::statistics::statistics),
+    entry!(call::Function::Log, calls::log::log),
+    entry!(call::Function::Echo, calls::echo::echo),
+    entry!(call::Function::Information, calls::information::information),
+    entry!(call::Function::CpuOn, calls::cpu_on::cpu_on),
+]);
+
+/// [`call::Function::Null`]: nothing, not even the measuring. x1 comes back as it went in.
+extern "C" fn null(
+    _: u64,
+    a1: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+    _: &'static CpuBlock,
+) -> CallResult {
+    CallResult {
+        status: 0,
+        value: a1,
+    }
+}
+
+/// Runs a handler and counts what it did.
+fn measured(
+    block: &'static CpuBlock,
+    function: usize,
+    handler: impl FnOnce() -> Outcome,
+) -> CallResult {
+    epitaph::join_if_stopping();
+    let before = cpu::cycles();
+    let outcome = handler();
+    if let (Some(before), Some(after)) = (before, cpu::cycles()) {
+        block.add(Counter::Instructions, function, after.wrapping_sub(before));
+    }
+    if outcome.is_err() {
+        block.add(Counter::Refusals, function, 1);
+    }
+    CallResult::new(outcome)
+}
+
+/// Every number that is not the core's.
+#[unsafe(no_mangle)]
+extern "C" fn donjon_other_call(
+    number: u64,
+    a1: u64,
+    a2: u64,
+    a3: u64,
+    a4: u64,
+    a5: u64,
+    a6: u64,
+    block: &'static CpuBlock,
+) -> CallResult {
+    if number == call::REASON_MISMATCH {
+        epitaph::mismatch();
+    }
+    block.add(Counter::Calls, CORE_FUNCTIONS, 1);
+    measured(block, CORE_FUNCTIONS, || {
+        let owner = number >> OWNER_SHIFT;
+        let function = number & ((1 << OWNER_SHIFT) - 1);
+        service::of(owner)
+            .ok_or(Error::UnknownFunction)?
+            .call(function, &[a1, a2, a3, a4, a5, a6])
+    })
+}

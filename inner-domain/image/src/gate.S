@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The gate: the only way into the inner domain and the only way out.
+//
+// It has three parts. `enter` and `leave` are in the gate page, the one page of ours that both
+// views map executable; `inner` is in the last page before it, which the inner view alone has.
+//
+//     caller: blr GATE_ENTRY
+//       enter   mask, write TCR_EL1 (inner), ISB, compare, go to the inner part
+//       inner   stack by MPIDR_EL1, count, call the function, clear, write TCR_EL1 (outer)
+//       ------- root slot 63 ends, slot 64 begins
+//       leave   ISB, unmask, return
+//
+// Registers: x0 function number, then status. x1 to x6 arguments, then x1 value. x18 is scratch
+// of gate and vectors (the kernel is built with -ffixed-x18). x19 to x29 are the callee's to
+// save; SP, x30 and DAIF are put back. All other registers and NZCV are cleared on the way out.
+//
+// What an attacker may assume: arbitrary register contents at every instruction of the gate
+// page, interrupts and debug exceptions open, both stack pointers anywhere, hostile memory.
+//
+// References are to the Arm Architecture Reference Manual, DDI 0487.
+
+// A 64-bit constant whose upper 16 bits are zero, from immediates alone.
+.macro constant register, value
+    movz    \register, #((\value) & 0xffff)
+    movk    \register, #(((\value) >> 16) & 0xffff), lsl #16
+    movk    \register, #(((\value) >> 32) & 0xffff), lsl #32
+.endm
+
+.if {STRICT}
+    // First step in, last step out: the reserved ASID is current, the range is narrow.
+    .equ    FIRST_IN, {STRICT_MIDDLE}
+    .equ    FIRST_OUT, {STRICT_MIDDLE}
+.else
+    .equ    FIRST_IN, {INNER}
+    .equ    FIRST_OUT, {OUTER}
+.endif
+.if {WEAKEN_NO_NARROW}
+    // For a test alone: a gate that forgets to narrow.
+    .equ    OUT, {INNER}
+.else
+    .equ    OUT, FIRST_OUT
+.endif
+
+// ---------------------------------------------------------------------------------------------
+    .section .gate.inner, "ax"
+    // A page of traps that ends with the code below: 41 words. The linker script checks the sum.
+    .rept 1024 - 41
+    udf     #0
+    .endr
+
+// Not a number of the core: unknown, or the stop after a mismatch. Rust decides. Never counted
+// by the code below, whose table has no entry for it.
+donjon_gate_other:
+    bl      donjon_other_call
+    b       donjon_gate_return
+
+    .global donjon_gate_inner
+donjon_gate_inner:
+    // The stack belongs to this CPU because MPIDR_EL1 says so, which software at EL1 cannot
+    // write; TPIDR_EL1 and the stack pointers are the outer domain's to choose. The boot stage
+    // has checked that no two CPUs share an index (abi: layout::cpu_index).
+    mrs     x10, mpidr_el1
+    orr     x10, x10, x10, lsr #{CPU_INDEX_SHIFT}
+    and     x10, x10, #{CPU_INDEX_MASK}
+    adrp    x7, donjon_cpu_blocks
+    add     x7, x7, x10, lsl #{STACK_STRIDE_SHIFT}
+    // Whichever SP is selected: SP_EL0 serves as well, and comes back as it was. Taking an
+    // exception here would end in the vectors' comparison, not on a stack.
+    mov     x10, sp
+    mov     sp, x7
+    stp     x10, x30, [sp, #-32]!
+    str     x9, [sp, #16]
+
+    cmp     x0, #{CORE_FUNCTIONS}
+    b.hs    donjon_gate_other
+    ldr     x10, [x7, x0, lsl #3]       // calls of this function on this CPU
+    add     x10, x10, #1
+    str     x10, [x7, x0, lsl #3]
+    adrp    x11, donjon_call_table      // begins a page
+    ldr     x11, [x11, x0, lsl #3]
+    blr     x11                         // x0..x6 as they came, x7 the CPU block
+
+donjon_gate_return:
+    ldr     x9, [sp, #16]
+    ldp     x10, x30, [sp]
+    mov     sp, x10
+
+    // What the function left behind is the inner domain's business. x0 and x1 are the result,
+    // x9, x10, x30 the caller's own DAIF, SP and return address, x18 becomes a public constant.
+    .irp    n, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 15, 16, 17
+    mov     x\n, xzr
+    .endr
+    msr     nzcv, xzr
+
+    constant x18, OUT
+    // The exit write is the last word of the inner-only slot. Its ISB is the first word of the
+    // next slot, which both views map: fetching it is right before and after the change takes
+    // effect (the write is not guaranteed to be seen before a context synchronization event,
+    // B2.6 and D8.2.3). The outer view cannot fetch the write itself: its root entry is
+    // invalid there, so nobody reaches it with a value of their own.
+    .global donjon_gate_exit_write
+donjon_gate_exit_write:
+    msr     tcr_el1, x18
+    .global donjon_gate_inner_end
+donjon_gate_inner_end:
+
+// ---------------------------------------------------------------------------------------------
+    .section .gate.page, "ax"
+    .global donjon_gate_page
+donjon_gate_page:
+
+    .global donjon_gate_leave
+donjon_gate_leave:
+    isb
+.if {STRICT}
+    // Second step out: back to the user's ASID. This write can be reached from outside with any
+    // value, so it is compared like the one on the way in.
+    movk    x18, #(({OUTER} >> 16) & 0xffff), lsl #16
+    movk    x18, #({OUTER} & 0xffff)
+    msr     tcr_el1, x18
+    isb
+    mrs     x18, tcr_el1
+    ldr     x10, .Louter
+    cmp     x18, x10
+    b.ne    donjon_gate_repair
+.endif
+.if {TLBI}
+    // The ASID is the user's throughout, so what the TLB learned in the wide view would still
+    // hit. After the narrowing and its ISB no walk can fetch it again; before, a walk could
+    // refill behind the invalidation (R_SQBCS: speculative walks at any time). By VA, all
+    // ASIDs, this CPU alone (sufficient because CnP is 0), and complete before the return.
+    adr     x10, .Ltlbi_list
+1:  ldr     x11, [x10], #8
+    cbz     x11, 2f
+    tlbi    vaae1, x11
+    b       1b
+2:  dsb     nsh
+    isb
+.endif
+    msr     daif, x9
+    ret
+    .global donjon_gate_leave_end
+donjon_gate_leave_end:
+
+    .org    donjon_gate_page + {ENTRY}
+    .global donjon_gate_enter
+donjon_gate_enter:
+    // Nothing may interrupt between here and the return: vectors and handlers are Linux's. D, A,
+    // I and F cover every exception that a CPU we accept can take asynchronously (no FEAT_NMI).
+    mrs     x9, daif
+    msr     daifset, #0xf
+.Lbuild:
+    constant x18, FIRST_IN
+    // The one forgeable write (in mode strict one of three). No load or store until the ISB.
+    .global donjon_gate_entry_write
+donjon_gate_entry_write:
+    msr     tcr_el1, x18
+    isb
+.if {STRICT}
+    movk    x18, #(({INNER} >> 16) & 0xffff), lsl #16
+    msr     tcr_el1, x18
+    isb
+.endif
+    // All 64 bits, because any of them may matter: TG1, HPD1, HA/HD, IRGN, TBI. The literal is
+    // in this page, and whatever geometry was forged, this page's address leads to this page or
+    // to a fault (docs/design.md, forged geometry; checked by the host).
+    mrs     x18, tcr_el1
+    ldr     x10, .Linner
+    cmp     x18, x10
+    b.ne    donjon_gate_repair
+    // Once more for somebody who came in behind the first one.
+    msr     daifset, #0xf
+    tbnz    x0, #63, .Lflush
+    b       donjon_gate_inner
+    .global donjon_gate_enter_end
+donjon_gate_enter_end:
+
+    // A stop after a mismatch. While the forged value stood, walks may have left entries that
+    // the right value would never make: inner pages under the user's ASID, hostile pages under
+    // the reserved one (R_VNRFW). Drop them before the inner domain relies on a translation.
+.Lflush:
+    tlbi    vmalle1
+    dsb     nsh
+    isb
+    b       donjon_gate_inner
+
+    .balign 8
+.Linner:
+    .quad   {INNER}
+.Louter:
+    .quad   {OUTER}
+
+    .org    donjon_gate_page + {REPAIR}
+    .global donjon_gate_repair
+donjon_gate_repair:
+    // From a vector or from the comparisons above: TCR_EL1 is not what it should be. This CPU
+    // never returns to Linux, so registers that Linux relies on can keep what the epitaph
+    // wants: x0 in TPIDR_EL1, the bad value in TPIDR_EL0. The write above repairs it.
+    msr     daifset, #0xf
+    msr     tpidr_el1, x0
+    mrs     x18, tcr_el1
+    msr     tpidr_el0, x18
+    movz    x0, #({REASON} & 0xffff)
+    movk    x0, #(({REASON} >> 16) & 0xffff), lsl #16
+    movk    x0, #(({REASON} >> 32) & 0xffff), lsl #32
+    movk    x0, #(({REASON} >> 48) & 0xffff), lsl #48
+    b       .Lbuild
+
+    .org    donjon_gate_page + {TLBI_LIST}
+.Ltlbi_list:
+    .quad   0
+    .org    donjon_gate_page + 4096

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Gives the gate its constants; the gate itself is `gate.S`.
+
+use core::arch::global_asm;
+
+use donjon_abi::manifest::SwitchMode;
+use donjon_abi::{call, layout, tcr};
+
+/// How this image is entered and left: decided when it is built, so that the gate has no branch
+/// for it.
+pub const SWITCH_MODE: SwitchMode = if cfg!(feature = "switch-tlbi") {
+    SwitchMode::Tlbi
+} else if cfg!(feature = "switch-strict") {
+    SwitchMode::Strict
+} else {
+    SwitchMode::Asid
+};
+
+const _: () = assert!(
+    cfg!(feature = "switch-asid") as u32
+        + cfg!(feature = "switch-tlbi") as u32
+        + cfg!(feature = "switch-strict") as u32
+        == 1,
+    "choose one of the features switch-asid, switch-tlbi and switch-strict"
+);
+
+/// Bits that tell which protections this image was built without.
+pub const WEAKENED: u64 = cfg!(feature = "weaken-no-narrow") as u64;
+
+const INNER: u64 = match SWITCH_MODE {
+    SwitchMode::Tlbi => tcr::INNER_TLBI,
+    SwitchMode::Asid | SwitchMode::Strict => tcr::INNER,
+};
+
+global_asm!(
+    include_str!("gate.S"),
+    INNER = const INNER,
+    OUTER = const tcr::OUTER,
+    STRICT_MIDDLE = const tcr::STRICT_MIDDLE,
+    STRICT = const matches!(SWITCH_MODE, SwitchMode::Strict) as u32,
+    TLBI = const matches!(SWITCH_MODE, SwitchMode::Tlbi) as u32,
+    WEAKEN_NO_NARROW = const cfg!(feature = "weaken-no-narrow") as u32,
+    CPU_INDEX_SHIFT = const layout::CPU_INDEX_SHIFT,
+    CPU_INDEX_MASK = const layout::MAX_CPUS - 1,
+    STACK_STRIDE_SHIFT = const layout::STACK_STRIDE_SHIFT,
+    CORE_FUNCTIONS = const call::CORE_FUNCTIONS,
+    ENTRY = const layout::GATE_ENTRY - layout::GATE,
+    REPAIR = const layout::GATE_REPAIR - layout::GATE,
+    TLBI_LIST = const layout::GATE_TLBI_LIST,
+    REASON = const call::REASON_MISMATCH,
+);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The log: lines in a ring that Linux reads out, and on the console until Linux owns that.
+
+extern crate alloc;
+
+use alloc::boxed::Box;
+use core::fmt::{self, Write};
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use donjon_abi::layout::DEVICE_WINDOW;
+use donjon_core::log_ring::{LogRing, Reading};
+use donjon_hal::console::Console;
+use donjon_hal::cpu;
+use log::{LevelFilter, Log, Metadata, Record};
+use spin::{Mutex, Once};
+
+/// Bytes of the ring.
+const RING_SIZE: usize = 16 << 10;
+
+type Ring = Mutex<Box<LogRing<RING_SIZE>>>;
+
+static RING: Once<Ring> = Once::new();
+static HAS_CONSOLE: AtomicBool = AtomicBool::new(false);
+static CONSOLE_IS_OURS: AtomicBool = AtomicBool::new(false);
+
+struct Journal;
+
+impl Log for Journal {
+    fn enabled(&self, _: &Metadata) -> bool {
+        true
+    }
+
+    fn log(&self, record: &Record) {
+        let level = record.level().as_str();
+        let cpu = cpu::mpidr() & 0xffff;
+        if let Some(ring) = RING.get() {
+            let _ = writeln!(
+                Writer(&mut ring.lock()),
+                "{level} cpu {cpu:#x}: {}",
+                record.args()
+            );
+        }
+        if CONSOLE_IS_OURS.load(Ordering::Relaxed)
+            && let Some(mut console) = console()
+        {
+            let _ = writeln!(console, "donjon: {}", record.args());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+struct Writer<'a>(&'a mut LogRing<RING_SIZE>);
+
+impl Write for Writer<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.push(text);
+        Ok(())
+    }
+}
+
+/// Starts the log. The heap must work.
+pub fn init(has_console: bool) {
+    HAS_CONSOLE.store(has_console, Ordering::Relaxed);
+    CONSOLE_IS_OURS.store(has_console, Ordering::Relaxed);
+    RING.call_once(|| Mutex::new(Box::new(LogRing::new())));
+    // Fails only when there is a logger already, which then is this one.
+    let _ = log::set_logger(&Journal);
+    log::set_max_level(LevelFilter::Info);
+}
+
+/// From here on the console is Linux's; the log goes to the ring alone.
+pub fn leave_console() {
+    CONSOLE_IS_OURS.store(false, Ordering::Relaxed);
+}
+
+/// Copies log text from `cursor` on.
+pub fn read(cursor: u64, buffer: &mut [u8]) -> Option<Reading> {
+    Some(RING.get()?.lock().read(cursor, buffer))
+}
+
+/// The console, for early messages and epitaphs.
+pub fn console() -> Option<Console> {
+    if !HAS_CONSOLE.load(Ordering::Relaxed) {
+        return None;
+    }
+    // SAFETY: the boot stage mapped the PL011 that it printed on in the device window, for good.
+    unsafe { Console::new(DEVICE_WINDOW) }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the inner domain knows about the machine; set once, before Linux starts.
+
+use donjon_abi::boot_info::{BootInfo, Conduit};
+use donjon_core::cpus::CpuSet;
+use donjon_core::outer_range::OuterMemory;
+use spin::Once;
+
+/// The machine.
+pub struct Machine {
+    /// What the boot stage said.
+    pub boot: BootInfo,
+    /// Memory that the outer domain may name.
+    pub outer: OuterMemory,
+    /// CPUs with a stack.
+    pub cpus: CpuSet,
+    /// How the firmware is called.
+    pub conduit: Conduit,
+}
+
+static MACHINE: Once<Machine> = Once::new();
+
+/// Stores it. The first one stays.
+pub fn set(machine: Machine) -> &'static Machine {
+    MACHINE.call_once(|| machine)
+}
+
+/// The machine, or none before initialisation.
+pub fn machine() -> Option<&'static Machine> {
+    MACHINE.get()
+}
