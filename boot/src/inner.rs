@@ -81,10 +81,14 @@ impl Builder {
         ]
         .map(|(address, kind)| (address, kind, None));
         if blocks {
-            for (address, kind, place) in &mut windows {
-                let memory = self.region.take(WINDOW_SIZE, BLOCK_SIZE)?;
-                self.map(*address, memory, WINDOW_SIZE, *kind, Level::Two)?;
-                *place = Some(memory);
+            // Both before any table comes between them: they must not lose their alignment.
+            for (_, _, place) in &mut windows {
+                *place = Some(self.region.take(WINDOW_SIZE, BLOCK_SIZE)?);
+            }
+            for (address, kind, place) in windows {
+                if let Some(memory) = place {
+                    self.map(address, memory, WINDOW_SIZE, kind, Level::Two)?;
+                }
             }
         }
         for (segment, bytes) in image.segments() {
