@@ -18,6 +18,7 @@ fn main() {
         ("CPU_BLOCKS", layout::CPU_BLOCKS),
         ("GATE", layout::GATE),
         ("GATE_ENTRY", layout::GATE_ENTRY),
+        ("GATE_ENTRY_WRITE", layout::GATE_ENTRY_WRITE),
         ("GATE_REPAIR", layout::GATE_REPAIR),
     ] {
         println!("cargo:rustc-link-arg-bins=--defsym={name}={value:#x}");

@@ -144,7 +144,7 @@ pub const INFORMATION: [(&str, Information); 14] = [
 ];
 
 /// Every number that Linux needs besides calls and errors.
-pub const CONSTANTS: [Constant; 19] = [
+pub const CONSTANTS: [Constant; 20] = [
     Constant {
         name: "ABI_VERSION",
         value: call::ABI_VERSION as u64,
@@ -164,6 +164,11 @@ pub const CONSTANTS: [Constant; 19] = [
         name: "GATE",
         value: layout::GATE_ENTRY,
         about: "entry of the gate",
+    },
+    Constant {
+        name: "GATE_ENTRY_WRITE",
+        value: layout::GATE_ENTRY_WRITE,
+        about: "the write of TCR_EL1 on the way in; what an attacker jumps to",
     },
     Constant {
         name: "GATE_PAGE",

@@ -42,6 +42,8 @@ pub const GATE: u64 = slot(GATE_SLOT as u64);
 
 /// Where a call enters. The way out begins at [`GATE`] itself.
 pub const GATE_ENTRY: u64 = GATE + 0x80;
+/// The write of `TCR_EL1` on the way in: what an attacker jumps to.
+pub const GATE_ENTRY_WRITE: u64 = GATE_ENTRY + 5 * 4;
 /// Where a vector that found another `TCR_EL1` enters.
 pub const GATE_REPAIR: u64 = GATE + 0x180;
 /// Offset in the gate page of the list that mode `tlbi` works through on the way out: operands

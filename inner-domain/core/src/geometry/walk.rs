@@ -84,13 +84,13 @@ pub fn walk(memory: &impl PhysicalMemory, root: u64, geometry: Geometry, probe: 
             granule: geometry.granule,
             level,
         };
-        if memory.is_hostile(read) {
-            return Verdict::HostileTable { descriptor, level };
-        }
         let Some(raw) = memory.read(descriptor) else {
             let address = descriptor;
             return Verdict::Fault(Fault::NoMemory { address });
         };
+        if memory.is_hostile(read) {
+            return Verdict::HostileTable { descriptor, level };
+        }
         let shift = geometry.shift(remaining);
         match (raw & 0b11, level == LAST_LEVEL) {
             (0b11, true) => return leaf(memory, geometry, raw, shift, probe),

@@ -7,11 +7,10 @@
  * -icount shift=0. bench_wall reads the virtual counter, in nanoseconds per
  * round trip over a batch.
  */
-#include <linux/arm-smccc.h>
 #include <linux/dcache.h>
 #include <linux/irqflags.h>
 #include <linux/mutex.h>
-#include <linux/psci.h>
+#include <linux/of.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
 
@@ -34,57 +33,77 @@
 static DEFINE_MUTEX(measuring);
 static u64 samples[SAMPLES];
 
-static void null_call(void)
-{
-	__donjon_call(DONJON_FN_NULL, 0, 0, 0, 0, 0, 0);
-}
+static enum { CONDUIT_NONE, CONDUIT_HVC, CONDUIT_SMC } conduit __ro_after_init;
 
 static noinline void empty_function(void)
 {
 	asm volatile("");
 }
 
-static void function_call(void)
-{
-	empty_function();
-}
-
-static void firmware_call(void)
-{
-	struct arm_smccc_res result;
-
-	arm_smccc_1_1_invoke(PSCI_0_2_FN_PSCI_VERSION, &result);
-}
-
-/* Between the two reads stands only what is measured, and what is subtracted. */
-#define CYCLES(statement)						\
+/*
+ * Everything that a call needs is in its registers before the first reading, so
+ * that what lies between the two is the branch, what it leads to, and the way
+ * back.
+ */
+#define MEASURE(operation)						\
 ({									\
 	u64 before, after;						\
+	register unsigned long x0 asm("x0") = first;			\
+	register unsigned long x1 asm("x1") = 0;			\
 									\
-	asm volatile("isb; mrs %0, pmccntr_el0" : "=r" (before) :: "memory"); \
-	statement;							\
-	asm volatile("isb; mrs %0, pmccntr_el0" : "=r" (after) :: "memory");  \
+	asm volatile("isb\n"						\
+		     "mrs %[before], pmccntr_el0\n"			\
+		     operation "\n"					\
+		     "isb\n"						\
+		     "mrs %[after], pmccntr_el0\n"			\
+		     : [before] "=&r" (before), [after] "=&r" (after),	\
+		       "+r" (x0), "+r" (x1)				\
+		     : [target] "r" (target)				\
+		     : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9",	\
+		       "x10", "x11", "x12", "x13", "x14", "x15", "x16",	\
+		       "x17", "x30", "cc", "memory");			\
 	after - before;							\
 })
 
-static u64 cycles_of_null_call(void)
+static u64 cycles_of_call(unsigned long target, unsigned long first)
 {
-	return CYCLES(null_call());
-}
-
-static u64 cycles_of_function_call(void)
-{
-	return CYCLES(function_call());
-}
-
-static u64 cycles_of_firmware_call(void)
-{
-	return CYCLES(firmware_call());
+	return MEASURE("blr %[target]");
 }
 
 static u64 cycles_of_nothing(void)
 {
-	return CYCLES((void)0);
+	unsigned long target = 0, first = 0;
+
+	return MEASURE("");
+}
+
+static u64 cycles_of_null_call(void)
+{
+	return cycles_of_call(DONJON_GATE, DONJON_FN_NULL);
+}
+
+static u64 cycles_of_function_call(void)
+{
+	return cycles_of_call((unsigned long)empty_function, 0);
+}
+
+static u64 cycles_of_firmware_call(void)
+{
+	unsigned long target = 0, first = PSCI_0_2_FN_PSCI_VERSION;
+
+	if (conduit == CONDUIT_HVC)
+		return MEASURE("hvc #0");
+	return MEASURE("smc #0");
+}
+
+static void null_call(void)
+{
+	__donjon_call(DONJON_FN_NULL, 0, 0, 0, 0, 0, 0);
+}
+
+static void firmware_call(void)
+{
+	cycles_of_firmware_call();
 }
 
 /* Fill samples[]; what an empty measurement shows is subtracted. */
@@ -152,7 +171,7 @@ static const struct {
 	u64 (*cycles)(void);
 } operations[] = {
 	{ "null_idc", null_call, cycles_of_null_call },
-	{ "function_call", function_call, cycles_of_function_call },
+	{ "function_call", empty_function, cycles_of_function_call },
 	{ "firmware_call", firmware_call, cycles_of_firmware_call },
 };
 
@@ -161,7 +180,7 @@ static bool available(int i)
 	if (operations[i].operation == null_call)
 		return donjon_present();
 	if (operations[i].operation == firmware_call)
-		return arm_smccc_1_1_get_conduit() != SMCCC_CONDUIT_NONE;
+		return conduit != CONDUIT_NONE;
 	return true;
 }
 
@@ -199,6 +218,12 @@ DEFINE_SHOW_ATTRIBUTE(bench_wall);
 
 int __init donjon_bench_init(struct dentry *directory)
 {
+	struct device_node *node = of_find_node_by_path("/psci");
+	const char *method;
+
+	if (node && !of_property_read_string(node, "method", &method))
+		conduit = strcmp(method, "hvc") ? CONDUIT_SMC : CONDUIT_HVC;
+	of_node_put(node);
 	securityfs_create_file("bench", 0400, directory, NULL, &bench_fops);
 	securityfs_create_file("bench_wall", 0400, directory, NULL, &bench_wall_fops);
 	return 0;

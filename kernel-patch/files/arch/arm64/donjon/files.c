@@ -141,6 +141,7 @@ static int __init donjon_files_init(void)
 	securityfs_create_file("log", 0400, directory, NULL, &log_fops);
 	donjon_selftest_init(directory);
 	donjon_bench_init(directory);
+	donjon_attack_init(directory);
 	return 0;
 }
 late_initcall(donjon_files_init);

@@ -15,6 +15,7 @@ unsigned long donjon_statistic(unsigned long cpu, unsigned long function,
 #ifdef CONFIG_DONJON_SELFTEST
 int __init donjon_selftest_init(struct dentry *directory);
 int __init donjon_bench_init(struct dentry *directory);
+int __init donjon_attack_init(struct dentry *directory);
 #else
 static inline int donjon_selftest_init(struct dentry *directory)
 {
@@ -22,6 +23,10 @@ static inline int donjon_selftest_init(struct dentry *directory)
 }
 
 static inline int donjon_bench_init(struct dentry *directory)
+{
+	return 0;
+}
+static inline int donjon_attack_init(struct dentry *directory)
 {
 	return 0;
 }

@@ -20,6 +20,9 @@
 /* entry of the gate */
 #define DONJON_GATE			_AC(0xffffa00000000080, UL)
 
+/* the write of TCR_EL1 on the way in; what an attacker jumps to */
+#define DONJON_GATE_ENTRY_WRITE		_AC(0xffffa00000000094, UL)
+
 /* the gate's page; the word before it is the inner-only exit write */
 #define DONJON_GATE_PAGE		_AC(0xffffa00000000000, UL)
 
