@@ -1,2 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! .
+//! Models that the rules of the inner domain are tested against.
+//!
+//! * [`geometry`]: where gate and vectors lead under every forged table geometry, over any
+//!   reader of physical memory: a model or the memory of a running guest.
+//! * [`machine`]: the tables of a whole machine as boot stage and Linux build them.
+#![forbid(unsafe_code)]
+
+pub mod geometry;
+pub mod machine;
