@@ -4,7 +4,9 @@
 //! * [`geometry`]: where gate and vectors lead under every forged table geometry, over any
 //!   reader of physical memory: a model or the memory of a running guest.
 //! * [`machine`]: the tables of a whole machine as boot stage and Linux build them.
+//! * [`tlb`]: a TLB as hostile as the architecture allows, and the gate's steps on it.
 #![forbid(unsafe_code)]
 
 pub mod geometry;
 pub mod machine;
+pub mod tlb;

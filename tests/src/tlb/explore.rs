@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Everything that the outer domain can do, in any order, until nothing new happens.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use donjon_abi::tcr;
+
+use super::gate::{Gate, Mismatch, Step};
+use super::model::{Assumptions, Breach, Cpu, Rules, Tcr, World};
+
+/// Something that the outer domain does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Calls the gate as it is meant.
+    Call,
+    /// Jumps to a step of the gate; a write there writes `register`.
+    Jump {
+        /// Index of the step.
+        step: usize,
+        /// What the register of the write holds.
+        register: Tcr,
+    },
+    /// Switches to the tables and the ASID of another process.
+    Switch(u16),
+}
+
+/// A breach and how it comes about.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// What happens.
+    pub breach: Breach,
+    /// The shortest way there; the last operation is the one during or after which it happens.
+    pub operations: Vec<Operation>,
+}
+
+/// ASIDs of two processes, neither of them the reserved one.
+const USERS: [u16; 2] = [tcr::RESERVED_ASID + 1, tcr::RESERVED_ASID + 2];
+
+/// Explores `gate` and returns the shortest violation of each kind. `attacker` says whether the
+/// outer domain also jumps into the gate, or only ever calls it. Stops early when the wall is
+/// broken in both directions.
+pub fn explore(
+    gate: &Gate,
+    assumptions: Assumptions,
+    rules: Rules,
+    attacker: bool,
+) -> BTreeMap<Breach, Violation> {
+    let world = World { assumptions, rules };
+    let start = Cpu::new(Tcr::of_register(tcr::OUTER), USERS[0], &world);
+    let mut violations = BTreeMap::new();
+    let mut seen = BTreeSet::from([start.clone()]);
+    let mut queue = VecDeque::from([(start, Vec::new())]);
+    while let Some((cpu, history)) = queue.pop_front() {
+        for operation in operations(gate, &rules, attacker) {
+            let mut operations: Vec<Operation> = history.clone();
+            operations.push(operation);
+            let both = [Breach::OuterReachesInner, Breach::InnerReachesPlanted];
+            if both.iter().all(|breach| violations.contains_key(breach)) {
+                return violations; // The wall is down in both directions.
+            }
+            let (next, breaches) = perform(cpu.clone(), gate, operation, &world);
+            for breach in breaches {
+                violations.entry(breach).or_insert_with(|| Violation {
+                    breach,
+                    operations: operations.clone(),
+                });
+            }
+            if let Some(next) = next
+                && seen.insert(next.clone())
+            {
+                queue.push_back((next, operations));
+            }
+        }
+    }
+    violations
+}
+
+fn operations(gate: &Gate, rules: &Rules, attacker: bool) -> Vec<Operation> {
+    let mut operations = vec![Operation::Call];
+    operations.extend(USERS.map(Operation::Switch));
+    if !rules.reserved_asid_kept {
+        operations.push(Operation::Switch(tcr::RESERVED_ASID));
+    }
+    if attacker {
+        for step in gate.entrances() {
+            let jump = |register| Operation::Jump { step, register };
+            operations.extend(Tcr::all().map(jump));
+        }
+    }
+    operations
+}
+
+/// The CPU afterwards, none if the machine has stopped, and the breaches on the way.
+fn perform(
+    mut cpu: Cpu,
+    gate: &Gate,
+    operation: Operation,
+    world: &World,
+) -> (Option<Cpu>, BTreeSet<Breach>) {
+    let mut breaches = BTreeSet::new();
+    let goes_on = match operation {
+        Operation::Switch(asid) => {
+            cpu.write_user_asid(asid, world);
+            cpu.synchronize(world);
+            true
+        }
+        Operation::Call => run(&mut cpu, gate, &gate.steps, world, &mut breaches),
+        Operation::Jump { step, register } => {
+            let mut steps = gate.steps[step..].to_vec();
+            if let Step::Write(value) = &mut steps[0] {
+                *value = register;
+            }
+            run(&mut cpu, gate, &steps, world, &mut breaches)
+        }
+    };
+    if goes_on {
+        breaches.extend(cpu.breaches(false, world));
+    }
+    (goes_on.then_some(cpu), breaches)
+}
+
+/// Whether the outer domain goes on afterwards.
+fn run(
+    cpu: &mut Cpu,
+    gate: &Gate,
+    steps: &[Step],
+    world: &World,
+    breaches: &mut BTreeSet<Breach>,
+) -> bool {
+    for &step in steps {
+        match step {
+            Step::Write(value) => cpu.write_tcr(value, world),
+            Step::Synchronize => cpu.synchronize(world),
+            Step::Invalidate(invalidation) => cpu.invalidate(invalidation, world),
+            Step::Complete => cpu.complete_invalidation(world),
+            Step::RunInner => breaches.extend(cpu.breaches(true, world)),
+            Step::Return => {}
+            Step::Compare(value) if cpu.tcr() == value => {}
+            Step::Compare(_) => {
+                let repair = gate.repair();
+                let _ = run(cpu, gate, &repair, world, breaches);
+                let stops = gate.mismatch == Mismatch::InvalidateAndStop;
+                let rest = &gate.steps[gate.inner() + 1..];
+                return !stops && run(cpu, gate, rest, world, breaches);
+            }
+        }
+    }
+    true
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One CPU's control registers and TLB.
+
+use std::collections::BTreeSet;
+
+use donjon_abi::tcr;
+
+/// What of TCR_EL1 matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tcr {
+    /// T1SZ selects the inner view.
+    pub wide: bool,
+    /// The current ASID is that of TTBR1_EL1, the reserved one.
+    pub a1: bool,
+    /// No walks of user tables.
+    pub epd0: bool,
+    /// Another geometry of the upper range: a walk may find whatever the attacker prepared.
+    pub foreign: bool,
+}
+
+impl Tcr {
+    /// The same for a register value: anything that is neither view's is foreign.
+    pub const fn of_register(value: u64) -> Self {
+        let known = tcr::A1 | tcr::EPD0 | 0x3f << tcr::T1SZ_SHIFT;
+        let size = value >> tcr::T1SZ_SHIFT & 0x3f;
+        Self {
+            wide: size == tcr::T1SZ_INNER,
+            a1: value & tcr::A1 != 0,
+            epd0: value & tcr::EPD0 != 0,
+            foreign: (value ^ tcr::OUTER) & !known != 0
+                || (size != tcr::T1SZ_INNER && size != tcr::T1SZ_OUTER),
+        }
+    }
+
+    /// Every combination.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..16_u8).map(|bits| Self {
+            wide: bits & 1 != 0,
+            a1: bits & 2 != 0,
+            epd0: bits & 4 != 0,
+            foreign: bits & 8 != 0,
+        })
+    }
+}
+
+/// How far a T1SZ that a TLB has cached reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeCaching {
+    /// Only through entries of upper tables that were read with it, which belong to an ASID. A
+    /// new walk from the root uses the register.
+    InEntries,
+    /// Any walk may use any T1SZ that was in effect since the last TLBI VMALLE1. This is what
+    /// the letter of the manual leaves open: it calls for an invalidation after each change of
+    /// such a field (R_VNRFW, K1.2.3).
+    Anywhere,
+}
+
+/// What the hardware promises beyond the architecture.
+#[derive(Clone, Copy, Debug)]
+pub struct Assumptions {
+    /// A translation sees either all old or all new fields of TCR_EL1.
+    pub single_point_of_observation: bool,
+    /// How far a cached T1SZ reaches.
+    pub size_caching: SizeCaching,
+}
+
+/// Which rules of the layout hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Leaves that only the inner view has are non-global.
+    pub inner_leaves_non_global: bool,
+    /// The outer root entry of an inner-only slot is invalid.
+    pub twin_invalid: bool,
+    /// Leaves of user tables are non-global.
+    pub user_leaves_non_global: bool,
+    /// The reserved ASID is never in TTBR0_EL1.
+    pub reserved_asid_kept: bool,
+}
+
+impl Rules {
+    /// All of them.
+    pub const KEPT: Self = Self {
+        inner_leaves_non_global: true,
+        twin_invalid: true,
+        user_leaves_non_global: true,
+        reserved_asid_kept: true,
+    };
+}
+
+/// What a TLBI names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invalidation {
+    /// VMALLE1: everything.
+    All,
+    /// VAAE1: the inner page under every ASID, upper tables included.
+    InnerPage,
+    /// VAALE1: the same, leaves only.
+    InnerLeaf,
+    /// ASIDE1: everything non-global of one ASID.
+    Asid(u16),
+}
+
+/// What must not happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Breach {
+    /// The outer domain hits a translation to inner memory.
+    OuterReachesInner,
+    /// The inner domain hits a translation that the outer domain planted at an inner address.
+    InnerReachesPlanted,
+    /// A stray access of the inner domain to the lower range hits the user's memory instead of
+    /// faulting. Not a breach of the wall, but of a second line that modes with an own ASID
+    /// could have.
+    InnerReachesUser,
+}
+
+/// Where an address leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Target {
+    /// Inner memory, from an inner-only page.
+    Inner,
+    /// The attacker's memory, from the same page.
+    Planted,
+    /// A user's memory, from the lower range.
+    User,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Entry {
+    target: Target,
+    /// An upper table on the way there, not the translation itself.
+    is_table: bool,
+    /// None for a global entry.
+    asid: Option<u16>,
+}
+
+impl Entry {
+    fn matches(self, asid: u16) -> bool {
+        self.asid.is_none_or(|it| it == asid)
+    }
+
+    fn is_named_by(self, invalidation: Invalidation) -> bool {
+        let inner_page = self.target != Target::User;
+        match invalidation {
+            Invalidation::All => true,
+            Invalidation::InnerPage => inner_page,
+            Invalidation::InnerLeaf => inner_page && !self.is_table,
+            Invalidation::Asid(asid) => self.asid == Some(asid),
+        }
+    }
+}
+
+/// The CPU. Registers are the values written since the last synchronization, newest last.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Cpu {
+    tcr: Vec<Tcr>,
+    user_asid: Vec<u16>,
+    /// T1SZ values that may be cached apart from entries.
+    sizes: BTreeSet<bool>,
+    entries: BTreeSet<Entry>,
+    /// Entries that an incomplete TLBI names.
+    dying: BTreeSet<Entry>,
+}
+
+/// What holds for a whole exploration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct World {
+    pub assumptions: Assumptions,
+    pub rules: Rules,
+}
+
+impl Cpu {
+    pub fn new(tcr: Tcr, user_asid: u16, world: &World) -> Self {
+        let mut cpu = Self {
+            tcr: vec![tcr],
+            user_asid: vec![user_asid],
+            sizes: BTreeSet::new(),
+            entries: BTreeSet::new(),
+            dying: BTreeSet::new(),
+        };
+        cpu.fill(world);
+        cpu
+    }
+
+    /// The value that MRS returns.
+    pub fn tcr(&self) -> Tcr {
+        self.tcr[self.tcr.len() - 1]
+    }
+
+    pub fn write_tcr(&mut self, value: Tcr, world: &World) {
+        self.tcr.push(value);
+        self.fill(world);
+    }
+
+    pub fn write_user_asid(&mut self, asid: u16, world: &World) {
+        self.user_asid.push(asid);
+        self.fill(world);
+    }
+
+    pub fn synchronize(&mut self, world: &World) {
+        self.tcr.drain(..self.tcr.len() - 1);
+        self.user_asid.drain(..self.user_asid.len() - 1);
+        self.fill(world);
+    }
+
+    pub fn invalidate(&mut self, invalidation: Invalidation, world: &World) {
+        let (named, kept) = self
+            .entries
+            .iter()
+            .partition(|entry| entry.is_named_by(invalidation));
+        let named: BTreeSet<Entry> = named;
+        self.dying.extend(named);
+        self.entries = kept;
+        if invalidation == Invalidation::All {
+            self.sizes.clear();
+        }
+        self.fill(world);
+    }
+
+    pub fn complete_invalidation(&mut self, world: &World) {
+        self.dying.clear();
+        self.fill(world);
+    }
+
+    /// Breaches that an access of this domain may lead to now.
+    pub fn breaches(&self, inner_domain: bool, world: &World) -> BTreeSet<Breach> {
+        let mut breaches = BTreeSet::new();
+        for (_, asid) in self.effective(world) {
+            for entry in self.entries.union(&self.dying) {
+                if entry.is_table || !entry.matches(asid) {
+                    continue;
+                }
+                breaches.extend(match (inner_domain, entry.target) {
+                    (false, Target::Inner) => Some(Breach::OuterReachesInner),
+                    (true, Target::Planted) => Some(Breach::InnerReachesPlanted),
+                    (true, Target::User) => Some(Breach::InnerReachesUser),
+                    _ => None,
+                });
+            }
+        }
+        breaches
+    }
+
+    /// Control values and current ASID that a translation may observe now.
+    fn effective(&self, world: &World) -> BTreeSet<(Tcr, u16)> {
+        let mixed: Vec<Tcr> = if world.assumptions.single_point_of_observation {
+            self.tcr.clone()
+        } else {
+            let may = |field: fn(&Tcr) -> bool, value| self.tcr.iter().any(|it| field(it) == value);
+            Tcr::all()
+                .filter(|it| {
+                    may(|it| it.wide, it.wide)
+                        && may(|it| it.a1, it.a1)
+                        && may(|it| it.epd0, it.epd0)
+                        && may(|it| it.foreign, it.foreign)
+                })
+                .collect()
+        };
+        let mut effective = BTreeSet::new();
+        for tcr in mixed {
+            for &user in &self.user_asid {
+                let asid = if tcr.a1 { tcr::RESERVED_ASID } else { user };
+                effective.insert((tcr, asid));
+            }
+        }
+        effective
+    }
+
+    /// Caches everything that a walk may find now.
+    fn fill(&mut self, world: &World) {
+        loop {
+            let before = (self.entries.len(), self.dying.len(), self.sizes.len());
+            for (tcr, asid) in self.effective(world) {
+                let mut sizes = BTreeSet::from([tcr.wide]);
+                if world.assumptions.size_caching == SizeCaching::Anywhere {
+                    self.sizes.insert(tcr.wide);
+                    sizes.extend(&self.sizes);
+                }
+                for wide in sizes {
+                    walk_from_root(&mut self.entries, Tcr { wide, ..tcr }, asid, &world.rules);
+                }
+                // What comes of an entry that a TLBI names is gone with it.
+                walk_from_tables(&mut self.entries, asid, &world.rules);
+                walk_from_tables(&mut self.dying, asid, &world.rules);
+            }
+            if before == (self.entries.len(), self.dying.len(), self.sizes.len()) {
+                return;
+            }
+        }
+    }
+}
+
+fn walk_from_root(entries: &mut BTreeSet<Entry>, tcr: Tcr, asid: u16, rules: &Rules) {
+    if tcr.foreign || (!tcr.wide && !rules.twin_invalid) {
+        cache(entries, Target::Planted, asid, rules);
+    }
+    if tcr.wide && !tcr.foreign {
+        cache(entries, Target::Inner, asid, rules);
+    }
+    if !tcr.epd0 {
+        cache(entries, Target::User, asid, rules);
+    }
+}
+
+/// Walks that begin at a cached upper table ask for neither T1SZ nor EPD0.
+fn walk_from_tables(entries: &mut BTreeSet<Entry>, asid: u16, rules: &Rules) {
+    let reachable: Vec<Target> = entries
+        .iter()
+        .filter(|entry| entry.is_table && entry.matches(asid))
+        .map(|entry| entry.target)
+        .collect();
+    for target in reachable {
+        cache(entries, target, asid, rules);
+    }
+}
+
+fn cache(entries: &mut BTreeSet<Entry>, target: Target, asid: u16, rules: &Rules) {
+    let mut insert = |is_table, asid| {
+        entries.insert(Entry {
+            target,
+            is_table,
+            asid,
+        });
+    };
+    insert(true, Some(asid));
+    insert(false, Some(asid));
+    // What the attacker writes may be global as well.
+    let may_be_global = match target {
+        Target::Planted => true,
+        Target::Inner => !rules.inner_leaves_non_global,
+        Target::User => !rules.user_leaves_non_global,
+    };
+    if may_be_global {
+        insert(false, None);
+    }
+}
