@@ -9,6 +9,16 @@ use donjon_abi::layout::{CPU_BLOCKS, MAX_CPUS, PAGE_SIZE, STACK_STRIDE};
 /// One counter for each function, and one for calls to unknown ones.
 const ROW: usize = CORE_FUNCTIONS + 1;
 
+/// Names of the registers that the gate saves before an unusual call, in its order. x0, x7, x9,
+/// x11 and x18 are lost by then.
+pub const SAVED_NAMES: [&str; 26] = [
+    "x1", "x2", "x3", "x4", "x5", "x6", "x8", "sp", "x12", "x13", "x14", "x15", "x16", "x17",
+    "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30",
+];
+
+/// Offset of the saved registers in the block; the gate uses it.
+pub const SAVED_REGISTERS: usize = core::mem::offset_of!(CpuBlock, saved);
+
 /// Counters of one CPU. Written by that CPU alone, read by any.
 ///
 /// The gate finds `calls` at offset 0.
@@ -17,6 +27,7 @@ pub struct CpuBlock {
     calls: [AtomicU64; ROW],
     refusals: [AtomicU64; ROW],
     instructions: [AtomicU64; ROW],
+    saved: [AtomicU64; SAVED_NAMES.len()],
 }
 
 const _: () = assert!(size_of::<CpuBlock>() <= PAGE_SIZE as usize);
@@ -40,6 +51,12 @@ impl CpuBlock {
             Counter::Refusals => &self.refusals,
             Counter::Instructions => &self.instructions,
         }
+    }
+
+    /// The registers that the gate saved, with their names.
+    pub fn saved(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        let values = self.saved.iter().map(|cell| cell.load(Ordering::Relaxed));
+        SAVED_NAMES.into_iter().zip(values)
     }
 
     /// A counter, or none for a function beyond the last.

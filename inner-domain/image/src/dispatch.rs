@@ -145,7 +145,7 @@ extern "C" fn donjon_other_call(
     block: &'static CpuBlock,
 ) -> CallResult {
     if number == call::REASON_MISMATCH {
-        epitaph::mismatch();
+        epitaph::mismatch(block);
     }
     block.add(Counter::Calls, CORE_FUNCTIONS, 1);
     measured(block, CORE_FUNCTIONS, || {

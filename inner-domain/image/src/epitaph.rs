@@ -5,23 +5,23 @@
 //! writes; the machine is then switched off, which stops the others, too. Where the firmware
 //! cannot, a CPU stops at its next call.
 
-use core::fmt::Write;
+use core::fmt::{self, Write};
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use donjon_abi::tcr;
+use donjon_hal::console::Console;
 use donjon_hal::cpu::{self, ExceptionRegisters};
 use donjon_hal::firmware;
 
+use crate::cpu_block::CpuBlock;
 use crate::{journal, state};
 
 static STOPPING: AtomicBool = AtomicBool::new(false);
 
-macro_rules! line {
-    ($console:expr, $($text:tt)*) => {
-        // The console cannot fail, and there would be nobody to tell.
-        let _ = writeln!($console, "donjon: PANIC {}", format_args!($($text)*));
-    };
+/// One line. The console cannot fail, and there would be nobody to tell.
+fn line(console: &mut Console, text: fmt::Arguments) {
+    let _ = writeln!(console, "donjon: PANIC {text}");
 }
 
 /// Waits for the end if another CPU has begun it.
@@ -45,29 +45,47 @@ fn end() -> ! {
     cpu::halt()
 }
 
-/// A vector or the gate found a `TCR_EL1` that is not the outer constant.
-pub fn mismatch() -> ! {
+/// A vector or the gate found a `TCR_EL1` that should not be.
+pub fn mismatch(block: &CpuBlock) -> ! {
     begin();
     let registers = cpu::exception_registers();
     if let Some(mut console) = journal::console() {
         let what = match registers.tcr {
-            tcr::INNER | tcr::INNER_TLBI => "exception inside the inner domain",
-            _ => "TCR_EL1 is not the outer domain's",
+            tcr::INNER | tcr::INNER_TLBI => "exception while the inner view was live",
+            tcr::OUTER => "the gate was entered behind its constant, with the outer TCR_EL1",
+            _ => "TCR_EL1 is neither domain's",
         };
-        line!(console, "on CPU {:#x}: {what}", cpu::mpidr() & 0xffff);
-        line!(
-            console,
-            "TCR_EL1 {:#018x}, expected {:#018x}, x0 {:#018x}",
-            registers.tcr,
-            tcr::OUTER,
-            registers.x0
+        line(
+            &mut console,
+            format_args!("on CPU {:#x}: {what}", cpu::mpidr() & 0xffff),
+        );
+        line(
+            &mut console,
+            format_args!(
+                "TCR_EL1 {:#018x} (outer {:#018x})",
+                registers.tcr,
+                tcr::OUTER
+            ),
         );
         exception(&mut console, &registers);
+        line(&mut console, format_args!("x0 {:#018x}", registers.x0));
+        let mut saved = block.saved();
+        while let Some((name, value)) = saved.next() {
+            match saved.next() {
+                Some((next, second)) => {
+                    line(
+                        &mut console,
+                        format_args!("{name} {value:#018x} {next} {second:#018x}"),
+                    );
+                }
+                None => line(&mut console, format_args!("{name} {value:#018x}")),
+            }
+        }
     }
     end()
 }
 
-fn exception(console: &mut impl Write, registers: &ExceptionRegisters) {
+fn exception(console: &mut Console, registers: &ExceptionRegisters) {
     let ExceptionRegisters {
         elr,
         esr,
@@ -75,12 +93,17 @@ fn exception(console: &mut impl Write, registers: &ExceptionRegisters) {
         spsr,
         ..
     } = registers;
-    line!(
+    line(
         console,
-        "ELR_EL1 {elr:#018x} ESR_EL1 {esr:#018x} (class {:#x})",
-        esr >> 26
+        format_args!(
+            "ELR_EL1 {elr:#018x} ESR_EL1 {esr:#018x} (class {:#x})",
+            esr >> 26
+        ),
     );
-    line!(console, "FAR_EL1 {far:#018x} SPSR_EL1 {spsr:#018x}");
+    line(
+        console,
+        format_args!("FAR_EL1 {far:#018x} SPSR_EL1 {spsr:#018x}"),
+    );
 }
 
 #[panic_handler]
@@ -88,14 +111,12 @@ fn panic(info: &PanicInfo) -> ! {
     begin();
     let registers = cpu::exception_registers();
     if let Some(mut console) = journal::console() {
-        line!(
-            console,
-            "on CPU {:#x}: {}",
-            cpu::mpidr() & 0xffff,
-            info.message()
+        line(
+            &mut console,
+            format_args!("on CPU {:#x}: {}", cpu::mpidr() & 0xffff, info.message()),
         );
         if let Some(location) = info.location() {
-            line!(console, "at {location}");
+            line(&mut console, format_args!("at {location}"));
         }
         exception(&mut console, &registers);
     }

@@ -44,14 +44,29 @@
 
 // ---------------------------------------------------------------------------------------------
     .section .gate.inner, "ax"
-    // A page of traps that ends with the code below: 41 words. The linker script checks the sum.
-    .rept 1024 - 41
+    // A page of traps that ends with the code below: 55 words. The linker script checks the sum.
+    .rept 1024 - 55
     udf     #0
     .endr
 
 // Not a number of the core: unknown, or the stop after a mismatch. Rust decides. Never counted
 // by the code below, whose table has no entry for it.
 donjon_gate_other:
+    // For an epitaph: the registers as they are before Rust uses them (cpu_block.rs: saved).
+    add     x11, x7, #{SAVED_REGISTERS}
+    stp     x1, x2, [x11]
+    stp     x3, x4, [x11, #16]
+    stp     x5, x6, [x11, #32]
+    stp     x8, x10, [x11, #48]
+    stp     x12, x13, [x11, #64]
+    stp     x14, x15, [x11, #80]
+    stp     x16, x17, [x11, #96]
+    stp     x19, x20, [x11, #112]
+    stp     x21, x22, [x11, #128]
+    stp     x23, x24, [x11, #144]
+    stp     x25, x26, [x11, #160]
+    stp     x27, x28, [x11, #176]
+    stp     x29, x30, [x11, #192]
     bl      donjon_other_call
     b       donjon_gate_return
 

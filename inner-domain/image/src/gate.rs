@@ -6,6 +6,8 @@ use core::arch::global_asm;
 use donjon_abi::manifest::SwitchMode;
 use donjon_abi::{call, layout, tcr};
 
+use crate::cpu_block::SAVED_REGISTERS;
+
 /// How this image is entered and left: decided when it is built, so that the gate has no branch
 /// for it.
 pub const SWITCH_MODE: SwitchMode = if cfg!(feature = "switch-tlbi") {
@@ -47,5 +49,6 @@ global_asm!(
     ENTRY = const layout::GATE_ENTRY - layout::GATE,
     REPAIR = const layout::GATE_REPAIR - layout::GATE,
     TLBI_LIST = const layout::GATE_TLBI_LIST,
+    SAVED_REGISTERS = const SAVED_REGISTERS,
     REASON = const call::REASON_MISMATCH,
 );
