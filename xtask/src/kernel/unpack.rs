@@ -2,9 +2,11 @@
 //! From a tarball or a user's tree to a clean tree of our own.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 
@@ -20,18 +22,22 @@ pub fn check_space(directory: &Path) -> Result<()> {
     let data = nix::sys::statvfs::statvfs(directory)?;
     let free = data.blocks_available() * data.fragment_size();
     if free < NEEDED_BYTES {
-        bail!("{}", disk_full(directory, free));
+        bail!(
+            "not enough disk space in {}: {} MiB are free, Linux needs {} MiB; {MAKE_ROOM}",
+            directory.display(),
+            free >> 20,
+            NEEDED_BYTES >> 20
+        );
     }
     Ok(())
 }
 
-fn disk_full(directory: &Path, free: u64) -> String {
+const MAKE_ROOM: &str = "make room, or set XDG_CACHE_HOME to a directory on a larger disk";
+
+fn disk_full(directory: &Path) -> String {
     format!(
-        "not enough disk space in {}: {} MiB are free, Linux needs {} MiB; make room, or set \
-         XDG_CACHE_HOME to a directory on a larger disk",
-        directory.display(),
-        free >> 20,
-        NEEDED_BYTES >> 20
+        "not enough disk space in {}: the disk is full; {MAKE_ROOM}",
+        directory.display()
     )
 }
 
@@ -51,36 +57,43 @@ pub fn tarball(tarball: &Path, to: &Path) -> Result<()> {
     tar.arg(to).stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut tar = Running::start(&mut tar)?;
     let mut input = tar.child().stdin.take().context("tar has no input")?;
-    let mut buffer = vec![0; 1 << 18];
-    let copied = loop {
-        let bytes = file.read(&mut buffer)?;
-        if bytes == 0 {
-            break Ok(());
+    let errors = tar.child().stderr.take().context("tar has no stderr")?;
+    // Read all the time: tar goes on after an error, and a full pipe would stop it for ever.
+    let (sender, said) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(errors).lines().map_while(Result::ok) {
+            let _ = sender.send(line);
         }
-        // An error is tar's end; what it says is worth more than "broken pipe".
-        if let Err(error) = input.write_all(&buffer[..bytes]) {
-            break Err(error);
+    });
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        let bytes = file.read(&mut buffer)?;
+        // What tar says is worth more than "broken pipe".
+        if bytes == 0 || input.write_all(&buffer[..bytes]).is_err() {
+            break;
+        }
+        if let Ok(line) = said.try_recv() {
+            bail!("{}", failure(tarball, to, &line));
         }
         step.advance(bytes as u64);
-    };
+    }
     drop(input);
-    let mut said = String::new();
-    if let Some(mut stderr) = tar.child().stderr.take() {
-        stderr.read_to_string(&mut said)?;
-    }
     let status = tar.wait()?;
-    if status.success() && copied.is_ok() {
-        step.finish();
-        return Ok(());
+    if !status.success() {
+        let first = said.recv().unwrap_or_else(|_| format!("tar: {status}"));
+        bail!("{}", failure(tarball, to, &first));
     }
+    step.finish();
+    Ok(())
+}
+
+fn failure(tarball: &Path, to: &Path, said: &str) -> String {
     if said.contains("No space left") {
-        bail!("{}", disk_full(to, 0));
+        return disk_full(to);
     }
-    let first: Vec<&str> = said.lines().take(3).collect();
-    bail!(
-        "unpacking {} failed ({status}): {}",
-        tarball.display(),
-        first.join("; ")
+    format!(
+        "unpacking {} failed: {said}; if the file is damaged, install its package again",
+        tarball.display()
     )
 }
 
@@ -92,7 +105,7 @@ pub fn tree(from: &Path, to: &Path) -> Result<()> {
         let relative = file.strip_prefix(from)?;
         copy_if_different(file, &to.join(relative)).map_err(|error| {
             if error.kind() == io::ErrorKind::StorageFull {
-                anyhow::anyhow!("{}", disk_full(to, 0))
+                anyhow::anyhow!("{}", disk_full(to))
             } else {
                 anyhow::Error::new(error).context(format!("copying {}", file.display()))
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-/// The registers of all CPUs, as QEMU prints them.
+/// The general registers of all CPUs, as QEMU prints them.
 pub fn registers(socket: &Path) -> Result<String> {
     let stream = UnixStream::connect(socket).context("connecting to QEMU's monitor")?;
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
@@ -23,7 +23,13 @@ pub fn registers(socket: &Path) -> Result<String> {
         "execute": "human-monitor-command",
         "arguments": { "command-line": "info registers -a" },
     }))?;
-    Ok(answer.as_str().unwrap_or_default().replace('\r', ""))
+    let text = answer.as_str().unwrap_or_default();
+    // Vector registers fill the screen and tell nothing about a hang.
+    let lines = text
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.starts_with('Q'));
+    Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
 struct Monitor {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use crate::environment::tools;
 use crate::{paths, process};
@@ -69,25 +69,26 @@ impl Scratch {
     }
 
     /// This program with `bin` in front of PATH.
-    pub fn xtask(&self, arguments: &[&str]) -> Result<Command> {
+    pub fn xtask(&self, arguments: &[&str]) -> Command {
         let bin = self.0.join("bin");
         let path = std::env::var("PATH").unwrap_or_default();
         self.xtask_with_path(arguments, &format!("{}:{path}", bin.display()))
     }
 
     /// This program with `bin` as its whole PATH.
-    pub fn xtask_alone(&self, arguments: &[&str]) -> Result<Command> {
+    pub fn xtask_alone(&self, arguments: &[&str]) -> Command {
         self.xtask_with_path(arguments, &self.0.join("bin").to_string_lossy())
     }
 
-    fn xtask_with_path(&self, arguments: &[&str], path: &str) -> Result<Command> {
-        let mut command = Command::new(std::env::current_exe().context("finding this program")?);
+    fn xtask_with_path(&self, arguments: &[&str], path: &str) -> Command {
+        // Not its path: a build meanwhile may have replaced the file.
+        let mut command = Command::new(format!("/proc/{}/exe", std::process::id()));
         command
             .args(arguments)
             .env("PATH", path)
             .env_remove("LINUX_SRC");
         command.env("XDG_CACHE_HOME", self.0.join("cache"));
-        Ok(command)
+        command
     }
 }
 
