@@ -12,7 +12,7 @@
 //!
 //! * Between a write of TCR_EL1 and the next context synchronization event each field may be the
 //!   old or the new one, independently and anew for each use (K1.2.4). That is the default;
-//!   [`Assumptions::single_point_of_observation`] takes it away, as R_DYDPX does for the TTBRs and
+//!   [`Assumptions::single_point_of_observation`] takes it away, as D8.2.3 does for the TTBRs and
 //!   nothing does for TCR_EL1.
 //! * T1SZ, A1 and EPD0 change by one bit each in the gate, so an amalgamation of old and new
 //!   (K1.2.3) is one of the two.
@@ -20,7 +20,7 @@
 //!   (R_WTVTJ, R_QGKGF); an entry of an upper table always belongs to one ASID (R_CHVGJ).
 //! * T1SZ may be cached in a TLB, A1 may not (TCR_EL1). How far a cached T1SZ reaches is
 //!   [`SizeCaching`].
-//! * A TLBI is complete after the DSB (R_VNRFW and D8.17); until then everything it names may
+//! * A TLBI is complete after the DSB (D8.17); until then everything it names may
 //!   still be used, and anything may be walked again.
 //!
 //! What it leaves out: several CPUs, stage 2, the Contiguous bit and other TLB conflicts,

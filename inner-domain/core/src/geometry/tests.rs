@@ -166,6 +166,7 @@ fn blocks_stand_only_where_the_granule_has_them() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "20,000 walks")]
 fn every_encoding_and_every_behaviour_is_tried() {
     let memory = Memory::new(&[]);
     let probe = Probe {
