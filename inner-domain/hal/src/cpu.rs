@@ -76,7 +76,7 @@ pub fn publish() {
 
 /// Makes code that was written as data visible to instruction fetches of this CPU.
 pub fn clean_instructions() {
-    // SAFETY: cache maintenance and barriers change no content (B2.7.4.2).
+    // SAFETY: cache maintenance and barriers change no content.
     unsafe { asm!("dsb ish", "ic iallu", "dsb ish", "isb", options(nostack)) };
 }
 

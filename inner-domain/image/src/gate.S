@@ -111,8 +111,8 @@ donjon_gate_return:
     constant x18, OUT
     // The exit write is the last word of the inner-only slot. Its ISB is the first word of the
     // next slot, which both views map: fetching it is right before and after the change takes
-    // effect (the write is not guaranteed to be seen before a context synchronization event,
-    // B2.6 and D8.2.3). The outer view cannot fetch the write itself: its root entry is
+    // effect (a write of a system register is guaranteed to be seen only after a context
+    // synchronization event, D24.1.2.2). The outer view cannot fetch the write itself: its root entry is
     // invalid there, so nobody reaches it with a value of their own.
     .global donjon_gate_exit_write
 donjon_gate_exit_write:
