@@ -144,7 +144,7 @@ pub const INFORMATION: [(&str, Information); 14] = [
 ];
 
 /// Every number that Linux needs besides calls and errors.
-pub const CONSTANTS: [Constant; 20] = [
+pub const CONSTANTS: [Constant; 21] = [
     Constant {
         name: "ABI_VERSION",
         value: call::ABI_VERSION as u64,
@@ -199,6 +199,11 @@ pub const CONSTANTS: [Constant; 20] = [
         name: "LINEAR_L1_PAGE",
         value: layout::LINEAR_L1_PAGE,
         about: "page of the table block that is the linear map's first level 1 table",
+    },
+    Constant {
+        name: "VMALLOC_END",
+        value: layout::VMALLOC_END,
+        about: "end of Linux's vmalloc range: root entries behind it stay invalid",
     },
     Constant {
         name: "FUNCTIONS",

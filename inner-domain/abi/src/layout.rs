@@ -95,13 +95,20 @@ pub const GATE_L2_PAGE: u64 = 2;
 /// Page of the table block: level 3 table of the gate.
 pub const GATE_L3_PAGE: u64 = 3;
 /// Page of the table block: the root table.
-pub const ROOT_PAGE: u64 = 7;
+pub const ROOT_PAGE: u64 = 8;
 /// Page of the table block: level 1 table of the first slot of Linux's linear map.
-pub const LINEAR_L1_PAGE: u64 = 8;
+pub const LINEAR_L1_PAGE: u64 = 13;
+
+/// Slots from here on are never linked by Linux's vmalloc. Walks with a forged granule (64 KiB,
+/// 52-bit range) read root entries 232 and 240 for the gate and the vectors.
+pub const VMALLOC_END_SLOT: usize = 232;
 
 /// Physical memory ends below this, so that the linear map stays in slot 0 and the physical
 /// view in one slot.
 pub const PHYSICAL_END: u64 = SLOT_SIZE;
+
+/// Where Linux's vmalloc range ends.
+pub const VMALLOC_END: u64 = slot(VMALLOC_END_SLOT as u64);
 
 const _: () = {
     assert!(GATE == 0xffff_a000_0000_0000);

@@ -44,8 +44,9 @@
 
 // ---------------------------------------------------------------------------------------------
     .section .gate.inner, "ax"
-    // A page of traps that ends with the code below: 55 words. The linker script checks the sum.
-    .rept 1024 - 55
+    // A page of traps that ends with the code below: 55 words, in mode strict one less. The
+    // linker script checks the sum.
+    .rept 1024 - 55 + {STRICT}
     udf     #0
     .endr
 
@@ -106,7 +107,9 @@ donjon_gate_return:
     .irp    n, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 15, 16, 17
     mov     x\n, xzr
     .endr
+.if !{STRICT}
     msr     nzcv, xzr
+.endif
 
     constant x18, OUT
     // The exit write is the last word of the inner-only slot. Its ISB is the first word of the
@@ -131,13 +134,12 @@ donjon_gate_leave:
 .if {STRICT}
     // Second step out: back to the user's ASID. This write can be reached from outside with any
     // value, so it is compared like the one on the way in.
-    movk    x18, #(({OUTER} >> 16) & 0xffff), lsl #16
-    movk    x18, #({OUTER} & 0xffff)
+    ldr     x18, .Louter
     msr     tcr_el1, x18
     isb
     mrs     x18, tcr_el1
     ldr     x10, .Louter
-    cmp     x18, x10
+    cmp     x18, x10                    // leaves flags that tell nothing
     b.ne    donjon_gate_repair
 .endif
 .if {TLBI}
@@ -173,6 +175,11 @@ donjon_gate_entry_write:
     msr     tcr_el1, x18
     isb
 .if {STRICT}
+    // Compared before the next write could hide what was forged in this one.
+    mrs     x18, tcr_el1
+    ldr     x10, .Lmiddle
+    cmp     x18, x10
+    b.ne    donjon_gate_repair
     movk    x18, #(({INNER} >> 16) & 0xffff), lsl #16
     msr     tcr_el1, x18
     isb
@@ -205,6 +212,8 @@ donjon_gate_enter_end:
     .quad   {INNER}
 .Louter:
     .quad   {OUTER}
+.Lmiddle:
+    .quad   {STRICT_MIDDLE}
 
     .org    donjon_gate_page + {REPAIR}
     .global donjon_gate_repair

@@ -36,10 +36,13 @@
 #define DONJON_TABLE_BLOCK_SIZE		_AC(0x10000, UL)
 
 /* page of the table block that is swapper_pg_dir */
-#define DONJON_ROOT_PAGE		_AC(0x7, UL)
+#define DONJON_ROOT_PAGE		_AC(0x8, UL)
 
 /* page of the table block that is the linear map's first level 1 table */
-#define DONJON_LINEAR_L1_PAGE		_AC(0x8, UL)
+#define DONJON_LINEAR_L1_PAGE		_AC(0xd, UL)
+
+/* end of Linux's vmalloc range: root entries behind it stay invalid */
+#define DONJON_VMALLOC_END		_AC(0xfffff40000000000, UL)
 
 /* functions of the core; as an index of STATISTICS: calls to unknown ones */
 #define DONJON_FUNCTIONS		_AC(0x7, UL)
