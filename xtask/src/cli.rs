@@ -161,9 +161,6 @@ pub struct TestArguments {
     /// Only list the names.
     #[arg(long)]
     pub list: bool,
-    /// Boot every combination instead of a subset that has every pair.
-    #[arg(long)]
-    pub full: bool,
     /// The host.
     #[command(flatten)]
     pub host: HostArguments,

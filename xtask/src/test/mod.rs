@@ -17,7 +17,7 @@ use runner::Test;
 
 /// Runs the tests that the arguments select; returns the exit status.
 pub fn run(arguments: &TestArguments) -> Result<u8> {
-    let mut tests = all(&arguments.host, arguments.full)?;
+    let mut tests = all(&arguments.host)?;
     if !arguments.filters.is_empty() {
         tests.retain(|test| {
             arguments
@@ -46,10 +46,10 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
     Ok(u8::from(!runner::run(&tests)))
 }
 
-fn all(host_arguments: &HostArguments, full: bool) -> Result<Vec<Test>> {
+fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     let mut tests = host::tests(host_arguments);
     tests.extend(bad_input::tests(host_arguments));
-    tests.extend(boots::tests(host_arguments, full));
+    tests.extend(boots::tests(host_arguments));
     tests.extend(weakened::tests(host_arguments)?);
     Ok(tests)
 }
