@@ -83,6 +83,7 @@ static int __init donjon_find(void)
 		result.value >> 16, result.value & 0xffff);
 	return 0;
 }
+
 /* Before the other CPUs start: they start through the inner domain. */
 early_initcall(donjon_find);
 

@@ -26,6 +26,7 @@ static inline int donjon_bench_init(struct dentry *directory)
 {
 	return 0;
 }
+
 static inline int donjon_attack_init(struct dentry *directory)
 {
 	return 0;

@@ -108,7 +108,8 @@ void donjon_try_wall(struct donjon_verdict *verdict)
 	cpu_block = DONJON_CPU_BLOCKS + (cpu_block << DONJON_STACK_STRIDE_SHIFT);
 	donjon_expect(verdict, attempt(TRY_READ, cpu_block), "read of", cpu_block);
 	donjon_expect(verdict, attempt(TRY_READ, cpu_block - 16), "read of stack", cpu_block - 16);
-	donjon_expect(verdict, attempt(TRY_WRITE, cpu_block - 16), "write to stack", cpu_block - 16);
+	donjon_expect(verdict, attempt(TRY_WRITE, cpu_block - 16), "write to stack",
+		      cpu_block - 16);
 
 	/* The inner view of physical memory: of its own, and of this kernel's */
 	result = __donjon_call(DONJON_FN_INFORMATION, DONJON_INFO_MEMORY_START,
