@@ -28,14 +28,25 @@ pub struct Parts {
 
 /// Builds what `machine` boots.
 pub fn prepare(host: &HostArguments, machine: Machine, variant: &InnerVariant) -> Result<Parts> {
-    let kernel = kernel::obtain(host, Variant::of(machine.switch))?;
+    let linux = Variant::of(machine.switch);
+    prepare_over(host, machine, variant, linux)
+}
+
+/// The same with a Linux of choice.
+pub fn prepare_over(
+    host: &HostArguments,
+    machine: Machine,
+    variant: &InnerVariant,
+    linux: Variant,
+) -> Result<Parts> {
+    let kernel = kernel::obtain(host, linux)?;
     let busybox = guest::obtain_busybox()?;
     let initramfs = guest::base(&busybox, &bare::build_guests()?)?;
     let (image, bare) = match machine.switch.mode() {
         None => (kernel.image.clone(), None),
         Some(mode) => {
             let bare = bare::build(variant)?;
-            let image = image_path(variant);
+            let image = image_path(variant, linux);
             pack::pack(&bare.boot, &bare.inner, mode, &kernel, &image)?;
             (image, Some(bare))
         }
@@ -51,10 +62,14 @@ pub fn prepare(host: &HostArguments, machine: Machine, variant: &InnerVariant) -
     })
 }
 
-fn image_path(variant: &InnerVariant) -> PathBuf {
+fn image_path(variant: &InnerVariant, linux: Variant) -> PathBuf {
+    let name = match linux {
+        Variant::Weakened(protection) => format!("boot-{protection}.img"),
+        Variant::Donjon | Variant::Native => "boot.img".to_owned(),
+    };
     paths::in_root("target/bare")
         .join(variant.name())
-        .join("boot.img")
+        .join(name)
 }
 
 /// Runs; returns the exit status.

@@ -28,7 +28,7 @@ pub fn build(
     let cache = paths::cache()?;
     let output = cache
         .join("build")
-        .join(format!("{}-{}", tree.name, variant.name()));
+        .join(format!("{}-{}", tree.name, variant.base()));
     fs::create_dir_all(&output)?;
     let log = cache.join(format!("logs/kernel-{}.log", variant.name()));
     let mark = output.join(".donjon-building");
@@ -36,14 +36,14 @@ pub fn build(
         remove_last_objects(&output)?;
     }
     fs::write(&mark, "")?;
-    configure(tree, &output, recipe, &log)?;
+    configure(tree, &output, recipe, variant, &log)?;
 
     let step = Step::counted(
         format!("build Linux {} ({})", tree.version, variant.name()),
         EXPECTED_STEPS,
     );
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
-    let mut command = make(tree, &output);
+    let mut command = make(tree, &output, variant);
     command.arg(format!("-j{threads}")).arg("Image");
     process::logged(&mut command, &log, |line| {
         if line.starts_with("  ") {
@@ -71,17 +71,23 @@ pub fn build(
 }
 
 /// Configures, and refuses fragments that contradict each other or the kernel.
-pub fn configure(tree: &Tree, output: &Path, recipe: &Recipe, log: &Path) -> Result<()> {
+pub fn configure(
+    tree: &Tree,
+    output: &Path,
+    recipe: &Recipe,
+    variant: Variant,
+    log: &Path,
+) -> Result<()> {
     let step = Step::spinner("configure Linux");
-    process::logged(make(tree, output).arg("tinyconfig"), log, |_| ())?;
+    process::logged(make(tree, output, variant).arg("tinyconfig"), log, |_| ())?;
     let file = output.join(".config");
     config::merge(&file, &recipe.fragments)?;
-    process::logged(make(tree, output).arg("olddefconfig"), log, |_| ())?;
+    process::logged(make(tree, output, variant).arg("olddefconfig"), log, |_| ())?;
     step.vanish();
     config::check(&file, &recipe.fragments)
 }
 
-fn make(tree: &Tree, output: &Path) -> Command {
+fn make(tree: &Tree, output: &Path, variant: Variant) -> Command {
     let mut command = Command::new("make");
     command.arg("-C").arg(&tree.path);
     command.arg(format!("O={}", output.display()));
@@ -96,6 +102,11 @@ fn make(tree: &Tree, output: &Path) -> Command {
         .env("KBUILD_BUILD_USER", "donjon")
         .env("KBUILD_BUILD_HOST", "donjon");
     command.env("KBUILD_BUILD_VERSION", "1").env("LC_ALL", "C");
+    // Kconfig shows the options that weaken a kernel to those who say this, and to nobody else.
+    match variant {
+        Variant::Weakened(_) => command.env("DONJON_WEAKEN", "y"),
+        Variant::Donjon | Variant::Native => command.env_remove("DONJON_WEAKEN"),
+    };
     // Cargo's make flags would bind the build to cargo's job server.
     command
         .env_remove("MAKEFLAGS")

@@ -32,6 +32,9 @@ pub enum Variant {
     Donjon,
     /// The same Linux with the protection compiled out.
     Native,
+    /// Over the inner domain, without one protection of the kernel's own: the name of a fragment
+    /// in `kernel-patch/config/weaken`. For tests alone.
+    Weakened(&'static str),
 }
 
 impl Variant {
@@ -44,10 +47,20 @@ impl Variant {
         }
     }
 
-    /// Name of its configuration fragment and directories.
+    /// Name of its place in the cache.
     pub fn name(self) -> &'static str {
         match self {
             Self::Donjon => "donjon",
+            Self::Native => "native",
+            Self::Weakened(protection) => protection,
+        }
+    }
+
+    /// Name of its configuration fragment, and of the directory that it is built in. A weakened
+    /// kernel differs from the sound one in a few objects, so they share that.
+    fn base(self) -> &'static str {
+        match self {
+            Self::Donjon | Self::Weakened(_) => "donjon",
             Self::Native => "native",
         }
     }
@@ -79,11 +92,15 @@ impl Recipe {
     /// The project's own.
     pub fn of(variant: Variant) -> Self {
         let patch = paths::in_root("kernel-patch");
+        let mut fragments = vec![
+            patch.join("config/base.config"),
+            patch.join(format!("config/{}.config", variant.base())),
+        ];
+        if let Variant::Weakened(protection) = variant {
+            fragments.push(patch.join(format!("config/weaken/{protection}.config")));
+        }
         Self {
-            fragments: vec![
-                patch.join("config/base.config"),
-                patch.join(format!("config/{}.config", variant.name())),
-            ],
+            fragments,
             files: patch.join("files"),
             series: patch.join("series"),
         }
@@ -135,6 +152,7 @@ pub fn try_fragment(host: &HostArguments, variant: Variant, fragment: &Path) -> 
         &tree,
         &output,
         &recipe,
+        variant,
         &paths::cache()?.join("logs/configure.log"),
     )
 }

@@ -42,7 +42,10 @@ pub fn interactive(boot: &Boot, gdb: Option<&Symbols<'_>>) -> Result<()> {
 
 fn print_gdb_line(port: u16, symbols: &Symbols<'_>) {
     eprintln!("QEMU waits for gdb. In another terminal:\n");
-    eprint!("  gdb-multiarch {}", symbols.vmlinux.display());
+    eprint!(
+        "  gdb-multiarch -ex 'set confirm off' {}",
+        symbols.vmlinux.display()
+    );
     if let Some((inner, _)) = symbols.bare {
         eprint!(" -ex 'add-symbol-file {}'", inner.display());
     }

@@ -9,6 +9,7 @@ use anyhow::{Result, ensure};
 use super::runner::Test;
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
+use crate::kernel::Variant;
 use crate::machine::Machine;
 use crate::qemu::{self, Stream};
 use crate::run;
@@ -163,18 +164,31 @@ pub fn guest_says(
     variant: &InnerVariant,
     command: &str,
 ) -> Result<Said> {
+    let linux = Variant::of(machine.switch);
+    guest_over_says(host, machine, variant, linux, command, TIMEOUT)
+}
+
+/// The same with a Linux and a time limit of choice.
+pub fn guest_over_says(
+    host: &HostArguments,
+    machine: Machine,
+    variant: &InnerVariant,
+    linux: Variant,
+    command: &str,
+    timeout: Duration,
+) -> Result<Said> {
     let parts = {
         // Two builds at a time would wait for each other's locks, or write the same file.
         let _alone = BUILDING
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        run::prepare(host, machine, variant)?
+        run::prepare_over(host, machine, variant, linux)?
     };
     let mut text = Vec::new();
     let status = qemu::exec(
         &parts.boot,
         command,
-        TIMEOUT,
+        timeout,
         |stream, bytes| match stream {
             Stream::Output | Stream::Error => text.extend(bytes),
         },
