@@ -27,7 +27,8 @@ const _: () = assert!(
 );
 
 /// Bits that tell which protections this image was built without.
-pub const WEAKENED: u64 = cfg!(feature = "weaken-no-narrow") as u64;
+pub const WEAKENED: u64 =
+    cfg!(feature = "weaken-no-narrow") as u64 | (cfg!(feature = "weaken-no-compare") as u64) << 1;
 
 const INNER: u64 = match SWITCH_MODE {
     SwitchMode::Tlbi => tcr::INNER_TLBI,
@@ -39,9 +40,11 @@ global_asm!(
     INNER = const INNER,
     OUTER = const tcr::OUTER,
     STRICT_MIDDLE = const tcr::STRICT_MIDDLE,
+    WIDE = const tcr::OUTER - ((tcr::T1SZ_OUTER - tcr::T1SZ_INNER) << tcr::T1SZ_SHIFT),
     STRICT = const matches!(SWITCH_MODE, SwitchMode::Strict) as u32,
     TLBI = const matches!(SWITCH_MODE, SwitchMode::Tlbi) as u32,
     WEAKEN_NO_NARROW = const cfg!(feature = "weaken-no-narrow") as u32,
+    WEAKEN_NO_COMPARE = const cfg!(feature = "weaken-no-compare") as u32,
     CPU_INDEX_SHIFT = const layout::CPU_INDEX_SHIFT,
     CPU_INDEX_MASK = const layout::MAX_CPUS - 1,
     STACK_STRIDE_SHIFT = const layout::STACK_STRIDE_SHIFT,

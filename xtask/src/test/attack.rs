@@ -41,6 +41,7 @@ struct Attack {
     name: &'static str,
     command: String,
     switch: Switch,
+    cpu: Option<&'static str>,
     inner: Option<&'static str>,
     linux: Variant,
     end: End,
@@ -52,6 +53,7 @@ impl Attack {
             name,
             command,
             switch: Switch::Asid,
+            cpu: None,
             inner: None,
             linux: Variant::Donjon,
             end,
@@ -60,6 +62,13 @@ impl Attack {
 
     fn under(self, switch: Switch) -> Self {
         Self { switch, ..self }
+    }
+
+    fn on(self, cpu: &'static str) -> Self {
+        Self {
+            cpu: Some(cpu),
+            ..self
+        }
     }
 
     /// The same without a protection of the inner domain's.
@@ -91,7 +100,8 @@ fn attacks() -> Vec<Attack> {
         format!("breakpoint {:#x}", tcr::INNER | HARMLESS),
         End::Stop,
     );
-    let geometry = Attack::sound("geometry", "geometry".into(), End::Hang);
+    // With FEAT_HPDS: without it, PXN in the root entry stops this attack, too.
+    let geometry = Attack::sound("geometry", "geometry".into(), End::Hang).on("max");
     vec![
         Attack::sound("zero", forge(0), End::Hang),
         Attack::sound("outer-value", forge(tcr::OUTER), End::Stop),
@@ -127,7 +137,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 fn carry_out(host: &HostArguments, attack: &Attack) -> Result<()> {
     let machine = Machine::new(&MachineArguments {
         machine: "virt".into(),
-        cpu: None,
+        cpu: attack.cpu.map(str::to_owned),
         cpus: Some(1),
         memory: None,
         switch: attack.switch,

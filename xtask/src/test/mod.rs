@@ -51,7 +51,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     let mut tests = host::tests(host_arguments);
     tests.extend(bad_input::tests(host_arguments));
     tests.extend(boots::tests(host_arguments));
-    tests.extend(weakened::tests(host_arguments)?);
+    tests.extend(weakened::tests(host_arguments));
     tests.extend(attack::tests(host_arguments));
     Ok(tests)
 }

@@ -1,48 +1,49 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Builds that break a rule on purpose. A test that still passes over one of them proves nothing
-//! about the rule, so here a failure of the guest's self-test is the success.
+//! The self-test over a gate that is broken on purpose. A self-test that still passes proves
+//! nothing, so here its failure is the success.
 
-use std::fs;
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, ensure};
 
-use super::boots::{CHECK, guest_says};
+use super::boots::{CHECK, guest_over_says};
 use super::runner::Test;
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
+use crate::kernel::Variant;
 use crate::machine::Machine;
-use crate::paths;
 
-const MANIFEST: &str = "inner-domain/image/Cargo.toml";
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// One test for each entry of `package.metadata.weakened` in the inner image's manifest: the
-/// feature that breaks the rule, and what must then be seen.
-pub fn tests(host: &HostArguments) -> Result<Vec<Test>> {
-    let text = fs::read_to_string(paths::in_root(MANIFEST))?;
-    let manifest: toml::Table = text
-        .parse()
-        .with_context(|| format!("reading {MANIFEST}"))?;
-    let expected = table(&manifest, &["package", "metadata", "weakened"]);
-    let mut tests = Vec::new();
-    for (feature, evidence) in expected.into_iter().flatten() {
-        let evidence = evidence
-            .as_str()
-            .with_context(|| format!("{MANIFEST}: {feature} must be a text"))?;
-        let (host, feature, evidence) = (host.clone(), feature.clone(), evidence.to_owned());
-        tests.push(Test::beside(&format!("weakened:{feature}"), move || {
-            is_noticed(&host, &feature, &evidence)
-        }));
-    }
-    Ok(tests)
+/// A gate that forgets to narrow is noticed twice: by the vectors at the first exception from
+/// EL1, and, where those do not look, by the self-test.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let vectors = host.clone();
+    let self_test = host.clone();
+    vec![
+        Test::beside("weakened:no-narrow:vectors", move || {
+            let said = said_over(&vectors, Variant::Donjon);
+            let text = said.unwrap_or_else(|error| format!("{error:#}"));
+            ensure!(
+                text.contains("donjon: PANIC") && text.contains("0x00000032b5103510"),
+                "the vectors let it pass:\n{text}"
+            );
+            Ok(())
+        }),
+        Test::beside("weakened:no-narrow:self-test", move || {
+            let text = said_over(&self_test, Variant::Weakened("vectors"))?;
+            let failed = "FAILED on CPU 0: read of 0xffff9fffffe00000";
+            ensure!(
+                text.contains(failed) && !text.contains(" passed, 0 failed"),
+                "the self-test did not notice:\n{text}"
+            );
+            Ok(())
+        }),
+    ]
 }
 
-fn table<'a>(from: &'a toml::Table, path: &[&str]) -> Option<&'a toml::Table> {
-    path.iter()
-        .try_fold(from, |table, name| table.get(*name)?.as_table())
-}
-
-/// The guest notices: its self-test counts failures, or the inner domain stops the machine.
-fn is_noticed(host: &HostArguments, feature: &str, evidence: &str) -> Result<()> {
+/// What the guest's check says over a gate that forgets to narrow.
+fn said_over(host: &HostArguments, linux: Variant) -> Result<String> {
     let machine = Machine::new(&MachineArguments {
         machine: "virt".into(),
         cpu: None,
@@ -53,33 +54,10 @@ fn is_noticed(host: &HostArguments, feature: &str, evidence: &str) -> Result<()>
         el2: false,
         append: None,
     })?;
-    let variant = InnerVariant {
+    let inner = InnerVariant {
         switch: Switch::Asid,
-        weakened: vec![feature.to_owned()],
+        weakened: vec!["weaken-no-narrow".to_owned()],
     };
-    let text = match guest_says(host, machine, &variant, CHECK) {
-        Ok(said) => {
-            let (passed, failed) = said.self_test()?;
-            if failed == 0 {
-                bail!(
-                    "the self-test passed ({passed}) in spite of {feature}:\n{}",
-                    said.text
-                );
-            }
-            said.text
-        }
-        Err(error) => {
-            let text = format!("{error:#}");
-            ensure!(
-                text.contains("donjon: PANIC"),
-                "not a stop of the inner domain: {text}"
-            );
-            text
-        }
-    };
-    ensure!(
-        text.contains(evidence),
-        "no `{evidence}` in what was said:\n{text}"
-    );
-    Ok(())
+    let check = format!("{CHECK}; dmesg | grep selftest:");
+    Ok(guest_over_says(host, machine, &inner, linux, &check, TIMEOUT)?.text)
 }

