@@ -49,6 +49,18 @@ pub fn exec(
     timeout: Duration,
     mut sink: impl FnMut(Stream, &[u8]),
 ) -> Result<u8> {
+    exec_watched(boot, command, timeout, |_, stream, bytes| {
+        sink(stream, bytes);
+    })
+}
+
+/// The same, for a sink that looks into the running machine: it also gets the monitor's socket.
+pub fn exec_watched(
+    boot: &Boot,
+    command: &str,
+    timeout: Duration,
+    mut sink: impl FnMut(&Path, Stream, &[u8]),
+) -> Result<u8> {
     let scratch = Scratch::new()?;
     let initrd = scratch.join("initrd");
     fs::write(&initrd, guest::with_command(&boot.initramfs, command)?)?;
@@ -73,7 +85,7 @@ pub fn exec(
         &mut console,
         |from, bytes| {
             match from {
-                Source::Command(stream) => sink(stream, bytes),
+                Source::Command(stream) => sink(&monitor, stream, bytes),
                 Source::Status => status.extend(bytes),
                 Source::Console => (),
             }

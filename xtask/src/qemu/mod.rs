@@ -4,8 +4,8 @@
 mod console;
 mod exec;
 mod interactive;
-mod monitor;
-mod scratch;
+pub mod monitor;
+pub mod scratch;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ use std::process::Command;
 use crate::environment::tools::QEMU;
 use crate::machine::Machine;
 
-pub use exec::{Stream, exec};
+pub use exec::{Stream, exec, exec_watched};
 pub use interactive::{Symbols, interactive};
 
 /// What QEMU starts.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The little of QEMU's machine protocol (QMP) that we need: the registers of a hung guest.
+//! The little of QEMU's machine protocol (QMP) that we need: registers and memory of a guest.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -11,14 +11,7 @@ use serde_json::{Value, json};
 
 /// The general registers of all CPUs, as QEMU prints them.
 pub fn registers(socket: &Path) -> Result<String> {
-    let stream = UnixStream::connect(socket).context("connecting to QEMU's monitor")?;
-    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-    let mut monitor = Monitor {
-        reader: BufReader::new(stream.try_clone()?),
-        writer: stream,
-    };
-    monitor.read()?; // greeting
-    monitor.call(&json!({ "execute": "qmp_capabilities" }))?;
+    let mut monitor = Monitor::connect(socket)?;
     let answer = monitor.call(&json!({
         "execute": "human-monitor-command",
         "arguments": { "command-line": "info registers -a" },
@@ -32,12 +25,32 @@ pub fn registers(socket: &Path) -> Result<String> {
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
+/// Writes `size` bytes of the guest's physical memory from `start` on to a file.
+pub fn save_memory(socket: &Path, start: u64, size: u64, to: &Path) -> Result<()> {
+    let arguments = json!({ "val": start, "size": size, "filename": to.to_string_lossy() });
+    Monitor::connect(socket)?
+        .call(&json!({ "execute": "pmemsave", "arguments": arguments }))
+        .map(|_| ())
+}
+
 struct Monitor {
     reader: BufReader<UnixStream>,
     writer: UnixStream,
 }
 
 impl Monitor {
+    fn connect(socket: &Path) -> Result<Self> {
+        let stream = UnixStream::connect(socket).context("connecting to QEMU's monitor")?;
+        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        let mut monitor = Self {
+            reader: BufReader::new(stream.try_clone()?),
+            writer: stream,
+        };
+        monitor.read()?; // greeting
+        monitor.call(&json!({ "execute": "qmp_capabilities" }))?;
+        Ok(monitor)
+    }
+
     fn call(&mut self, request: &Value) -> Result<Value> {
         writeln!(self.writer, "{request}")?;
         loop {

@@ -4,6 +4,7 @@
 mod attack;
 mod bad_input;
 mod boots;
+mod geometry;
 mod host;
 mod runner;
 mod scratch;
@@ -53,5 +54,6 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(boots::tests(host_arguments));
     tests.extend(weakened::tests(host_arguments));
     tests.extend(attack::tests(host_arguments));
+    tests.extend(geometry::tests(host_arguments));
     Ok(tests)
 }
