@@ -238,7 +238,7 @@ pub const CONSTANTS: [Constant; 21] = [
     Constant {
         name: "CPU_INDEX_SHIFT",
         value: layout::CPU_INDEX_SHIFT as u64,
-        about: "a CPU's index is (MPIDR | MPIDR >> this) below MAX_CPUS",
+        about: "Aff1 is folded onto Aff0 by this shift to give a CPU's index",
     },
     Constant {
         name: "STACK_STRIDE_SHIFT",

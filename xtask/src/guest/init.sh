@@ -11,6 +11,8 @@ mkdir -p /dev/pts /dev/shm
 mount -t devpts devpts /dev/pts 2>/dev/null
 mount -t tmpfs tmpfs /tmp
 hostname donjon
+# busybox's poweroff, halt and reboot tell the first process, which is this shell.
+trap 'poweroff -f' USR1 USR2 TERM
 cd /root
 
 # The virtio port of this name.
@@ -40,6 +42,8 @@ else
     echo "This kernel has no inner domain below it (--switch none)."
 fi
 echo
-echo "Linux $(uname -r), $(nproc) CPUs. \`exit\` or \`poweroff -f\` stops QEMU, Ctrl-A X kills it."
-setsid cttyhack sh
+echo "Linux $(uname -r), $(nproc) CPUs. \`exit\` or \`poweroff\` stops QEMU, Ctrl-A X kills it."
+setsid cttyhack sh &
+# A trap is not run while a command is in the foreground, but it is during wait.
+wait $!
 poweroff -f

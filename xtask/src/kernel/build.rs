@@ -70,6 +70,27 @@ pub fn build(
     Ok(fs::rename(unfinished, place)?)
 }
 
+/// Builds single objects of the native kernel.
+pub fn objects(
+    tree: &Tree,
+    output: &Path,
+    recipe: &Recipe,
+    objects: &[String],
+    log: &Path,
+) -> Result<()> {
+    configure(tree, output, recipe, Variant::Native, log)?;
+    let step = Step::spinner("build single objects of Linux");
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    let mut command = make(tree, output, Variant::Native);
+    process::logged(
+        command.arg(format!("-j{threads}")).args(objects),
+        log,
+        |_| (),
+    )?;
+    step.finish();
+    Ok(())
+}
+
 /// Configures, and refuses fragments that contradict each other or the kernel.
 pub fn configure(
     tree: &Tree,

@@ -5,6 +5,7 @@ mod build;
 mod config;
 mod overlay;
 mod source;
+pub mod stock;
 mod tree;
 mod unpack;
 mod walk;

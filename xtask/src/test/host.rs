@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::runner::Test;
 use crate::cli::HostArguments;
@@ -53,7 +53,20 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             move || kernel::obtain(&host, variant).map(|_| ()),
         ));
     }
+    let host = host.clone();
+    tests.push(Test::alone("kernel-off", move || is_stock(&host)));
     tests
+}
+
+/// With the option off, the patched kernel has the instructions of the unpatched one.
+fn is_stock(host: &HostArguments) -> Result<()> {
+    let (different, compared) = kernel::stock::differences(host)?;
+    ensure!(
+        different.is_empty(),
+        "of {compared} objects, these differ with CONFIG_DONJON=n: {}",
+        different.join(" ")
+    );
+    Ok(())
 }
 
 const DENY: [&str; 3] = ["--target-dir=target/clippy", "--", "--deny=warnings"];

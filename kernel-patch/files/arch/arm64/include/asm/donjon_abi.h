@@ -62,7 +62,7 @@
 /* inner-only: physical memory, from address 0 on */
 #define DONJON_PHYSMAP			_AC(0xffff980000000000, UL)
 
-/* a CPU's index is (MPIDR | MPIDR >> this) below MAX_CPUS */
+/* Aff1 is folded onto Aff0 by this shift to give a CPU's index */
 #define DONJON_CPU_INDEX_SHIFT		_AC(0x6, UL)
 
 /* log2 of the distance between the blocks of two CPUs */
