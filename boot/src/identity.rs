@@ -22,7 +22,7 @@ pub unsafe fn cover(banks: &[Range]) {
             // memory type changes (break-before-make, D8.17.1).
             unsafe {
                 let entry = (&raw mut boot_table_l1).cast::<u64>().add(block as usize);
-                let value = block * GIB | NORMAL_BLOCK;
+                let value = (block * GIB) | NORMAL_BLOCK;
                 if entry.read_volatile() == value {
                     continue;
                 }

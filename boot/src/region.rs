@@ -28,7 +28,7 @@ impl Region {
         let start = self.next.next_multiple_of(alignment);
         let end = start + size.next_multiple_of(PAGE_SIZE);
         if end > self.range.end() {
-            return Err(Failure::NoRoom(end - self.range.end() >> 10));
+            return Err(Failure::NoRoom((end - self.range.end()) >> 10));
         }
         self.next = end;
         // SAFETY: the range is RAM that placement found free, identity-mapped and ours alone;

@@ -5,7 +5,7 @@
 //! from the patched and from the unpatched tree and disassembled.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -106,12 +106,22 @@ fn touched_objects(recipe: &Recipe) -> Result<Vec<String>> {
 }
 
 /// Every instruction and relocation, without the name of the file.
-fn instructions(object: &PathBuf) -> Result<String> {
-    let mut command = Command::new(format!("{CROSS}objdump"));
-    command.args(["--disassemble", "--reloc", "--no-show-raw-insn"]);
+fn instructions(object: &Path) -> Result<String> {
+    let objdump = || Command::new(format!("{CROSS}objdump"));
+    let headers = process::output(objdump().arg("--section-headers").arg(object))?;
+    // The identity-mapped code is in a section without the flag of code.
+    let sections = headers
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .filter(|name| name.contains("text"));
+    let mut command = objdump();
+    command.args(["--disassemble-all", "--reloc", "--no-show-raw-insn"]);
+    for section in sections {
+        command.arg(format!("--section={section}"));
+    }
     let text = process::output(command.arg(object))?;
     ensure!(
-        text.contains("Disassembly of section"),
+        text.lines().count() > 10,
         "{} has no code to compare",
         object.display()
     );
