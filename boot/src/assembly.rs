@@ -6,9 +6,6 @@ use core::arch::global_asm;
 use donjon_abi::manifest::Manifest;
 use donjon_abi::tcr;
 
-use crate::failure::fail;
-use crate::sequence;
-
 /// Block descriptors of the first identity map: valid, AF, and XN for devices.
 const DEVICE_BLOCK_LOW: u64 = 1 | (tcr::MAIR_DEVICE as u64) << 2 | 1 << 10;
 const DEVICE_BLOCK_HIGH: u64 = 0x60;
@@ -42,30 +39,4 @@ unsafe extern "C" {
     pub static boot_manifest: Manifest;
     /// Level 1 table of the identity map.
     pub static mut boot_table_l1: [u64; 512];
-}
-
-/// For `start.S`: in x0 and x1.
-#[repr(C)]
-pub struct Handover {
-    /// Physical address of the device tree for Linux.
-    pub device_tree: u64,
-    /// Physical address of Linux.
-    pub entry: u64,
-}
-
-/// Called by `start.S` with the identity map live.
-#[unsafe(no_mangle)]
-extern "C" fn boot_main(device_tree: u64, image: u64, level: u64) -> Handover {
-    match sequence::run(device_tree, image, level) {
-        Ok(handover) => handover,
-        Err(failure) => fail(&failure),
-    }
-}
-
-/// Called by the boot stage's own vectors.
-#[unsafe(no_mangle)]
-extern "C" fn boot_exception(esr: u64, elr: u64, far: u64) -> ! {
-    fail(&format_args!(
-        "exception in the boot stage, ESR_EL1 {esr:#x} ELR_EL1 {elr:#x} FAR_EL1 {far:#x}"
-    ))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The boot stage: from the loader to Linux over a running inner domain.
 //!
-//! `start.S` leaves EL2 if it is there and turns the MMU on; [`boot_main`] does the rest and
+//! `start.S` leaves EL2 if it is there and turns the MMU on; [`entry::boot_main`] does the rest and
 //! returns what `start.S` needs to enter Linux. Nothing of it survives but the page in `stay.S`.
 #![cfg_attr(target_os = "none", no_std)]
 #![cfg_attr(target_os = "none", no_main)]
@@ -11,6 +11,8 @@
 mod assembly;
 #[cfg(target_os = "none")]
 mod device_tree;
+#[cfg(target_os = "none")]
+mod entry;
 #[cfg(target_os = "none")]
 mod failure;
 #[cfg(target_os = "none")]

@@ -17,16 +17,25 @@ use donjon_hal::console::Console;
 use donjon_hal::cpu;
 use dtoolkit::fdt::Fdt;
 
-use crate::assembly::{Handover, boot_secondary};
+use crate::assembly::boot_secondary;
 use crate::failure::Failure;
 use crate::image::Image;
 use crate::inner::{self, Builder};
 use crate::{device_tree, heap, identity, measure, report};
 
+/// For `start.S`: in x0 and x1.
+#[repr(C)]
+pub struct Handover {
+    /// Physical address of the device tree for Linux.
+    pub device_tree: u64,
+    /// Physical address of Linux.
+    pub entry: u64,
+}
+
 /// Everything that the boot stage does in Rust.
 pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure> {
     // SAFETY: called once, first.
-    unsafe { heap::init() };
+    unsafe { heap::HEAP.init() };
     // SAFETY: the boot protocol puts the device tree there; RAM near the image is mapped.
     let tree = unsafe { device_tree::read(device_tree) }?;
     let console = device_tree::console(&tree);

@@ -9,5 +9,6 @@ pub mod console;
 pub mod cpu;
 #[cfg(target_arch = "aarch64")]
 pub mod firmware;
+pub mod heap;
 #[cfg(target_arch = "aarch64")]
 pub mod physical;

@@ -20,7 +20,7 @@ use crate::{gate, heap, journal};
 pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) {
     // SAFETY: the boot stage filled it in and calls this once.
     let boot = unsafe {
-        heap::init();
+        heap::HEAP.init();
         *boot
     };
     journal::init(boot.has_console != 0);

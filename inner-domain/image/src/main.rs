@@ -26,6 +26,8 @@ mod init;
 #[cfg(target_os = "none")]
 mod journal;
 #[cfg(target_os = "none")]
+mod outcome;
+#[cfg(target_os = "none")]
 mod service;
 #[cfg(target_os = "none")]
 mod state;

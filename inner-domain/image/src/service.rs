@@ -5,7 +5,7 @@
 //! returns an [`Outcome`]; gate and dispatcher know nothing of its policy. To add one, implement
 //! [`Service`] and list it in [`SERVICES`].
 
-use crate::dispatch::{Arguments, Outcome};
+use crate::outcome::{Arguments, Outcome};
 
 /// A service.
 pub trait Service: Sync {

@@ -5,7 +5,7 @@ use donjon_abi::call::Error;
 use donjon_core::outer_range::Allegation;
 use donjon_hal::firmware;
 
-use crate::dispatch::{Arguments, Outcome, Refusal};
+use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::state;
 
 /// Switches a CPU on at the boot stage's entry, which leaves EL2 as on the first CPU and goes on

@@ -3,7 +3,7 @@
 
 use donjon_abi::call::Error;
 
-use crate::dispatch::{Arguments, Outcome};
+use crate::outcome::{Arguments, Outcome};
 
 /// Gives back one of the five words after the first argument, which chooses.
 pub fn echo([which, words @ ..]: &Arguments) -> Outcome {

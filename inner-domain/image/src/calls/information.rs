@@ -5,7 +5,7 @@ use donjon_abi::call::{Error, Information};
 use donjon_abi::catalogue::INFORMATION;
 use donjon_abi::layout::{GATE, PAGE_SIZE, TEXT_WINDOW};
 
-use crate::dispatch::{Arguments, Outcome};
+use crate::outcome::{Arguments, Outcome};
 use crate::{gate, heap, state};
 
 unsafe extern "C" {
@@ -28,7 +28,7 @@ pub fn information([which, ..]: &Arguments) -> Outcome {
         Information::MemoryStart => boot.region.start,
         Information::MemorySize => boot.region.end - boot.region.start,
         Information::TextSize => text_size(),
-        Information::HeapFree => heap::free() as u64,
+        Information::HeapFree => heap::HEAP.free() as u64,
         Information::Digest0 => boot.digest[0],
         Information::Digest1 => boot.digest[1],
         Information::Digest2 => boot.digest[2],

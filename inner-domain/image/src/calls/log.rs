@@ -5,7 +5,7 @@ use donjon_abi::call::Error;
 use donjon_core::outer_range::Allegation;
 use donjon_hal::physical;
 
-use crate::dispatch::{Arguments, Outcome};
+use crate::outcome::{Arguments, Outcome};
 use crate::{journal, state};
 
 /// Bytes of text in one call at most: bounds its duration and its stack.

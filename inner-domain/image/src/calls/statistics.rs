@@ -4,7 +4,7 @@
 use donjon_abi::call::{Counter, Error};
 
 use crate::cpu_block::CpuBlock;
-use crate::dispatch::{Arguments, Outcome};
+use crate::outcome::{Arguments, Outcome};
 use crate::state;
 
 /// One counter of one function on one CPU.

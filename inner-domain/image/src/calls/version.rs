@@ -3,7 +3,7 @@
 
 use donjon_abi::call::{ABI_VERSION, Error};
 
-use crate::dispatch::{Arguments, Outcome, Refusal};
+use crate::outcome::{Arguments, Outcome, Refusal};
 
 /// Gives our version; refuses a caller with another major half, and tells it ours.
 pub fn version([theirs, ..]: &Arguments) -> Outcome {
