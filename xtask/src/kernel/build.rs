@@ -70,18 +70,19 @@ pub fn build(
     Ok(fs::rename(unfinished, place)?)
 }
 
-/// Builds single objects of the native kernel.
+/// Configures and builds single objects.
 pub fn objects(
     tree: &Tree,
     output: &Path,
     recipe: &Recipe,
+    variant: Variant,
     objects: &[String],
     log: &Path,
 ) -> Result<()> {
-    configure(tree, output, recipe, Variant::Native, log)?;
+    configure(tree, output, recipe, variant, log)?;
     let step = Step::spinner("build single objects of Linux");
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
-    let mut command = make(tree, output, Variant::Native);
+    let mut command = make(tree, output, variant);
     process::logged(
         command.arg(format!("-j{threads}")).args(objects),
         log,

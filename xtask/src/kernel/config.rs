@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The kernel configuration: fragments over `tinyconfig`, and whether they took effect.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -31,21 +32,25 @@ fn read(fragment: &Path) -> Result<String> {
     fs::read_to_string(fragment).with_context(|| format!("reading {}", fragment.display()))
 }
 
-/// Refuses a configuration in which an option of `fragments` did not take effect.
+/// Refuses a configuration in which an option of `fragments` did not take effect; of two wishes
+/// for one option the last one counts.
 pub fn check(config: &Path, fragments: &[PathBuf]) -> Result<()> {
     let found = fs::read_to_string(config)?;
+    let texts: Vec<String> = fragments.iter().map(|it| read(it)).collect::<Result<_>>()?;
+    let mut wanted = BTreeMap::new();
+    for (fragment, text) in fragments.iter().zip(&texts) {
+        wanted.extend(wishes(text).map(|(name, value)| (name, (value, fragment))));
+    }
     let mut conflicts = Vec::new();
-    for fragment in fragments {
-        for (name, value) in wishes(&read(fragment)?) {
-            let got = value_in(&found, name);
-            if got != value {
-                conflicts.push(format!(
-                    "  {name}: {} asks for {}, the kernel has {}",
-                    fragment.file_name().unwrap_or_default().to_string_lossy(),
-                    value.unwrap_or("n"),
-                    got.unwrap_or("n")
-                ));
-            }
+    for (name, (value, fragment)) in wanted {
+        let got = value_in(&found, name);
+        if got != value {
+            conflicts.push(format!(
+                "  {name}: {} asks for {}, the kernel has {}",
+                fragment.file_name().unwrap_or_default().to_string_lossy(),
+                value.unwrap_or("n"),
+                got.unwrap_or("n")
+            ));
         }
     }
     if conflicts.is_empty() {

@@ -140,7 +140,7 @@ pub fn source_tree(host: &HostArguments, variant: Variant) -> Result<PathBuf> {
     Ok(tree::prepare(&lock, &source, &Recipe::of(variant))?.path)
 }
 
-/// Configures with one more fragment, in a directory that is thrown away.
+/// Configures with one more fragment and begins the build, in a directory that is thrown away.
 pub fn try_fragment(host: &HostArguments, variant: Variant, fragment: &Path) -> Result<()> {
     let source = source::find(host)?;
     let mut recipe = Recipe::of(variant);
@@ -149,13 +149,10 @@ pub fn try_fragment(host: &HostArguments, variant: Variant, fragment: &Path) -> 
     recipe.fragments.push(fragment.to_path_buf());
     let output = lock.unfinished("configuration");
     fs::create_dir_all(&output)?;
-    build::configure(
-        &tree,
-        &output,
-        &recipe,
-        variant,
-        &paths::cache()?.join("logs/configure.log"),
-    )
+    let log = paths::cache()?.join("logs/configure.log");
+    // The first file that the build compiles, and where refused options are looked for.
+    let first = ["arch/arm64/kernel/asm-offsets.s".to_owned()];
+    build::objects(&tree, &output, &recipe, variant, &first, &log)
 }
 
 /// The kernel of a variant, built if the cache does not have it.

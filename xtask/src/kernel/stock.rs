@@ -45,7 +45,7 @@ pub fn differences(host: &HostArguments) -> Result<(Vec<String>, usize)> {
     let mut texts = Vec::new();
     for (tree, output) in [(&patched, &with), (&stock, &without)] {
         fs::create_dir_all(output)?;
-        build::objects(tree, output, &recipe, &objects, &log)?;
+        build::objects(tree, output, &recipe, Variant::Native, &objects, &log)?;
         let texts_of: Result<Vec<String>> = objects
             .iter()
             .map(|it| instructions(&output.join(it)))

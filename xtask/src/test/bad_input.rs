@@ -22,9 +22,13 @@ type Body = fn() -> Result<()>;
 /// All of them.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let for_conflict = host.clone();
+    let for_refusal = host.clone();
     let mut tests = vec![
         Test::alone("bad-input:option-conflict", move || {
             option_conflict(&for_conflict)
+        }),
+        Test::alone("bad-input:option-refused", move || {
+            option_refused(&for_refusal)
         }),
         Test::alone("bad-input:disk-full", disk_full),
         Test::alone("bad-input:disk-full-unpacking", disk_full_while_unpacking),
@@ -128,15 +132,36 @@ fn patch_does_not_apply() -> Result<()> {
     )
 }
 
+/// Two options that contradict each other.
 fn option_conflict(host: &HostArguments) -> Result<()> {
+    let fragment = "CONFIG_EXT4_FS=y\nCONFIG_BLOCK=n\n";
+    let words = ["options in conflict", "CONFIG_EXT4_FS"];
+    fragment_is_refused(host, Variant::Native, fragment, &words)
+}
+
+/// An option that contradicts the protection: the build says which and why.
+fn option_refused(host: &HostArguments) -> Result<()> {
+    let fragment = "CONFIG_RELOCATABLE=y\nCONFIG_RANDOMIZE_BASE=y\n";
+    let words = ["CONFIG_DONJON needs CONFIG_RANDOMIZE_BASE=n", "non-global"];
+    fragment_is_refused(host, Variant::Donjon, fragment, &words)
+}
+
+fn fragment_is_refused(
+    host: &HostArguments,
+    variant: Variant,
+    fragment: &str,
+    words: &[&str],
+) -> Result<()> {
     let scratch = Scratch::new()?;
-    let fragment = scratch.file("more.config", "CONFIG_EXT4_FS=y\nCONFIG_BLOCK=n\n")?;
-    match kernel::try_fragment(host, Variant::Native, &fragment) {
-        Ok(()) => bail!("the contradiction was accepted"),
+    let fragment = scratch.file("more.config", fragment)?;
+    match kernel::try_fragment(host, variant, &fragment) {
+        Ok(()) => bail!("the options were accepted"),
         Err(error) => {
             let said = format!("{error:#}");
-            let names = said.contains("options in conflict") && said.contains("CONFIG_EXT4_FS");
-            ensure!(names, "the message names no option: {said}");
+            ensure!(
+                words.iter().all(|word| said.contains(word)),
+                "the message does not say {words:?}: {said}"
+            );
             Ok(())
         }
     }
