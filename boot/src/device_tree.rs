@@ -143,22 +143,27 @@ fn ranges(node: &FdtNode) -> Result<Vec<Range>, Failure> {
 
 /// The tree for Linux: `withheld` is memory that it must not even map, and a node says that the
 /// inner domain is there.
-pub fn amend(tree: &Fdt, withheld: &[Range]) -> Vec<u8> {
+pub fn amend(tree: &Fdt, withheld: &[Range]) -> Result<Vec<u8>, Failure> {
     let mut model = DeviceTree::from_fdt(tree);
-    if model.root.child("reserved-memory").is_none() {
-        let mut node = DeviceTreeNode::new_unchecked("reserved-memory");
-        node.add_property(DeviceTreeProperty::new_unchecked("#address-cells", 2u32));
-        node.add_property(DeviceTreeProperty::new_unchecked("#size-cells", 2u32));
-        node.add_property(empty("ranges"));
-        model.root.add_child(node);
+    // Linux ignores all of /reserved-memory unless its cells are the root's.
+    let root = cells(&tree.root())?;
+    match tree.find_node("/reserved-memory") {
+        Some(node) if cells(&node)? != root => return Err(Failure::ReservedMemory),
+        Some(_) => (),
+        None => {
+            let mut node = DeviceTreeNode::new_unchecked("reserved-memory");
+            node.add_property(DeviceTreeProperty::new_unchecked("#address-cells", root.0));
+            node.add_property(DeviceTreeProperty::new_unchecked("#size-cells", root.1));
+            node.add_property(empty("ranges"));
+            model.root.add_child(node);
+        }
     }
     if let Some(reserved) = model.root.child_mut("reserved-memory") {
         for range in withheld {
             let mut node = DeviceTreeNode::new_unchecked(format!("donjon@{:x}", range.start()));
-            let mut cells = [0u8; 16];
-            cells[..8].copy_from_slice(&range.start().to_be_bytes());
-            cells[8..].copy_from_slice(&range.size().to_be_bytes());
-            node.add_property(DeviceTreeProperty::new_unchecked("reg", cells));
+            let mut register = encode(range.start(), root.0)?;
+            register.extend(encode(range.size(), root.1)?);
+            node.add_property(DeviceTreeProperty::new_unchecked("reg", register));
             node.add_property(empty("no-map"));
             reserved.add_child(node);
         }
@@ -169,7 +174,21 @@ pub fn amend(tree: &Fdt, withheld: &[Range]) -> Vec<u8> {
         "donjon,inner-domain",
     ));
     model.root.add_child(node);
-    model.to_dtb()
+    Ok(model.to_dtb())
+}
+
+/// `#address-cells` and `#size-cells`.
+fn cells(node: &FdtNode) -> Result<(u32, u32), Failure> {
+    Ok((node.address_cells()?, node.size_cells()?))
+}
+
+/// A number in one or two cells.
+fn encode(value: u64, cells: u32) -> Result<Vec<u8>, Failure> {
+    match (cells, u32::try_from(value)) {
+        (1, Ok(value)) => Ok(value.to_be_bytes().to_vec()),
+        (2, _) => Ok(value.to_be_bytes().to_vec()),
+        _ => Err(Failure::ReservedMemory),
+    }
 }
 
 fn empty(name: &str) -> DeviceTreeProperty {

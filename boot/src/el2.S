@@ -13,10 +13,13 @@
     msr     sctlr_el2, x1
     // RW: EL1 is AArch64. SWIO: DC ISW cleans, too, so no set/way operation throws data away.
     // TIDCP: IMPLEMENTATION DEFINED registers trap. HCD: HVC is undefined (where there is no
-    // EL3; elsewhere the vectors below answer it). Everything else, VHE and stage 2 included, off.
+    // EL3; elsewhere the vectors below answer it). API, APK: pointer authentication does not trap.
+    // Everything else, VHE and stage 2 included, off.
     movz    x1, #0x0002
     movk    x1, #0xa010, lsl #16
+    movk    x1, #0x0300, lsl #32
     msr     hcr_el2, x1
+    isb                                 // E2H decides the layout of some registers below
     msr     vttbr_el2, xzr
     msr     hstr_el2, xzr
     // No access to IMPLEMENTATION DEFINED controls (CPUECTLR.SMPEN, CPUACTLR) from EL1.
@@ -80,14 +83,19 @@
 5:  mrs     x1, id_aa64mmfr0_el1
     ubfx    x1, x1, #56, #4
     cbz     x1, 6f
-    mov     x1, #0xfffc000000000000
+    movz    x1, #0xfff4, lsl #48        // bits 63 to 52 and 50
     msr     s3_4_c1_c1_4, x1            // HFGRTR_EL2
     msr     s3_4_c1_c1_5, x1            // HFGWTR_EL2
-    mov     x1, #0xff80000000000000
+    mov     x1, #0x0f80000000000000     // bits 59 to 55
     msr     s3_4_c1_c1_6, x1            // HFGITR_EL2
-    mov     x1, #0x7c00000000000000
+    mov     x1, #0x7800000000000000     // bits 62 to 59
     msr     s3_4_c3_c1_4, x1            // HDFGRTR_EL2
+    mov     x1, #0x7000000000000000     // bits 62 to 60
     msr     s3_4_c3_c1_5, x1            // HDFGWTR_EL2
+    mrs     x1, id_aa64pfr0_el1
+    ubfx    x1, x1, #44, #4             // activity monitors
+    cbz     x1, 6f
+    msr     s3_4_c3_c1_6, xzr           // HAFGRTR_EL2
 
 6:  adrp    x1, boot_el2_vectors
     add     x1, x1, :lo12:boot_el2_vectors

@@ -42,6 +42,10 @@ pub enum Failure {
         "Linux and its initial ramdisk or device tree overlap at {0:#x}: give the machine more memory"
     )]
     Overlap(u64),
+    #[error(
+        "the device tree's /reserved-memory cannot name the inner domain's memory: its #address-cells and #size-cells must be the root's, and 1 or 2"
+    )]
+    ReservedMemory,
     #[error("{0}")]
     Map(#[from] MapError),
     #[error("{0}")]

@@ -35,7 +35,7 @@ fn in_blocks(mode: SwitchMode) -> bool {
 
 /// Bytes that the inner domain needs.
 pub fn size(image: &Image, cpus: usize, banks: usize) -> u64 {
-    let pages = TABLES + 2 * banks as u64 + 2 + cpus as u64 * (STACK_PAGES + 1);
+    let pages = TABLES + 4 * banks as u64 + 2 + cpus as u64 * (STACK_PAGES + 1);
     let segments: u64 = image
         .segments()
         .map(|(segment, _)| segment.memory_size.next_multiple_of(PAGE_SIZE))

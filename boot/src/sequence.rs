@@ -8,7 +8,7 @@ use core::arch::asm;
 
 use aarch64_cpu::registers::{ID_AA64MMFR0_EL1, Readable};
 use donjon_abi::boot_info::{Bank, BootInfo, MAX_BANKS};
-use donjon_abi::layout::{BLOCK_SIZE, MAX_CPUS};
+use donjon_abi::layout::{BLOCK_SIZE, MAX_CPUS, TABLE_BLOCK_SIZE};
 use donjon_abi::tcr;
 use donjon_core::cpus::CpuSet;
 use donjon_core::placement::{self, Range};
@@ -75,12 +75,16 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
         has_console: console.is_some() as u64,
         secondary_entry: (&raw const boot_secondary) as u64,
         stays: bank(image.stays()?),
+        table_block: Bank {
+            start: image.table_block()?,
+            end: image.table_block()? + TABLE_BLOCK_SIZE,
+        },
         tlbi_pages: 0,
         entry_level: level,
     };
     start_inner(&image, &machine, console, boot)?;
 
-    let amended = device_tree::amend(&tree, &[machine.region, image.stays()?]);
+    let amended = device_tree::amend(&tree, &[machine.region, image.stays()?])?;
     let linux_tree = clean_for_linux(&image, &machine, &amended)?;
     report::line(&format_args!(
         "starting Linux, switch {}",
@@ -150,8 +154,13 @@ fn start_inner(
     builder.map_memory(&machine.banks)?;
     boot.tlbi_pages = builder.finish_gate()? as u64;
     let boot = builder.store(&boot)?;
-    // SAFETY: the root is complete: the inner half and the gate are mapped, the rest is zero.
-    unsafe { enter_inner_view(builder.root()) }?;
+    let region = machine.region;
+    // SAFETY: the identity map covers the region. The root is complete: the inner half and the
+    // gate are mapped, the rest is zero.
+    unsafe {
+        cpu::publish_code(region.start(), region.size());
+        enter_inner_view(builder.root())
+    }?;
     // SAFETY: the manifest's address is the inner image's function of this type, now mapped,
     // and the boot information is in the physical view.
     unsafe {
@@ -173,7 +182,6 @@ unsafe fn enter_inner_view(root: u64) -> Result<(), Failure> {
     // SAFETY: the code and its data are in the lower range, which stays as it is; the upper one
     // was off, so nothing stale is cached for it.
     unsafe {
-        cpu::clean_instructions();
         asm!(
             "dsb ish",
             "msr ttbr1_el1, {ttbr1}",

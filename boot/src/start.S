@@ -60,7 +60,8 @@ boot_at_el1:
     str     x5, [x21, x3]
     b       3b
 
-    // An identity map of 512 blocks of 1 GiB: devices, but for the block with this image.
+    // An identity map of 512 blocks of 1 GiB: devices, but for the blocks with this image and
+    // with the device tree.
 4:  adrp    x1, boot_table_l1
     adrp    x2, boot_table_l0
     orr     x3, x1, #3
@@ -77,6 +78,12 @@ boot_at_el1:
     lsr     x4, x21, #30
     lsl     x3, x4, #30
     mov     x5, #{NORMAL_BLOCK_LOW}
+    orr     x3, x3, x5
+    str     x3, [x1, x4, lsl #3]
+    // The device tree, which may be in another one.
+    lsr     x4, x19, #30
+    and     x4, x4, #0x1ff
+    lsl     x3, x4, #30
     orr     x3, x3, x5
     str     x3, [x1, x4, lsl #3]
 

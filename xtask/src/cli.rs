@@ -118,7 +118,7 @@ pub struct RunArguments {
     #[command(flatten)]
     pub host: HostArguments,
     /// Wait for gdb before the first instruction, and print the line that attaches it.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "exec")]
     pub gdb: bool,
     /// Run a shell command in the guest, print its output alone, exit with its status.
     #[arg(long, value_name = "CMD")]

@@ -63,6 +63,8 @@ pub struct BootInfo {
     pub secondary_entry: u64,
     /// The boot stage's page that stays, where CPUs enter: the inner domain's as well.
     pub stays: Bank,
+    /// The table block in Linux's image, which no call writes to.
+    pub table_block: Bank,
     /// Entries of the gate's invalidation list.
     pub tlbi_pages: u64,
     /// Exception level at which the machine started the boot image, 1 or 2.

@@ -63,7 +63,7 @@ pub const CALLS: [Call; call::CORE_FUNCTIONS] = [
         name: "LOG",
         arguments: &["cursor", "physical address", "bytes"],
         value: "bytes copied; the next cursor stands in the first 8 of them",
-        errors: &["INVALID_ARGUMENT", "BAD_ADDRESS"],
+        errors: &["INVALID_ARGUMENT", "BAD_ADDRESS", "BUSY"],
         about: "Copies log text from the cursor on into memory of the caller, within one page.",
     },
     Call {
@@ -203,7 +203,7 @@ pub const CONSTANTS: [Constant; 21] = [
     Constant {
         name: "VMALLOC_END",
         value: layout::VMALLOC_END,
-        about: "end of Linux's vmalloc range: root entries behind it stay invalid",
+        about: "end of Linux's vmalloc range, before root entries 232 and 240",
     },
     Constant {
         name: "FUNCTIONS",

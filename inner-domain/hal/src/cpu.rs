@@ -74,10 +74,18 @@ pub fn publish() {
     unsafe { asm!("dsb ish", "isb", options(nostack)) };
 }
 
-/// Makes code that was written as data visible to instruction fetches of this CPU.
-pub fn clean_instructions() {
-    // SAFETY: cache maintenance and barriers change no content.
-    unsafe { asm!("dsb ish", "ic iallu", "dsb ish", "isb", options(nostack)) };
+/// Makes code in a range, which was written as data, visible to instruction fetches of this CPU:
+/// clean to memory, then drop what the instruction cache may hold.
+///
+/// # Safety
+///
+/// The whole range is mapped.
+pub unsafe fn publish_code(start: u64, bytes: u64) {
+    // SAFETY: the caller maps the range; maintenance and barriers change no content.
+    unsafe {
+        clean_to_coherency(start, bytes);
+        asm!("ic iallu", "dsb ish", "isb", options(nostack));
+    }
 }
 
 /// Cleans and invalidates the data cache lines of a range to the point of coherency.

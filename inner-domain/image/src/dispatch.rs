@@ -98,12 +98,17 @@ extern "C" fn donjon_other_call(
     if number == call::REASON_MISMATCH {
         epitaph::mismatch(block);
     }
-    block.add(Counter::Calls, CORE_FUNCTIONS, 1);
-    measured(block, CORE_FUNCTIONS, || {
-        let owner = number >> OWNER_SHIFT;
-        let function = number & ((1 << OWNER_SHIFT) - 1);
-        service::of(owner)
-            .ok_or(Error::UnknownFunction)?
-            .call(function, &[a1, a2, a3, a4, a5, a6])
-    })
+    let owner = number >> OWNER_SHIFT;
+    let function = number & ((1 << OWNER_SHIFT) - 1);
+    let arguments = [a1, a2, a3, a4, a5, a6];
+    match service::of(owner) {
+        Some(service) => {
+            epitaph::join_if_stopping();
+            CallResult::new(service.call(function, &arguments))
+        }
+        None => {
+            block.add(Counter::Calls, CORE_FUNCTIONS, 1);
+            measured(block, CORE_FUNCTIONS, || Err(Error::UnknownFunction.into()))
+        }
+    }
 }

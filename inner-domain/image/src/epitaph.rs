@@ -3,11 +3,11 @@
 //!
 //! Every line begins with `donjon: PANIC`, which host tools look for. The first CPU to arrive
 //! writes; the machine is then switched off, which stops the others, too. Where the firmware
-//! cannot, a CPU stops at its next call.
+//! cannot, a CPU stops at its next call other than the null call.
 
 use core::fmt::{self, Write};
 use core::panic::PanicInfo;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use donjon_abi::tcr;
 use donjon_hal::console::Console;
@@ -18,6 +18,8 @@ use crate::cpu_block::CpuBlock;
 use crate::{journal, state};
 
 static STOPPING: AtomicBool = AtomicBool::new(false);
+/// MPIDR of the CPU that writes.
+static WRITER: AtomicU64 = AtomicU64::new(0);
 
 /// One line. The console cannot fail, and there would be nobody to tell.
 fn line(console: &mut Console, text: fmt::Arguments) {
@@ -31,9 +33,14 @@ pub fn join_if_stopping() {
     }
 }
 
-/// Ends here if another CPU is already writing.
+/// Ends here if a CPU is already writing: at once if it is another one, and with the machine if
+/// this one failed while it wrote.
 fn begin() {
-    if STOPPING.swap(true, Ordering::AcqRel) {
+    if !STOPPING.swap(true, Ordering::AcqRel) {
+        WRITER.store(cpu::mpidr(), Ordering::Release);
+    } else if WRITER.load(Ordering::Acquire) == cpu::mpidr() {
+        end();
+    } else {
         cpu::halt();
     }
 }

@@ -164,7 +164,8 @@ donjon_gate_leave_end:
     .global donjon_gate_enter
 donjon_gate_enter:
     // Nothing may interrupt between here and the return: vectors and handlers are Linux's. D, A,
-    // I and F cover every exception that a CPU we accept can take asynchronously (no FEAT_NMI).
+    // I and F cover every asynchronous exception of a CPU without FEAT_NMI; one more would find the
+    // vectors' comparison and stop the machine.
     mrs     x9, daif
     msr     daifset, #0xf
 .Lbuild:

@@ -55,7 +55,8 @@ fn machine(boot: BootInfo) -> Option<Machine> {
         banks[used] = range(bank)?;
         used += 1;
     }
-    let outer = OuterMemory::new(&banks[..used], &[region, range(&boot.stays)?]).ok()?;
+    let withheld = [region, range(&boot.stays)?, range(&boot.table_block)?];
+    let outer = OuterMemory::new(&banks[..used], &withheld).ok()?;
     let count = usize::try_from(boot.cpu_count).ok()?;
     let cpus = CpuSet::new(boot.mpidrs.get(..count)?.iter().copied()).ok()?;
     Some(Machine {

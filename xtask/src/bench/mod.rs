@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask bench`: what a call through the gate costs.
 
-mod path;
+pub mod path;
 mod report;
 mod samples;
 
@@ -24,6 +24,14 @@ use samples::Samples;
 
 /// Runs all modes, prints one table and writes the JSON file.
 pub fn idc(arguments: &BenchArguments) -> Result<()> {
+    if let Some(path) = &arguments.json {
+        // Rather now than after the measurement.
+        fs::File::options()
+            .create(true)
+            .append(true)
+            .open(path)
+            .with_context(|| format!("writing {}", path.display()))?;
+    }
     let machine = |switch| {
         Machine::new(&MachineArguments {
             machine: "virt".into(),

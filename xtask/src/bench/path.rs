@@ -23,16 +23,29 @@ pub struct PathCost {
     pub tlb_ops: usize,
 }
 
+/// One instruction of the path, as the disassembler prints it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// Its name.
+    pub mnemonic: String,
+    /// Everything behind the name, in lower case.
+    pub operands: String,
+}
+
+impl Instruction {
+    /// A write of TCR_EL1.
+    pub fn writes_tcr(&self) -> bool {
+        self.mnemonic == "msr" && self.operands.starts_with("tcr_el1")
+    }
+}
+
 impl PathCost {
     /// Counts them in an ELF file. `tlbi_pages` is how often the one TLBI of the way out runs, if
     /// the guest said so.
     pub fn of(elf: &[u8], tlbi_pages: Option<usize>) -> Result<Self> {
-        let file = object::File::parse(elf)?;
-        let disassembler = disassembler()?;
         let mut cost = Self::default();
-        for part in PARTS {
-            cost.add(&disassembler, code(&file, part)?)
-                .with_context(|| format!("disassembling {part}"))?;
+        for instruction in instructions(elf)? {
+            cost.count(&instruction);
         }
         if cost.tlb_ops > 0 {
             cost.tlb_ops = tlbi_pages.unwrap_or(cost.tlb_ops);
@@ -40,30 +53,41 @@ impl PathCost {
         Ok(cost)
     }
 
-    /// Adds the operations in `code`, one word at a time: what is no instruction ends nothing.
-    fn add(&mut self, disassembler: &Capstone, code: &[u8]) -> Result<()> {
-        for word in code.chunks_exact(4) {
-            let decoded = disassembler
-                .disasm_count(word, 0, 1)
-                .map_err(|it| anyhow!("{it}"))?;
-            for instruction in decoded.iter() {
-                self.count(
-                    instruction.mnemonic().unwrap_or_default(),
-                    instruction.op_str().unwrap_or_default(),
-                );
-            }
-        }
-        Ok(())
-    }
-
-    fn count(&mut self, mnemonic: &str, operands: &str) {
-        match mnemonic {
-            "msr" if operands.to_lowercase().starts_with("tcr_el1") => self.tcr_writes += 1,
+    fn count(&mut self, instruction: &Instruction) {
+        match instruction.mnemonic.as_str() {
+            _ if instruction.writes_tcr() => self.tcr_writes += 1,
             "isb" => self.isb += 1,
             "tlbi" => self.tlb_ops += 1,
             _ => (),
         }
     }
+}
+
+/// The instructions that a call runs through in the linked gate, in their order.
+pub fn instructions(elf: &[u8]) -> Result<Vec<Instruction>> {
+    let file = object::File::parse(elf)?;
+    let disassembler = disassembler()?;
+    let mut all = Vec::new();
+    for part in PARTS {
+        let part_of = disassemble(&disassembler, code(&file, part)?);
+        all.extend(part_of.with_context(|| format!("disassembling {part}"))?);
+    }
+    Ok(all)
+}
+
+/// One word at a time: what is no instruction ends nothing.
+fn disassemble(disassembler: &Capstone, code: &[u8]) -> Result<Vec<Instruction>> {
+    let mut all = Vec::new();
+    for word in code.chunks_exact(4) {
+        let decoded = disassembler
+            .disasm_count(word, 0, 1)
+            .map_err(|it| anyhow!("{it}"))?;
+        all.extend(decoded.iter().map(|it| Instruction {
+            mnemonic: it.mnemonic().unwrap_or_default().to_owned(),
+            operands: it.op_str().unwrap_or_default().to_lowercase(),
+        }));
+    }
+    Ok(all)
 }
 
 fn disassembler() -> Result<Capstone> {
@@ -106,8 +130,10 @@ mod tests {
             0xd51b_4229,
         ];
         let code: Vec<u8> = words.iter().flat_map(|it| it.to_le_bytes()).collect();
-        cost.add(&disassembler().expect("disassembler"), &code)
-            .expect("code");
+        let disassembler = disassembler().expect("disassembler");
+        for instruction in disassemble(&disassembler, &code).expect("code") {
+            cost.count(&instruction);
+        }
         assert_eq!(
             cost,
             PathCost {

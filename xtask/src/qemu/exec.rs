@@ -112,14 +112,18 @@ pub fn exec_watched(
         ))),
         End::Quit => {
             let said = fs::read_to_string(&errors).unwrap_or_default();
+            let colon = if said.trim().is_empty() { "" } else { ": " };
             bail!(failed(format!(
-                "QEMU ended before the command did {}",
+                "QEMU ended before the command did{colon}{}",
                 said.trim()
             )))
         }
         End::Timeout => {
             let registers = monitor::registers(&monitor).unwrap_or_else(|it| format!("{it:#}"));
-            let what = format!("the guest hung: no status after {} s", timeout.as_secs());
+            let what = format!(
+                "the guest hung, or needs more than --timeout {}: no status so far",
+                timeout.as_secs()
+            );
             bail!("{}\nregisters:\n{}", failed(what), registers.trim())
         }
     }

@@ -50,6 +50,7 @@ fn print_gdb_line(port: u16, symbols: &Symbols<'_>) {
         eprint!(" -ex 'add-symbol-file {}'", inner.display());
     }
     eprintln!(" -ex 'target remote 127.0.0.1:{port}'\n");
+    eprintln!("To end it: `kill` in gdb, or Ctrl-A X here.\n");
     if let Some((_, boot)) = symbols.bare {
         eprintln!(
             "The boot stage runs where the machine loads it; once pc shows where that is:\n  \

@@ -4,6 +4,7 @@
 mod attack;
 mod bad_input;
 mod boots;
+mod gate;
 mod geometry;
 mod host;
 mod runner;
@@ -55,5 +56,6 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(weakened::tests(host_arguments));
     tests.extend(attack::tests(host_arguments));
     tests.extend(geometry::tests(host_arguments));
+    tests.extend(gate::tests());
     Ok(tests)
 }

@@ -12,8 +12,15 @@ use crate::state;
 /// to `entry` at EL1 with the MMU off.
 pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {
     let machine = state::machine().ok_or(Error::Busy)?;
-    if !machine.cpus.contains(*mpidr) {
-        return Err(Error::InvalidArgument.into());
+    // What the firmware gets is our own record of the CPU, not the caller's word.
+    let mpidr = machine
+        .cpus
+        .index(*mpidr)
+        .and_then(|index| machine.cpus.iter().find(|(known, _)| *known == index))
+        .map(|(_, mpidr)| mpidr)
+        .ok_or(Error::InvalidArgument)?;
+    if entry % 4 != 0 {
+        return Err(Error::BadAddress.into());
     }
     let entry = machine
         .outer
@@ -23,7 +30,7 @@ pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {
     let status = unsafe {
         firmware::cpu_on(
             machine.conduit,
-            *mpidr,
+            mpidr,
             machine.boot.secondary_entry,
             entry.address(),
         )

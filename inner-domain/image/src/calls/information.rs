@@ -3,7 +3,7 @@
 
 use donjon_abi::call::{Error, Information};
 use donjon_abi::catalogue::INFORMATION;
-use donjon_abi::layout::{GATE, PAGE_SIZE, TEXT_WINDOW};
+use donjon_abi::layout::{PAGE_SIZE, TEXT_WINDOW};
 
 use crate::outcome::{Arguments, Outcome};
 use crate::{gate, heap, state};
@@ -41,7 +41,7 @@ pub fn information([which, ..]: &Arguments) -> Outcome {
 
 /// Text and read-only data, with the gate's page on either side of the boundary.
 fn text_size() -> u64 {
-    (&raw const donjon_text_end) as u64 - TEXT_WINDOW + (GATE - (GATE - PAGE_SIZE)) + PAGE_SIZE
+    (&raw const donjon_text_end) as u64 - TEXT_WINDOW + 2 * PAGE_SIZE
 }
 
 /// The package version, 16 bits a part.

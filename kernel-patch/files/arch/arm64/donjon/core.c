@@ -4,7 +4,6 @@
  */
 #define pr_fmt(fmt) "donjon: " fmt
 
-#include <linux/cpuhotplug.h>
 #include <linux/export.h>
 #include <linux/init.h>
 #include <linux/of.h>
@@ -45,7 +44,7 @@ int donjon_cpu_on(unsigned long mpidr, phys_addr_t entry)
 }
 
 /* Refuse a CPU whose registers are not what gate and vectors take for granted. */
-static int donjon_check_cpu(unsigned int cpu)
+int donjon_check_cpu(unsigned int cpu)
 {
 	u64 tcr = read_sysreg(tcr_el1);
 	u64 asid = read_sysreg(ttbr1_el1) >> 48;
@@ -86,15 +85,3 @@ static int __init donjon_find(void)
 
 /* Before the other CPUs start: they start through the inner domain. */
 early_initcall(donjon_find);
-
-static int __init donjon_watch_cpus(void)
-{
-	int ret;
-
-	if (!present)
-		return 0;
-	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "arm64/donjon:online",
-				donjon_check_cpu, NULL);
-	return ret < 0 ? ret : 0;
-}
-device_initcall(donjon_watch_cpus);

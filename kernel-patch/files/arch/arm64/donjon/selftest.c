@@ -35,7 +35,7 @@ void donjon_expect(struct donjon_verdict *verdict, bool ok, const char *what,
 	pr_err("FAILED on CPU %d: %s %#lx\n", raw_smp_processor_id(), what, detail);
 }
 
-static unsigned long this_cpu_index(void)
+unsigned long donjon_this_cpu_index(void)
 {
 	u64 mpidr = read_cpuid_mpidr();
 
@@ -46,7 +46,7 @@ static unsigned long this_cpu_index(void)
 static void try_calls(struct donjon_verdict *verdict)
 {
 	static const unsigned long words[] = { 0x1111, 0x2222, 0x3333, 0x4444, 0x5555 };
-	unsigned long cpu = this_cpu_index();
+	unsigned long cpu = donjon_this_cpu_index();
 	unsigned long calls, refusals, start;
 	struct donjon_result result;
 	int i;
@@ -90,6 +90,10 @@ static void try_calls(struct donjon_verdict *verdict)
 	result = donjon_call(DONJON_FN_LOG, 0, start, PAGE_SIZE, 0, 0, 0);
 	donjon_expect(verdict, result.status == DONJON_ERR_BAD_ADDRESS,
 		      "status of a log to inner memory", result.status);
+	result = donjon_call(DONJON_FN_LOG, 0, __pa_symbol(donjon_table_block), 16,
+			     0, 0, 0);
+	donjon_expect(verdict, result.status == DONJON_ERR_BAD_ADDRESS,
+		      "status of a log to the table block", result.status);
 	result = donjon_call(DONJON_FN_LOG, 0, start - 8, 16, 0, 0, 0);
 	donjon_expect(verdict, result.status == DONJON_ERR_BAD_ADDRESS,
 		      "status of a log across a page", result.status);
@@ -165,8 +169,10 @@ static int selftest_show(struct seq_file *file, void *unused)
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
 		struct job job = {};
+		int error;
 
-		smp_call_on_cpu(cpu, on_this_cpu, &job, false);
+		error = smp_call_on_cpu(cpu, on_this_cpu, &job, false);
+		donjon_expect(&job.verdict, !error, "run on CPU", cpu);
 		seq_printf(file, "cpu %d: %u passed, %u failed\n", cpu,
 			   job.verdict.passed, job.verdict.failed);
 		passed += job.verdict.passed;

@@ -13,6 +13,9 @@ struct donjon_verdict {
 void donjon_expect(struct donjon_verdict *verdict, bool ok, const char *what,
 		   unsigned long detail);
 
+/* Index of this CPU in the inner domain. */
+unsigned long donjon_this_cpu_index(void);
+
 /* Try the wall from the CPU that this runs on, in any context. */
 void donjon_try_wall(struct donjon_verdict *verdict);
 

@@ -54,6 +54,7 @@ struct donjon_result donjon_call(unsigned long function, unsigned long a1,
 				 unsigned long a4, unsigned long a5,
 				 unsigned long a6);
 int donjon_cpu_on(unsigned long mpidr, phys_addr_t entry);
+int donjon_check_cpu(unsigned int cpu);
 
 extern char donjon_table_block[];
 extern char donjon_linear_pud[];
@@ -63,6 +64,7 @@ extern char donjon_linear_pud[];
 #else /* !CONFIG_DONJON */
 
 #ifndef __ASSEMBLY__
+#include <linux/errno.h>
 #include <linux/types.h>
 
 #define DONJON_RESERVED_ASID	0
@@ -74,7 +76,12 @@ static inline bool donjon_present(void)
 
 static inline int donjon_cpu_on(unsigned long mpidr, phys_addr_t entry)
 {
-	return -1;
+	return -ENODEV;
+}
+
+static inline int donjon_check_cpu(unsigned int cpu)
+{
+	return 0;
 }
 #endif
 

@@ -41,7 +41,7 @@
 /* page of the table block that is the linear map's first level 1 table */
 #define DONJON_LINEAR_L1_PAGE		_AC(0xd, UL)
 
-/* end of Linux's vmalloc range: root entries behind it stay invalid */
+/* end of Linux's vmalloc range, before root entries 232 and 240 */
 #define DONJON_VMALLOC_END		_AC(0xfffff40000000000, UL)
 
 /* functions of the core; as an index of STATISTICS: calls to unknown ones */

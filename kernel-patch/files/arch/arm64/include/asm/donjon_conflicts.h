@@ -47,6 +47,12 @@
 #ifdef CONFIG_ARM64_PTR_AUTH_KERNEL
 #error "CONFIG_DONJON needs CONFIG_ARM64_PTR_AUTH_KERNEL=n: keys and SCTLR_EL1 change at each exception"
 #endif
+#ifdef CONFIG_CPU_PM
+#error "CONFIG_DONJON needs CONFIG_CPU_PM=n: a CPU that resumes rewrites TCR_EL1 and VBAR_EL1, and may come back at EL2"
+#endif
+#ifdef CONFIG_SUSPEND
+#error "CONFIG_DONJON needs CONFIG_SUSPEND=n: a CPU that resumes rewrites TCR_EL1 and VBAR_EL1, and may come back at EL2"
+#endif
 #ifdef CONFIG_ARM64_MTE
 #error "CONFIG_DONJON needs CONFIG_ARM64_MTE=n: it needs TCR_EL1, MAIR_EL1 and SCTLR_EL1 bits of its own"
 #endif
