@@ -105,7 +105,11 @@ donjon_gate_return:
     // What the function left behind is the inner domain's business. x0 and x1 are the result,
     // x9, x10, x30 the caller's own DAIF, SP and return address, x18 becomes a public constant.
     .irp    n, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 15, 16, 17
+.if {WEAKEN_NO_CLEAR}
+    nop
+.else
     mov     x\n, xzr
+.endif
     .endr
 .if !{STRICT}
     msr     nzcv, xzr

@@ -27,8 +27,9 @@ const _: () = assert!(
 );
 
 /// Bits that tell which protections this image was built without.
-pub const WEAKENED: u64 =
-    cfg!(feature = "weaken-no-narrow") as u64 | (cfg!(feature = "weaken-no-compare") as u64) << 1;
+pub const WEAKENED: u64 = cfg!(feature = "weaken-no-narrow") as u64
+    | (cfg!(feature = "weaken-no-compare") as u64) << 1
+    | (cfg!(feature = "weaken-no-clear") as u64) << 2;
 
 const INNER: u64 = match SWITCH_MODE {
     SwitchMode::Tlbi => tcr::INNER_TLBI,
@@ -45,6 +46,7 @@ global_asm!(
     TLBI = const matches!(SWITCH_MODE, SwitchMode::Tlbi) as u32,
     WEAKEN_NO_NARROW = const cfg!(feature = "weaken-no-narrow") as u32,
     WEAKEN_NO_COMPARE = const cfg!(feature = "weaken-no-compare") as u32,
+    WEAKEN_NO_CLEAR = const cfg!(feature = "weaken-no-clear") as u32,
     CPU_INDEX_SHIFT = const layout::CPU_INDEX_SHIFT,
     CPU_INDEX_MASK = const layout::MAX_CPUS - 1,
     STACK_STRIDE_SHIFT = const layout::STACK_STRIDE_SHIFT,

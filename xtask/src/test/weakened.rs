@@ -16,13 +16,15 @@ use crate::machine::Machine;
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A gate that forgets to narrow is noticed twice: by the vectors at the first exception from
-/// EL1, and, where those do not look, by the self-test.
+/// EL1, and, where those do not look, by the self-test. One that leaves registers is noticed by
+/// the self-test.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let vectors = host.clone();
     let self_test = host.clone();
+    let registers = host.clone();
     vec![
         Test::beside("weakened:no-narrow:vectors", move || {
-            let said = said_over(&vectors, Variant::Donjon);
+            let said = said_over(&vectors, "weaken-no-narrow", Variant::Donjon);
             let text = said.unwrap_or_else(|error| format!("{error:#}"));
             ensure!(
                 text.contains("donjon: PANIC") && text.contains("0x00000032b5103510"),
@@ -31,19 +33,27 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             Ok(())
         }),
         Test::beside("weakened:no-narrow:self-test", move || {
-            let text = said_over(&self_test, Variant::Weakened("vectors"))?;
-            let failed = "FAILED on CPU 0: read of 0xffff9fffffe00000";
-            ensure!(
-                text.contains(failed) && !text.contains(" passed, 0 failed"),
-                "the self-test did not notice:\n{text}"
-            );
-            Ok(())
+            let linux = Variant::Weakened("vectors");
+            let text = said_over(&self_test, "weaken-no-narrow", linux)?;
+            fails_with(&text, "FAILED on CPU 0: read of 0xffff9fffffe00000")
+        }),
+        Test::beside("weakened:no-clear", move || {
+            let text = said_over(&registers, "weaken-no-clear", Variant::Donjon)?;
+            fails_with(&text, "FAILED on CPU 0: registers left with")
         }),
     ]
 }
 
-/// What the guest's check says over a gate that forgets to narrow.
-fn said_over(host: &HostArguments, linux: Variant) -> Result<String> {
+fn fails_with(text: &str, failure: &str) -> Result<()> {
+    ensure!(
+        text.contains(failure) && !text.contains(" passed, 0 failed"),
+        "the self-test did not notice:\n{text}"
+    );
+    Ok(())
+}
+
+/// What the guest's check says over a gate with `feature`.
+fn said_over(host: &HostArguments, feature: &str, linux: Variant) -> Result<String> {
     let machine = Machine::new(&MachineArguments {
         machine: "virt".into(),
         cpu: None,
@@ -56,7 +66,7 @@ fn said_over(host: &HostArguments, linux: Variant) -> Result<String> {
     })?;
     let inner = InnerVariant {
         switch: Switch::Asid,
-        weakened: vec!["weaken-no-narrow".to_owned()],
+        weakened: vec![feature.to_owned()],
     };
     let check = format!("{CHECK}; dmesg | grep selftest:");
     Ok(guest_over_says(host, machine, &inner, linux, &check, TIMEOUT)?.text)

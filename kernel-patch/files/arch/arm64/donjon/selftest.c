@@ -42,12 +42,51 @@ unsigned long donjon_this_cpu_index(void)
 	return (mpidr | (mpidr >> DONJON_CPU_INDEX_SHIFT)) & (DONJON_MAX_CPUS - 1);
 }
 
+/*
+ * What a call leaves in the registers that are neither its result nor the
+ * caller's own: all of them in one word. Its arguments are ones, so that a
+ * register that nobody touched shows as well.
+ */
+static unsigned long left_in_registers(unsigned long function)
+{
+	register unsigned long x0 asm("x0") = function;
+	register unsigned long x1 asm("x1") = DONJON_INFO_MEMORY_START;
+	register unsigned long x2 asm("x2") = ~0UL;
+
+	asm volatile("mov	x3, x2\n"
+		     "mov	x4, x2\n"
+		     "mov	x5, x2\n"
+		     "mov	x6, x2\n"
+		     "mov	x8, x2\n"
+		     "mov	x17, x2\n"
+		     "blr	%[gate]\n"
+		     "orr	x2, x2, x3\n"
+		     "orr	x4, x4, x5\n"
+		     "orr	x6, x6, x7\n"
+		     "orr	x8, x8, x11\n"
+		     "orr	x12, x12, x13\n"
+		     "orr	x14, x14, x15\n"
+		     "orr	x16, x16, x17\n"
+		     "orr	x2, x2, x4\n"
+		     "orr	x6, x6, x8\n"
+		     "orr	x12, x12, x14\n"
+		     "orr	x2, x2, x6\n"
+		     "orr	x12, x12, x16\n"
+		     "orr	x2, x2, x12\n"
+		     : "+r" (x0), "+r" (x1), "+r" (x2)
+		     : [gate] "r" (DONJON_GATE)
+		     : "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",
+		       "x12", "x13", "x14", "x15", "x16", "x17", "x30", "cc",
+		       "memory");
+	return x2;
+}
+
 /* Runs with interrupts off or in an interrupt, so on one CPU throughout. */
 static void try_calls(struct donjon_verdict *verdict)
 {
 	static const unsigned long words[] = { 0x1111, 0x2222, 0x3333, 0x4444, 0x5555 };
 	unsigned long cpu = donjon_this_cpu_index();
-	unsigned long calls, refusals, start;
+	unsigned long calls, refusals, start, left;
 	struct donjon_result result;
 	int i;
 
@@ -63,6 +102,12 @@ static void try_calls(struct donjon_verdict *verdict)
 		donjon_expect(verdict, !result.status && result.value == words[i],
 			      "echo", result.value);
 	}
+
+	/* A null call, a call with a handler, a call that is refused */
+	left = left_in_registers(DONJON_FN_NULL) |
+	       left_in_registers(DONJON_FN_INFORMATION) |
+	       left_in_registers(DONJON_FUNCTIONS);
+	donjon_expect(verdict, !left, "registers left with", left);
 
 	/* Refusals are errors to the caller and are counted */
 	refusals = donjon_statistic(cpu, DONJON_FN_ECHO, DONJON_COUNTER_REFUSALS);
