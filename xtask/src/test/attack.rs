@@ -17,7 +17,7 @@ use crate::kernel::Variant;
 use crate::machine::Machine;
 
 /// An attack that ends in a hang is given up after this; a boot takes about two seconds.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// `TBI1`: a bit that changes nothing which the gate or Linux would stumble over.
 const HARMLESS: u64 = 1 << 38;
