@@ -80,7 +80,6 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
             end: image.table_block()? + TABLE_BLOCK_SIZE,
         },
         tlbi_pages: 0,
-        entry_level: level,
     };
     start_inner(&image, &machine, console, boot)?;
 

@@ -67,6 +67,4 @@ pub struct BootInfo {
     pub table_block: Bank,
     /// Entries of the gate's invalidation list.
     pub tlbi_pages: u64,
-    /// Exception level at which the machine started the boot image, 1 or 2.
-    pub entry_level: u64,
 }
