@@ -6,7 +6,7 @@
 //! x18 belongs to the gate.
 
 /// Version of this interface. The major half changes when an old caller would misunderstand.
-pub const ABI_VERSION: u32 = version(1, 0);
+pub const ABI_VERSION: u32 = version(2, 0);
 
 /// A version word.
 pub const fn version(major: u16, minor: u16) -> u32 {
@@ -50,10 +50,36 @@ pub enum Function {
     Information = 5,
     /// Starts a CPU.
     CpuOn = 6,
+    /// Replaces one table entry.
+    TableWrite = 7,
+    /// Replaces several table entries.
+    TableWriteList = 8,
+    /// Gives tables back to the pool.
+    TableRelease = 9,
+    /// Makes a user root of a free table.
+    RootNew = 10,
+    /// Loads a user root and its ASID.
+    SwitchRoot = 11,
+    /// Adds a block of memory to a pool.
+    PoolAdd = 12,
+    /// Takes a block of memory out of a pool.
+    PoolRemove = 13,
+    /// Ends the trust in Linux.
+    Handover = 14,
+    /// Writes a system register.
+    SystemRegister = 15,
+    /// Changes instructions.
+    TextPoke = 16,
+    /// Makes a page of instructions executable.
+    TextSeal = 17,
+    /// Calls the firmware.
+    Firmware = 18,
+    /// Copies the list of refusals.
+    Refusals = 19,
 }
 
 /// Number of functions of [`Owner::Core`]; the gate compares against it.
-pub const CORE_FUNCTIONS: usize = 7;
+pub const CORE_FUNCTIONS: usize = 20;
 
 /// Why a call was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +97,56 @@ pub enum Error {
     Busy = -5,
     /// The firmware refused; the value is its error.
     Firmware = -6,
+    /// A rule forbids it; the value is a [`Reason`].
+    Refused = -7,
+    /// An instruction is not allowed; the value is its offset, and the instruction from bit 32 on.
+    BadInstruction = -8,
+    /// The pool is empty.
+    NoMemory = -9,
+}
+
+/// Which rule forbids something: the value of [`Error::Refused`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u64)]
+pub enum Reason {
+    /// The entry is not in a table that the caller may change.
+    NotATable = 1,
+    /// The entry is not 8-byte aligned, or not in the half of a root that is Linux's.
+    BadEntry = 2,
+    /// The descriptor has bits that nobody needs, or is a block where there is none.
+    BadDescriptor = 3,
+    /// The mapped frame's type forbids these permissions.
+    BadTarget = 4,
+    /// It would be executable at EL1.
+    Executable = 5,
+    /// A valid entry may not change so without being invalid in between.
+    LiveChange = 6,
+    /// The physical address is neither RAM nor an allowed device.
+    NotMemory = 7,
+    /// The memory attributes differ from what the frame needs.
+    BadAttributes = 8,
+    /// The table has a parent already, or is of another level.
+    BadTable = 9,
+    /// The root slot is the inner domain's, or must stay empty.
+    BadSlot = 10,
+    /// The table is in use.
+    InUse = 11,
+    /// The frame is not one of this kind.
+    WrongFrame = 12,
+    /// The ASID is reserved, or belongs to another root.
+    BadAsid = 13,
+    /// The register may not have this value.
+    BadRegister = 14,
+    /// The text is not the caller's to change.
+    NotText = 15,
+    /// The firmware function is not on the list.
+    BadFirmwareCall = 16,
+    /// It comes before the hand-over, or a second time.
+    WrongTime = 17,
+    /// The hand-over found something that the rules forbid.
+    BadMachine = 18,
+    /// No pool has room for it.
+    NoRoom = 19,
 }
 
 /// What [`Function::Statistics`] counts.
@@ -83,6 +159,10 @@ pub enum Counter {
     Refusals = 1,
     /// Instructions in the handler, while PMCCNTR_EL0 runs and counts them.
     Instructions = 2,
+    /// Table entries that it wrote.
+    Entries = 3,
+    /// Most instructions of one call, under the same condition.
+    Worst = 4,
 }
 
 /// Pseudo function index of [`Function::Statistics`] for calls to unknown functions.
@@ -125,3 +205,85 @@ pub enum Information {
 /// x0 on the way into the inner domain after a TCR_EL1 mismatch: not a call but a stop. Bit 63
 /// makes the gate invalidate the TLB before anything else.
 pub const REASON_MISMATCH: u64 = 0x8000_444f_4e4a_0001;
+
+/// Most entries of one [`Function::TableWriteList`].
+pub const LIST_MAX: usize = 64;
+
+/// Most frames of one [`Function::TableRelease`].
+pub const RELEASE_MAX: usize = 16;
+
+/// Most user roots that a hand-over names.
+pub const HANDOVER_ROOTS: usize = 480;
+
+/// [`Function::PoolAdd`]: a pool for tables.
+pub const POOL_TABLES: u64 = 0;
+/// [`Function::PoolAdd`]: a pool for the text of modules.
+pub const POOL_TEXT: u64 = 1;
+
+/// [`Function::SystemRegister`]: SCTLR_EL1.
+pub const REGISTER_SCTLR: u64 = 0;
+
+/// [`Function::TextPoke`]: the source is the data itself, 4 or 8 bytes.
+pub const POKE_VALUE: u64 = 0;
+/// [`Function::TextPoke`]: the source is the physical address of a buffer.
+pub const POKE_COPY: u64 = 1;
+/// [`Function::TextPoke`]: the source is an instruction to fill the range with.
+pub const POKE_FILL: u64 = 2;
+
+/// What Linux tells at [`Function::Handover`]: one page, believed for the last time.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Handover {
+    /// First byte of the pool for tables, a physical address; whole 2 MiB blocks.
+    pub table_pool_start: u64,
+    /// Its end.
+    pub table_pool_end: u64,
+    /// First byte of the pool for text, a physical address; whole 2 MiB blocks.
+    pub text_pool_start: u64,
+    /// Its end.
+    pub text_pool_end: u64,
+    /// First byte of the kernel's text, a virtual address.
+    pub text_start: u64,
+    /// Its end.
+    pub text_end: u64,
+    /// First byte of the kernel's constants, a virtual address.
+    pub rodata_start: u64,
+    /// Their end.
+    pub rodata_end: u64,
+    /// The exception vectors, a virtual address.
+    pub vectors: u64,
+    /// Number of entries in `roots`.
+    pub root_count: u64,
+    /// Physical address of each user root.
+    pub roots: [u64; HANDOVER_ROOTS],
+}
+
+const _: () = assert!(size_of::<Handover>() <= crate::layout::PAGE_SIZE as usize);
+
+/// One entry of [`Function::TableWriteList`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct TableEntry {
+    /// Physical address of the entry.
+    pub entry: u64,
+    /// Its new value.
+    pub value: u64,
+}
+
+/// One record of [`Function::Refusals`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct RefusalRecord {
+    /// Number of the refusal, from 1 on.
+    pub sequence: u64,
+    /// Function number; the CPU's index from bit 32 on.
+    pub function: u64,
+    /// The [`Error`]; the value of the call from bit 32 on.
+    pub error: i64,
+    /// Where the call came from.
+    pub caller: u64,
+    /// First argument.
+    pub a1: u64,
+    /// Second argument.
+    pub a2: u64,
+}

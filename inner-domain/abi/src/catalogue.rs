@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The interface as a table, for the generators of the C header and of the documentation.
 
-use crate::call::{self, Counter, Error, Function, Information};
+use crate::call::{self, Counter, Error, Function, Information, Reason};
 use crate::{layout, tcr};
 
 /// A named number.
@@ -85,15 +85,135 @@ pub const CALLS: [Call; call::CORE_FUNCTIONS] = [
     Call {
         function: Function::CpuOn,
         name: "CPU_ON",
-        arguments: &["MPIDR", "physical entry address"],
+        arguments: &["MPIDR", "virtual entry address"],
         value: "0, or the error of the firmware",
         errors: &["INVALID_ARGUMENT", "BAD_ADDRESS", "FIRMWARE"],
-        about: "Starts a CPU through the boot stage, which leaves EL2 the same way on each.",
+        about: "Starts a CPU, which arrives at the entry in the outer view with all controlled registers set.",
+    },
+    Call {
+        function: Function::TableWrite,
+        name: "TABLE_WRITE",
+        arguments: &["physical address of the entry", "new value"],
+        value: "the old value",
+        errors: &["REFUSED"],
+        about: "Replaces one table entry.",
+    },
+    Call {
+        function: Function::TableWriteList,
+        name: "TABLE_WRITE_LIST",
+        arguments: &["physical address of the list", "entries (1 to 64)"],
+        value: "entries written; when refused: index, and the reason from bit 32 on",
+        errors: &["INVALID_ARGUMENT", "BAD_ADDRESS", "REFUSED"],
+        about: "Replaces table entries in order, up to the first that is refused.",
+    },
+    Call {
+        function: Function::TableRelease,
+        name: "TABLE_RELEASE",
+        arguments: &[
+            "physical address of the list, or of the frame",
+            "frames (1 to 16), or 0 for the frame itself",
+        ],
+        value: "frames released; when refused: index, and the reason from bit 32 on",
+        errors: &["INVALID_ARGUMENT", "BAD_ADDRESS", "REFUSED"],
+        about: "Gives unlinked tables back to the pool and clears them.",
+    },
+    Call {
+        function: Function::RootNew,
+        name: "ROOT_NEW",
+        arguments: &["physical address of the frame"],
+        value: "0",
+        errors: &["REFUSED"],
+        about: "Makes a user root of a free table.",
+    },
+    Call {
+        function: Function::SwitchRoot,
+        name: "SWITCH_ROOT",
+        arguments: &["physical address of the root, or 0 for none", "ASID"],
+        value: "0",
+        errors: &["REFUSED"],
+        about: "Loads TTBR0_EL1.",
+    },
+    Call {
+        function: Function::PoolAdd,
+        name: "POOL_ADD",
+        arguments: &[
+            "physical address of a 2 MiB block",
+            "kind (0 tables, 1 text)",
+        ],
+        value: "0; when busy: steps to go",
+        errors: &["BUSY", "REFUSED", "NO_MEMORY"],
+        about: "Takes a block of ordinary memory into a pool, in steps: call again while it is busy.",
+    },
+    Call {
+        function: Function::PoolRemove,
+        name: "POOL_REMOVE",
+        arguments: &["physical address of a 2 MiB block"],
+        value: "0",
+        errors: &["REFUSED"],
+        about: "Gives an unused block of a pool back.",
+    },
+    Call {
+        function: Function::Handover,
+        name: "HANDOVER",
+        arguments: &["physical address of the description, or 0"],
+        value: "0",
+        errors: &["BAD_ADDRESS", "REFUSED", "BAD_INSTRUCTION"],
+        about: "Ends the trust in Linux; with 0 checks the registers of this CPU afterwards.",
+    },
+    Call {
+        function: Function::SystemRegister,
+        name: "SYSTEM_REGISTER",
+        arguments: &["which (0 SCTLR_EL1)", "value"],
+        value: "0",
+        errors: &["INVALID_ARGUMENT", "REFUSED"],
+        about: "Writes a register; after the hand-over only the value that it has.",
+    },
+    Call {
+        function: Function::TextPoke,
+        name: "TEXT_POKE",
+        arguments: &[
+            "virtual address",
+            "source",
+            "bytes",
+            "kind (0 value, 1 copy, 2 fill)",
+        ],
+        value: "0",
+        errors: &[
+            "INVALID_ARGUMENT",
+            "BAD_ADDRESS",
+            "REFUSED",
+            "BAD_INSTRUCTION",
+        ],
+        about: "Changes instructions within one page of kernel or module text.",
+    },
+    Call {
+        function: Function::TextSeal,
+        name: "TEXT_SEAL",
+        arguments: &["virtual address of a page"],
+        value: "0",
+        errors: &["REFUSED", "BAD_INSTRUCTION", "NO_MEMORY"],
+        about: "Replaces a page of data by an executable copy of it.",
+    },
+    Call {
+        function: Function::Firmware,
+        name: "FIRMWARE",
+        arguments: &["function identifier", "a", "b", "c"],
+        value: "x0 of the firmware",
+        errors: &["REFUSED"],
+        about: "Calls the firmware, for functions on a list.",
+    },
+    Call {
+        function: Function::Refusals,
+        name: "REFUSALS",
+        arguments: &["cursor", "physical address", "bytes"],
+        value: "bytes copied; the next cursor stands in the first 8 of them",
+        errors: &["INVALID_ARGUMENT", "BAD_ADDRESS", "BUSY"],
+        about: "Copies the records of refused calls from the cursor on.",
     },
 ];
 
 /// Every error code.
-pub const ERRORS: [(&str, Error, &str); 6] = [
+pub const ERRORS: [(&str, Error, &str); 9] = [
     (
         "UNKNOWN_FUNCTION",
         Error::UnknownFunction,
@@ -116,13 +236,22 @@ pub const ERRORS: [(&str, Error, &str); 6] = [
     ),
     ("BUSY", Error::Busy, "the call is right, but not now"),
     ("FIRMWARE", Error::Firmware, "the firmware refused"),
+    ("REFUSED", Error::Refused, "a rule forbids it"),
+    (
+        "BAD_INSTRUCTION",
+        Error::BadInstruction,
+        "an instruction is not allowed",
+    ),
+    ("NO_MEMORY", Error::NoMemory, "the pool is empty"),
 ];
 
 /// What the statistics call counts.
-pub const COUNTERS: [(&str, Counter); 3] = [
+pub const COUNTERS: [(&str, Counter); 5] = [
     ("CALLS", Counter::Calls),
     ("REFUSALS", Counter::Refusals),
     ("INSTRUCTIONS", Counter::Instructions),
+    ("ENTRIES", Counter::Entries),
+    ("WORST", Counter::Worst),
 ];
 
 /// What the information call tells.
@@ -144,7 +273,7 @@ pub const INFORMATION: [(&str, Information); 14] = [
 ];
 
 /// Every number that Linux needs besides calls and errors.
-pub const CONSTANTS: [Constant; 21] = [
+pub const CONSTANTS: [Constant; 30] = [
     Constant {
         name: "ABI_VERSION",
         value: call::ABI_VERSION as u64,
@@ -250,4 +379,120 @@ pub const CONSTANTS: [Constant; 21] = [
         value: layout::MAX_CPUS as u64,
         about: "bound of a CPU index",
     },
+    Constant {
+        name: "LIST_MAX",
+        value: call::LIST_MAX as u64,
+        about: "most entries of TABLE_WRITE_LIST",
+    },
+    Constant {
+        name: "RELEASE_MAX",
+        value: call::RELEASE_MAX as u64,
+        about: "most frames of TABLE_RELEASE",
+    },
+    Constant {
+        name: "HANDOVER_ROOTS",
+        value: call::HANDOVER_ROOTS as u64,
+        about: "most user roots of HANDOVER",
+    },
+    Constant {
+        name: "POOL_TABLES",
+        value: call::POOL_TABLES,
+        about: "POOL_ADD: for tables",
+    },
+    Constant {
+        name: "POOL_TEXT",
+        value: call::POOL_TEXT,
+        about: "POOL_ADD: for text",
+    },
+    Constant {
+        name: "REGISTER_SCTLR",
+        value: call::REGISTER_SCTLR,
+        about: "SYSTEM_REGISTER: SCTLR_EL1",
+    },
+    Constant {
+        name: "POKE_VALUE",
+        value: call::POKE_VALUE,
+        about: "TEXT_POKE: the source is the data",
+    },
+    Constant {
+        name: "POKE_COPY",
+        value: call::POKE_COPY,
+        about: "TEXT_POKE: the source is a physical address",
+    },
+    Constant {
+        name: "POKE_FILL",
+        value: call::POKE_FILL,
+        about: "TEXT_POKE: the source is an instruction to repeat",
+    },
+];
+
+/// Every reason of a refusal: name in C without the prefix, and words for people.
+pub const REASONS: [(&str, Reason, &str); 19] = [
+    (
+        "NOT_A_TABLE",
+        Reason::NotATable,
+        "entry outside every table",
+    ),
+    ("BAD_ENTRY", Reason::BadEntry, "misaligned entry"),
+    (
+        "BAD_DESCRIPTOR",
+        Reason::BadDescriptor,
+        "unknown bits or a block",
+    ),
+    (
+        "BAD_TARGET",
+        Reason::BadTarget,
+        "permissions do not suit the frame",
+    ),
+    ("EXECUTABLE", Reason::Executable, "executable at EL1"),
+    (
+        "LIVE_CHANGE",
+        Reason::LiveChange,
+        "valid entry not made invalid first",
+    ),
+    (
+        "NOT_MEMORY",
+        Reason::NotMemory,
+        "neither memory nor an allowed device",
+    ),
+    (
+        "BAD_ATTRIBUTES",
+        Reason::BadAttributes,
+        "memory attributes do not suit the frame",
+    ),
+    (
+        "BAD_TABLE",
+        Reason::BadTable,
+        "table has a parent or another level",
+    ),
+    ("BAD_SLOT", Reason::BadSlot, "root slot must stay as it is"),
+    ("IN_USE", Reason::InUse, "table is in use"),
+    (
+        "WRONG_FRAME",
+        Reason::WrongFrame,
+        "frame is not of this kind",
+    ),
+    ("BAD_ASID", Reason::BadAsid, "ASID is reserved or taken"),
+    (
+        "BAD_REGISTER",
+        Reason::BadRegister,
+        "register may not have this value",
+    ),
+    ("NOT_TEXT", Reason::NotText, "not text that may change"),
+    (
+        "BAD_FIRMWARE_CALL",
+        Reason::BadFirmwareCall,
+        "firmware function not on the list",
+    ),
+    (
+        "WRONG_TIME",
+        Reason::WrongTime,
+        "before the hand-over or twice",
+    ),
+    (
+        "BAD_MACHINE",
+        Reason::BadMachine,
+        "hand-over found something forbidden",
+    ),
+    ("NO_ROOM", Reason::NoRoom, "no pool has room"),
 ];

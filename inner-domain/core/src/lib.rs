@@ -13,6 +13,7 @@ extern crate std;
 pub mod address;
 pub mod cpus;
 pub mod descriptor;
+pub mod frames;
 pub mod geometry;
 pub mod log_ring;
 pub mod outer_range;

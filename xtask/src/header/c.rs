@@ -3,7 +3,7 @@
 
 use std::fmt::{Display, Write};
 
-use donjon_abi::catalogue::{CALLS, CONSTANTS, COUNTERS, ERRORS, INFORMATION};
+use donjon_abi::catalogue::{CALLS, CONSTANTS, COUNTERS, ERRORS, INFORMATION, REASONS};
 use donjon_abi::manifest::SwitchMode;
 
 const HEAD: &str = "\
@@ -57,6 +57,25 @@ pub fn header() -> String {
             format!("({})", *error as i64),
         );
     }
+    section(&mut out, "Reasons of DONJON_ERR_REFUSED, in x1 afterwards");
+    for (name, reason, about) in &REASONS {
+        comment(&mut out, about);
+        define(
+            &mut out,
+            &format!("REASON_{name}"),
+            unsigned(*reason as u64),
+        );
+    }
+    section(&mut out, "Their words, by number");
+    let words: String = REASONS
+        .iter()
+        .map(|(_, _, about)| format!("\"{about}\", "))
+        .collect();
+    define(
+        &mut out,
+        "REASON_WORDS",
+        format!("{{ \"\", {} }}", words.trim_end_matches(", ")),
+    );
     section(&mut out, "What DONJON_FN_STATISTICS counts");
     for (name, counter) in &COUNTERS {
         define(

@@ -9,7 +9,7 @@
 #include <linux/const.h>
 
 /* version that this header describes */
-#define DONJON_ABI_VERSION		_AC(0x10000, UL)
+#define DONJON_ABI_VERSION		_AC(0x20000, UL)
 
 /* TCR_EL1 whenever Linux runs, bit for bit */
 #define DONJON_TCR_OUTER		_AC(0x32b5113510, UL)
@@ -45,7 +45,7 @@
 #define DONJON_VMALLOC_END		_AC(0xfffff40000000000, UL)
 
 /* functions of the core; as an index of STATISTICS: calls to unknown ones */
-#define DONJON_FUNCTIONS		_AC(0x7, UL)
+#define DONJON_FUNCTIONS		_AC(0x14, UL)
 
 /* inner-only: text; ends at the gate */
 #define DONJON_TEXT_WINDOW		_AC(0xffff9fffffe00000, UL)
@@ -71,6 +71,33 @@
 /* bound of a CPU index */
 #define DONJON_MAX_CPUS			_AC(0x10, UL)
 
+/* most entries of TABLE_WRITE_LIST */
+#define DONJON_LIST_MAX			_AC(0x40, UL)
+
+/* most frames of TABLE_RELEASE */
+#define DONJON_RELEASE_MAX		_AC(0x10, UL)
+
+/* most user roots of HANDOVER */
+#define DONJON_HANDOVER_ROOTS		_AC(0x1e0, UL)
+
+/* POOL_ADD: for tables */
+#define DONJON_POOL_TABLES		_AC(0x0, UL)
+
+/* POOL_ADD: for text */
+#define DONJON_POOL_TEXT		_AC(0x1, UL)
+
+/* SYSTEM_REGISTER: SCTLR_EL1 */
+#define DONJON_REGISTER_SCTLR		_AC(0x0, UL)
+
+/* TEXT_POKE: the source is the data */
+#define DONJON_POKE_VALUE		_AC(0x0, UL)
+
+/* TEXT_POKE: the source is a physical address */
+#define DONJON_POKE_COPY		_AC(0x1, UL)
+
+/* TEXT_POKE: the source is an instruction to repeat */
+#define DONJON_POKE_FILL		_AC(0x2, UL)
+
 /* Functions, in x0 */
 
 /* Enters and leaves; the measure of the gate. */
@@ -85,12 +112,38 @@
 #define DONJON_FN_ECHO			_AC(0x4, UL)
 /* Reads one fact about the inner domain. */
 #define DONJON_FN_INFORMATION		_AC(0x5, UL)
-/* Starts a CPU through the boot stage, which leaves EL2 the same way on each. */
+/* Starts a CPU, which arrives at the entry in the outer view with all controlled registers set. */
 #define DONJON_FN_CPU_ON		_AC(0x6, UL)
+/* Replaces one table entry. */
+#define DONJON_FN_TABLE_WRITE		_AC(0x7, UL)
+/* Replaces table entries in order, up to the first that is refused. */
+#define DONJON_FN_TABLE_WRITE_LIST	_AC(0x8, UL)
+/* Gives unlinked tables back to the pool and clears them. */
+#define DONJON_FN_TABLE_RELEASE		_AC(0x9, UL)
+/* Makes a user root of a free table. */
+#define DONJON_FN_ROOT_NEW		_AC(0xa, UL)
+/* Loads TTBR0_EL1. */
+#define DONJON_FN_SWITCH_ROOT		_AC(0xb, UL)
+/* Takes a block of ordinary memory into a pool, in steps: call again while it is busy. */
+#define DONJON_FN_POOL_ADD		_AC(0xc, UL)
+/* Gives an unused block of a pool back. */
+#define DONJON_FN_POOL_REMOVE		_AC(0xd, UL)
+/* Ends the trust in Linux; with 0 checks the registers of this CPU afterwards. */
+#define DONJON_FN_HANDOVER		_AC(0xe, UL)
+/* Writes a register; after the hand-over only the value that it has. */
+#define DONJON_FN_SYSTEM_REGISTER	_AC(0xf, UL)
+/* Changes instructions within one page of kernel or module text. */
+#define DONJON_FN_TEXT_POKE		_AC(0x10, UL)
+/* Replaces a page of data by an executable copy of it. */
+#define DONJON_FN_TEXT_SEAL		_AC(0x11, UL)
+/* Calls the firmware, for functions on a list. */
+#define DONJON_FN_FIRMWARE		_AC(0x12, UL)
+/* Copies the records of refused calls from the cursor on. */
+#define DONJON_FN_REFUSALS		_AC(0x13, UL)
 
 /* Their names, by number, and one for calls to unknown ones */
 
-#define DONJON_FUNCTION_NAMES		{ "null", "version", "statistics", "log", "echo", "information", "cpu_on", "unknown" }
+#define DONJON_FUNCTION_NAMES		{ "null", "version", "statistics", "log", "echo", "information", "cpu_on", "table_write", "table_write_list", "table_release", "root_new", "switch_root", "pool_add", "pool_remove", "handover", "system_register", "text_poke", "text_seal", "firmware", "refusals", "unknown" }
 
 /* Errors, in x0 afterwards */
 
@@ -106,12 +159,65 @@
 #define DONJON_ERR_BUSY			(-5)
 /* the firmware refused */
 #define DONJON_ERR_FIRMWARE		(-6)
+/* a rule forbids it */
+#define DONJON_ERR_REFUSED		(-7)
+/* an instruction is not allowed */
+#define DONJON_ERR_BAD_INSTRUCTION	(-8)
+/* the pool is empty */
+#define DONJON_ERR_NO_MEMORY		(-9)
+
+/* Reasons of DONJON_ERR_REFUSED, in x1 afterwards */
+
+/* entry outside every table */
+#define DONJON_REASON_NOT_A_TABLE	_AC(0x1, UL)
+/* misaligned entry */
+#define DONJON_REASON_BAD_ENTRY		_AC(0x2, UL)
+/* unknown bits or a block */
+#define DONJON_REASON_BAD_DESCRIPTOR	_AC(0x3, UL)
+/* permissions do not suit the frame */
+#define DONJON_REASON_BAD_TARGET	_AC(0x4, UL)
+/* executable at EL1 */
+#define DONJON_REASON_EXECUTABLE	_AC(0x5, UL)
+/* valid entry not made invalid first */
+#define DONJON_REASON_LIVE_CHANGE	_AC(0x6, UL)
+/* neither memory nor an allowed device */
+#define DONJON_REASON_NOT_MEMORY	_AC(0x7, UL)
+/* memory attributes do not suit the frame */
+#define DONJON_REASON_BAD_ATTRIBUTES	_AC(0x8, UL)
+/* table has a parent or another level */
+#define DONJON_REASON_BAD_TABLE		_AC(0x9, UL)
+/* root slot must stay as it is */
+#define DONJON_REASON_BAD_SLOT		_AC(0xa, UL)
+/* table is in use */
+#define DONJON_REASON_IN_USE		_AC(0xb, UL)
+/* frame is not of this kind */
+#define DONJON_REASON_WRONG_FRAME	_AC(0xc, UL)
+/* ASID is reserved or taken */
+#define DONJON_REASON_BAD_ASID		_AC(0xd, UL)
+/* register may not have this value */
+#define DONJON_REASON_BAD_REGISTER	_AC(0xe, UL)
+/* not text that may change */
+#define DONJON_REASON_NOT_TEXT		_AC(0xf, UL)
+/* firmware function not on the list */
+#define DONJON_REASON_BAD_FIRMWARE_CALL	_AC(0x10, UL)
+/* before the hand-over or twice */
+#define DONJON_REASON_WRONG_TIME	_AC(0x11, UL)
+/* hand-over found something forbidden */
+#define DONJON_REASON_BAD_MACHINE	_AC(0x12, UL)
+/* no pool has room */
+#define DONJON_REASON_NO_ROOM		_AC(0x13, UL)
+
+/* Their words, by number */
+
+#define DONJON_REASON_WORDS		{ "", "entry outside every table", "misaligned entry", "unknown bits or a block", "permissions do not suit the frame", "executable at EL1", "valid entry not made invalid first", "neither memory nor an allowed device", "memory attributes do not suit the frame", "table has a parent or another level", "root slot must stay as it is", "table is in use", "frame is not of this kind", "ASID is reserved or taken", "register may not have this value", "not text that may change", "firmware function not on the list", "before the hand-over or twice", "hand-over found something forbidden", "no pool has room" }
 
 /* What DONJON_FN_STATISTICS counts */
 
 #define DONJON_COUNTER_CALLS		_AC(0x0, UL)
 #define DONJON_COUNTER_REFUSALS		_AC(0x1, UL)
 #define DONJON_COUNTER_INSTRUCTIONS	_AC(0x2, UL)
+#define DONJON_COUNTER_ENTRIES		_AC(0x3, UL)
+#define DONJON_COUNTER_WORST		_AC(0x4, UL)
 
 /* What DONJON_FN_INFORMATION tells */
 
