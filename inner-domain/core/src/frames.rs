@@ -6,7 +6,7 @@
 
 use donjon_abi::layout::PAGE_SIZE;
 
-use crate::address::Level;
+use crate::address::{ENTRIES, Level};
 use crate::placement::Range;
 
 /// The type of a frame.
@@ -104,7 +104,17 @@ impl FrameType {
     }
 }
 
+/// Shift of the part of an entry that says where the frame's metadata is: 0 for frames without
+/// any, else the number of the block of pool frames, counted from 1.
+const SLOT_SHIFT: u32 = 8;
+
+/// What [`FrameTable::word`] gives where there is no RAM: no type has this number.
+pub(crate) const NO_FRAME: u16 = 0x00ff;
+
 /// The type of every frame of RAM.
+///
+/// An entry holds the type in its low byte. The high byte belongs to [`crate::rules`]. An
+/// ordinary frame's entry is zero.
 pub struct FrameTable<'a> {
     first: u64,
     entries: &'a mut [u16],
@@ -117,7 +127,8 @@ impl<'a> FrameTable<'a> {
     }
 
     /// A table for the frames from physical address `start` on. Types are what the entries say;
-    /// zero is [`FrameType::Ordinary`].
+    /// zero is [`FrameType::Ordinary`]. What lies between the banks must be given a type that
+    /// nobody maps, [`FrameType::Inner`].
     pub const fn new(start: u64, entries: &'a mut [u16]) -> Self {
         Self {
             first: start / PAGE_SIZE,
@@ -125,25 +136,45 @@ impl<'a> FrameTable<'a> {
         }
     }
 
-    fn index(&self, address: u64) -> Option<usize> {
-        let index = (address / PAGE_SIZE).checked_sub(self.first)?;
-        usize::try_from(index).ok()
+    /// An address below the first wraps around to an index that no table has.
+    #[inline]
+    const fn index(&self, address: u64) -> usize {
+        (address / PAGE_SIZE).wrapping_sub(self.first) as usize
+    }
+
+    /// The whole entry of the frame at a physical address, [`NO_FRAME`] where there is no RAM.
+    #[inline]
+    pub(crate) fn word(&self, address: u64) -> u16 {
+        match self.entries.get(self.index(address)) {
+            Some(entry) => *entry,
+            None => NO_FRAME,
+        }
+    }
+
+    /// The entries of the `count` frames from `address` on; none if one of them is not RAM.
+    pub(crate) fn words(&self, address: u64, count: usize) -> Option<&[u16]> {
+        let first = self.index(address);
+        self.entries.get(first..first.checked_add(count)?)
+    }
+
+    /// Gives all frames of a 2 MiB block a type and the number of their metadata's block.
+    pub(crate) fn set_in_block(&mut self, block: u64, frame: FrameType, slot: u8) {
+        let first = self.index(block);
+        let entries = self.entries.iter_mut().skip(first).take(ENTRIES);
+        entries.for_each(|entry| *entry = frame as u16 | u16::from(slot) << SLOT_SHIFT);
     }
 
     /// The type of the frame at a physical address; none where there is no RAM.
     #[inline]
     pub fn get(&self, address: u64) -> Option<FrameType> {
-        let entry = *self.entries.get(self.index(address)?)?;
-        FrameType::ALL.get(usize::from(entry & 0xff)).copied()
+        type_of(self.word(address))
     }
 
     /// Changes the type of one frame. Outside RAM there is nothing to change.
     pub fn set(&mut self, address: u64, frame: FrameType) {
-        if let Some(entry) = self
-            .index(address)
-            .and_then(|index| self.entries.get_mut(index))
-        {
-            *entry = frame as u16;
+        let index = self.index(address);
+        if let Some(entry) = self.entries.get_mut(index) {
+            *entry = *entry >> SLOT_SHIFT << SLOT_SHIFT | frame as u16;
         }
     }
 
@@ -161,4 +192,16 @@ impl<'a> FrameTable<'a> {
         let start = self.first * PAGE_SIZE;
         (start, start + self.entries.len() as u64 * PAGE_SIZE)
     }
+}
+
+/// The type in an entry; none for [`NO_FRAME`].
+#[inline]
+pub(crate) fn type_of(word: u16) -> Option<FrameType> {
+    FrameType::ALL.get(usize::from(word & 0xff)).copied()
+}
+
+/// The number of the metadata's block in an entry.
+#[inline]
+pub(crate) const fn slot_of(word: u16) -> u8 {
+    (word >> SLOT_SHIFT) as u8
 }

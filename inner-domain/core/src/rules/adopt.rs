@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the hand-over finds becomes what the rules know.
+//!
+//! Nothing is written to memory here, and nothing is checked that the hand-over has to check: the
+//! contents of the tables it names, and that the linear map shows pools read-only. It ends with
+//! an invalidation of everything ([`Rules::adopt_end`]), so that the rules begin with TLBs that
+//! hold nothing but what the tables say. Tables are adopted from the root down.
+
+use donjon_abi::call::Reason;
+use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
+use donjon_abi::tcr::RESERVED_ASID;
+
+use super::checks::Checks;
+use super::pool_frame::NO_ROOT;
+use super::pools::PoolKind;
+use super::step::Hardware;
+use super::{PoolFrame, Rules};
+use crate::address::{ENTRIES, Level};
+use crate::frames::{FrameTable, FrameType, type_of};
+
+impl<'a, C: Checks> Rules<'a, C> {
+    /// The types of all frames, to set those that are neither a pool's nor a table's.
+    pub const fn frames_mut(&mut self) -> &mut FrameTable<'a> {
+        &mut self.frames
+    }
+
+    /// Notes that the linear map shows physical address `physical` at `virtual_address`.
+    pub const fn adopt_linear_map(&mut self, virtual_address: u64, physical: u64) {
+        self.linear_offset = Some(virtual_address.wrapping_sub(physical));
+    }
+
+    /// Makes a block of ordinary memory a pool. For tables its frames must be zero, or adopted
+    /// as tables afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NoRoom`] when there are too many, [`Reason::BadMachine`] for what is no block of
+    /// ordinary memory.
+    pub fn adopt_pool(&mut self, block: u64, kind: PoolKind) -> Result<(), Reason> {
+        let words = self.frames.words(block, ENTRIES);
+        let ordinary = words.is_some_and(|words| words.iter().all(|word| *word == 0));
+        if !block.is_multiple_of(BLOCK_SIZE) || !ordinary {
+            return Err(Reason::BadMachine);
+        }
+        match kind {
+            PoolKind::Tables => self.enter_tables(block),
+            PoolKind::Text => self.enter_text(block),
+        }
+    }
+
+    /// Makes a pool frame a user root without tables.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadMachine`] for what is no free pool frame.
+    pub fn adopt_root(&mut self, frame: u64) -> Result<(), Reason> {
+        let index = self.free_frame(frame)?;
+        self.make_root(index);
+        self.frames.set(frame, FrameType::UserTable0);
+        Ok(())
+    }
+
+    /// Makes a pool frame the table that the entry at physical address `parent` leads to; its
+    /// class follows from the type of the table that the entry is in. `va` is the first address
+    /// that it translates, in the outer view.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadMachine`] for what is no free pool frame, or when `parent` is in no table
+    /// that has tables below it.
+    pub fn adopt_table(&mut self, frame: u64, parent: u64, va: u64) -> Result<(), Reason> {
+        let above = type_of(self.frames.word(parent)).and_then(FrameType::as_table);
+        let (level, user) = above.ok_or(Reason::BadMachine)?;
+        let below = level.next().ok_or(Reason::BadMachine)?;
+        let index = self.free_frame(frame)?;
+        let table = self.pool_index(parent);
+        let root = match (table, level, user) {
+            (_, _, false) => NO_ROOT,
+            (Some(table), Level::Zero, true) => table as u16,
+            (Some(table), _, true) => self.pool[table].root,
+            (None, _, true) => return Err(Reason::BadMachine),
+        };
+        if let Some(table) = table {
+            self.pool[table].children += 1;
+        }
+        self.pool[index] = PoolFrame {
+            parent,
+            va,
+            root,
+            flushes: self.pool[index].flushes,
+            ..PoolFrame::NEW
+        };
+        self.frames.set(frame, FrameType::table(below, user));
+        Ok(())
+    }
+
+    /// Notes the user root and the ASID that a CPU has in TTBR0_EL1. Not for the root that maps
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::WrongFrame`] for what is no user root, [`Reason::BadAsid`] for an ASID that is
+    /// reserved or another root's, or for a root that has another one.
+    pub fn adopt_current(&mut self, cpu: usize, root: u64, asid: u16) -> Result<(), Reason> {
+        if self.frames.get(root) != Some(FrameType::UserTable0) {
+            return Err(Reason::WrongFrame);
+        }
+        let index = self.pool_index(root).ok_or(Reason::WrongFrame)?;
+        let number = index as u16 + 1;
+        let known = self.pool[index].asid_or_epoch;
+        let free = self.owner(asid) == 0 || self.owner(asid) == number;
+        if asid == 0 || asid == RESERVED_ASID || !free || (known != 0 && known != asid) {
+            return Err(Reason::BadAsid);
+        }
+        let current = self.current.get_mut(cpu).ok_or(Reason::WrongFrame)?;
+        *current = number;
+        self.pool[index].asid_or_epoch = asid;
+        self.set_owner(asid, number);
+        Ok(())
+    }
+
+    /// Ends the hand-over: the TLBs forget what they know.
+    pub fn adopt_end<H: Hardware>(&mut self, hw: &mut H) {
+        self.flush_all(hw);
+    }
+
+    fn free_frame(&self, frame: u64) -> Result<usize, Reason> {
+        let free = self.frames.get(frame) == Some(FrameType::PoolFree);
+        if !free || !frame.is_multiple_of(PAGE_SIZE) {
+            return Err(Reason::BadMachine);
+        }
+        self.pool_index(frame).ok_or(Reason::BadMachine)
+    }
+}

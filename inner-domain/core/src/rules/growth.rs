@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Pools grow and shrink by whole blocks.
+//!
+//! A block that is to hold tables or text must not be mapped anywhere but in the linear map,
+//! where its one block becomes read-only. What Linux says about that is not believed: its frames
+//! are claimed first, so that nobody maps them any more, then every leaf table is searched. That
+//! takes long, so it is done in slices of one call each.
+
+use donjon_abi::call::Reason;
+use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
+
+use super::checks::Checks;
+use super::pools::{PoolKind, TextBlock};
+use super::step::{Hardware, Step};
+use super::{PoolFrame, Rules, bits, flush};
+use crate::address::{ENTRIES, Level};
+use crate::frames::FrameType;
+use crate::placement::Range;
+
+/// Whether a growing pool is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Not yet: the same call again.
+    Again,
+    /// It is.
+    Done,
+}
+
+/// Entries that one slice may look at: seven full tables, about four instructions per entry.
+const ENTRIES_PER_SLICE: usize = 7 * ENTRIES;
+/// What looking at a frame that is no leaf table costs, in entries.
+const FRAME_COST: usize = 3;
+/// Frames that one slice may fill with zeros and clean.
+const ZEROED_PER_SLICE: u64 = 16;
+
+/// A block on its way into a pool.
+#[derive(Clone, Copy)]
+pub(super) struct Growth {
+    block: u64,
+    kind: PoolKind,
+    /// The entry of the linear map that shows it.
+    entry: u64,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy)]
+enum Phase {
+    /// Searches the tables, from the pool frame with this number on.
+    Search(usize),
+    /// Fills the block with zeros, from this frame on.
+    Zero(u64),
+}
+
+impl<C: Checks> Rules<'_, C> {
+    /// Takes a block of ordinary memory into a pool, a slice at a time.
+    ///
+    /// # Errors
+    ///
+    /// A [`Reason`] when the block is not ordinary as a whole, is mapped elsewhere than in the
+    /// linear map, or there is no room, or [`Reason::InUse`] while another block is on its way.
+    /// The block is ordinary again then.
+    pub fn pool_add<H: Hardware>(
+        &mut self,
+        hw: &mut H,
+        block: u64,
+        kind: PoolKind,
+    ) -> Result<Progress, Reason> {
+        match self.growth {
+            None => self.claim(hw, block, kind),
+            Some(growth) if growth.block != block || growth.kind != kind => Err(Reason::InUse),
+            Some(growth) => match growth.phase {
+                Phase::Search(from) => self.search(hw, growth, from),
+                Phase::Zero(from) => Ok(self.zero(hw, growth, from)),
+            },
+        }
+    }
+
+    /// Gives a block that nobody uses back to ordinary memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::InUse`] when not all of it is free, [`Reason::WrongFrame`] when it is no block
+    /// of a pool or the linear map no longer shows it.
+    pub fn pool_remove<H: Hardware>(&mut self, hw: &mut H, block: u64) -> Result<(), Reason> {
+        let first = self.frames.word(block);
+        let words = self.frames.words(block, ENTRIES);
+        let words = words.ok_or(Reason::WrongFrame)?;
+        if !block.is_multiple_of(BLOCK_SIZE) {
+            return Err(Reason::WrongFrame);
+        }
+        let free = matches!(
+            self.frames.get(block),
+            Some(FrameType::PoolFree | FrameType::TextPoolFree)
+        );
+        if !free || words.iter().any(|word| *word != first) {
+            return Err(Reason::InUse);
+        }
+        let entry = self.linear_entry(hw, block).ok_or(Reason::WrongFrame)?;
+        let leaf = hw.read(entry);
+        // Walks may still take the frames for the tables that they were, and text may still be
+        // fetched: that ends before the first store of the outer domain can hit them.
+        self.flush_all(hw);
+        self.frames.set_in_block(block, FrameType::Ordinary, 0);
+        match self.blocks.text_of(block) {
+            Some(text) => *text = None,
+            None => self.blocks.set_tables(crate::frames::slot_of(first), None),
+        }
+        let value = leaf & !bits::READ_ONLY | bits::DIRTY_BIT_MODIFIER;
+        hw.perform(Step::Write { entry, value });
+        // A store that hits a stale read-only entry would be a fault that Linux does not expect.
+        flush::block(hw, self.linear_address(block).unwrap_or(0));
+        Ok(())
+    }
+
+    fn claim<H: Hardware>(
+        &mut self,
+        hw: &H,
+        block: u64,
+        kind: PoolKind,
+    ) -> Result<Progress, Reason> {
+        let words = self.frames.words(block, ENTRIES);
+        let ordinary = words.is_some_and(|words| words.iter().all(|word| *word == 0));
+        if !block.is_multiple_of(BLOCK_SIZE) || !ordinary {
+            return Err(Reason::WrongFrame);
+        }
+        let room = match kind {
+            PoolKind::Tables => self.blocks.vacant(self.pool.len()).is_some(),
+            PoolKind::Text => self.blocks.vacant_text().is_some(),
+        };
+        if !room {
+            return Err(Reason::NoRoom);
+        }
+        let entry = self.linear_entry(hw, block).ok_or(Reason::WrongFrame)?;
+        self.frames.set_in_block(block, FrameType::Claimed, 0);
+        self.growth = Some(Growth {
+            block,
+            kind,
+            entry,
+            phase: Phase::Search(0),
+        });
+        Ok(Progress::Again)
+    }
+
+    /// Looks for mappings of the block. Frames that were searched stay clean: nobody maps a
+    /// claimed frame.
+    fn search<H: Hardware>(
+        &mut self,
+        hw: &mut H,
+        growth: Growth,
+        from: usize,
+    ) -> Result<Progress, Reason> {
+        let mut index = from;
+        let mut cost = 0;
+        while index < self.pool.len() {
+            if cost >= ENTRIES_PER_SLICE {
+                self.proceed(growth, Phase::Search(index));
+                return Ok(Progress::Again);
+            }
+            let Some(table) = self.blocks.frame(index) else {
+                index = (index / ENTRIES + 1) * ENTRIES;
+                continue;
+            };
+            let level = match self.frames.get(table) {
+                Some(FrameType::UserTable3 | FrameType::KernelTable3) => Some(Level::Three),
+                Some(FrameType::KernelTable2) => Some(Level::Two),
+                _ => None,
+            };
+            if let Some(level) = level {
+                if shows(hw, table, level, growth) {
+                    return self.give_up(growth);
+                }
+                cost += ENTRIES;
+            }
+            cost += FRAME_COST;
+            index += 1;
+        }
+        self.withdraw(hw, growth)
+    }
+
+    /// Nobody maps the block, and the linear map's mapping becomes read-only.
+    fn withdraw<H: Hardware>(&mut self, hw: &mut H, growth: Growth) -> Result<Progress, Reason> {
+        let Growth {
+            block, kind, entry, ..
+        } = growth;
+        // It may have been cleared, or its table unlinked, since the first slice.
+        if self.linear_entry(hw, block) != Some(entry) {
+            return self.give_up(growth);
+        }
+        let value = hw.read(entry) & !bits::DIRTY_BIT_MODIFIER | bits::READ_ONLY;
+        hw.perform(Step::Write { entry, value });
+        if C::FLUSH {
+            // Also drops what is left of mappings that were cleared long ago.
+            self.flush_all(hw);
+        }
+        match kind {
+            PoolKind::Tables => {
+                self.proceed(growth, Phase::Zero(block));
+                Ok(Progress::Again)
+            }
+            PoolKind::Text => {
+                self.growth = None;
+                self.enter_text(block)?;
+                Ok(Progress::Done)
+            }
+        }
+    }
+
+    fn zero<H: Hardware>(&mut self, hw: &mut H, growth: Growth, from: u64) -> Progress {
+        let end = growth.block + BLOCK_SIZE;
+        let until = end.min(from + ZEROED_PER_SLICE * PAGE_SIZE);
+        let mut frame = from;
+        while frame < until {
+            hw.perform(Step::ZeroFrame(frame));
+            hw.perform(Step::CleanFrame(frame));
+            frame += PAGE_SIZE;
+        }
+        hw.perform(Step::BarrierStore);
+        if until < end {
+            self.proceed(growth, Phase::Zero(until));
+            return Progress::Again;
+        }
+        self.growth = None;
+        // One block at a time grows, so the room that there was is still there.
+        let _ = self.enter_tables(growth.block);
+        Progress::Done
+    }
+
+    /// Makes the frames of a block free frames of a table pool.
+    pub(super) fn enter_tables(&mut self, block: u64) -> Result<(), Reason> {
+        let slot = self.blocks.vacant(self.pool.len()).ok_or(Reason::NoRoom)?;
+        self.blocks.set_tables(slot, Some(block));
+        let first = (usize::from(slot) - 1) * ENTRIES;
+        for metadata in self.pool.iter_mut().skip(first).take(ENTRIES) {
+            // Marks of tables elsewhere may still refer to the roots that were here.
+            let flushes = metadata.flushes;
+            *metadata = PoolFrame {
+                flushes,
+                ..PoolFrame::NEW
+            };
+        }
+        self.frames.set_in_block(block, FrameType::PoolFree, slot);
+        Ok(())
+    }
+
+    /// Makes the frames of a block free frames of a text pool.
+    pub(super) fn enter_text(&mut self, block: u64) -> Result<(), Reason> {
+        let room = self.blocks.vacant_text().ok_or(Reason::NoRoom)?;
+        *room = Some(TextBlock {
+            start: block,
+            free: ENTRIES as u16,
+        });
+        self.frames.set_in_block(block, FrameType::TextPoolFree, 0);
+        Ok(())
+    }
+
+    fn give_up(&mut self, growth: Growth) -> Result<Progress, Reason> {
+        self.frames
+            .set_in_block(growth.block, FrameType::Ordinary, 0);
+        self.growth = None;
+        Err(Reason::InUse)
+    }
+
+    const fn proceed(&mut self, growth: Growth, phase: Phase) {
+        self.growth = Some(Growth { phase, ..growth });
+    }
+
+    /// Where the linear map shows a physical address.
+    fn linear_address(&self, address: u64) -> Option<u64> {
+        Some(address.wrapping_add(self.linear_offset?))
+    }
+
+    /// The entry of the linear map that shows a block as a block.
+    fn linear_entry<H: Hardware>(&self, hw: &H, block: u64) -> Option<u64> {
+        let leaf = self.kernel_leaf(hw, self.linear_address(block)?)?;
+        (leaf.level == Level::Two && leaf.page == block).then_some(leaf.entry)
+    }
+}
+
+/// Whether a table maps something of the growing block, the linear map's entry aside.
+fn shows<H: Hardware>(hw: &H, table: u64, level: Level, growth: Growth) -> bool {
+    let Some(block) = Range::with_size(growth.block, BLOCK_SIZE) else {
+        return true;
+    };
+    (table..table + PAGE_SIZE).step_by(8).any(|entry| {
+        let descriptor = hw.read(entry);
+        bits::is_valid(descriptor)
+            && block.contains(descriptor & bits::ADDRESS)
+            && (level == Level::Three || bits::is_block(descriptor))
+            && entry != growth.entry
+    })
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Entries of level 3: pages are mapped, changed and unmapped.
+
+use donjon_abi::call::Reason;
+use donjon_abi::layout::PAGE_SIZE;
+
+use super::checks::Checks;
+use super::links::Place;
+use super::step::{Hardware, Step};
+use super::{Rules, bits, flush};
+use crate::address::Level;
+use crate::frames::FrameType;
+
+/// Bits of the most common mapping of all, a user's ordinary memory: with these the rest of the
+/// descriptor may be anything that [`bits::LIVE`] has.
+const COMMON: u64 = bits::TABLE | bits::INNER_SHAREABLE | bits::NON_GLOBAL | bits::NO_EL1;
+/// Where the common mapping may not differ from [`COMMON`].
+const NOT_COMMON: u64 = !(bits::LIVE | bits::ADDRESS);
+
+impl<C: Checks> Rules<'_, C> {
+    /// Replaces an entry of a user's level 3 table: the path that everything depends on.
+    #[inline]
+    pub(super) fn write_user_page<H: Hardware>(
+        &mut self,
+        hw: &mut H,
+        entry: u64,
+        table: usize,
+        value: u64,
+    ) -> Result<u64, Reason> {
+        let old = hw.read(entry);
+        let Some(metadata) = self.pool.get_mut(table) else {
+            return Err(Reason::NotATable);
+        };
+        if !bits::is_valid(value) {
+            if bits::is_valid(old) {
+                metadata.set_stale(entry);
+            }
+        } else {
+            let common = value & NOT_COMMON == COMMON
+                && self.frames.word(value & bits::ADDRESS) == FrameType::Ordinary as u16;
+            let settled = if bits::is_valid(old) {
+                (old ^ value) & !bits::LIVE == 0
+            } else {
+                !metadata.is_stale(entry)
+            };
+            if !common || !settled {
+                return self.write_unusual_page(hw, entry, table, value);
+            }
+        }
+        hw.perform(Step::Write { entry, value });
+        Ok(old)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_unusual_page<H: Hardware>(
+        &mut self,
+        hw: &mut H,
+        entry: u64,
+        table: usize,
+        value: u64,
+    ) -> Result<u64, Reason> {
+        let place = Place {
+            entry,
+            table,
+            level: Level::Three,
+            user: true,
+        };
+        self.write_page(hw, place, value)
+    }
+
+    /// Replaces an entry of any level 3 table.
+    pub(super) fn write_page<H: Hardware>(
+        &mut self,
+        hw: &mut H,
+        place: Place,
+        value: u64,
+    ) -> Result<u64, Reason> {
+        let Place {
+            entry, table, user, ..
+        } = place;
+        let old = hw.read(entry);
+        if !bits::is_valid(value) {
+            hw.perform(Step::Write { entry, value });
+            if self.is_module_text(old) {
+                flush::leaf(hw, self.address(place), user);
+                self.free_text(old & bits::ADDRESS);
+            } else if bits::is_valid(old) {
+                self.pool[table].set_stale(entry);
+            }
+            return Ok(old);
+        }
+        if value == old {
+            return Ok(old);
+        }
+        self.check_page(value, user)?;
+        if bits::is_valid(old) {
+            if C::TRANSITION && (old ^ value) & !bits::LIVE != 0 {
+                return Err(Reason::LiveChange);
+            }
+        } else if self.pool[table].is_stale(entry) {
+            flush::leaf(hw, self.address(place), user);
+            self.pool[table].clear_stale(entry);
+        }
+        hw.perform(Step::Write { entry, value });
+        Ok(old)
+    }
+
+    /// Whether a descriptor of level 3 is what [`seal_finish`](Self::seal_finish) made: the one
+    /// mapping through which a frame of module text is executed.
+    pub(super) fn is_module_text(&self, leaf: u64) -> bool {
+        bits::is_valid(leaf)
+            && leaf & bits::NO_EL1 == 0
+            && self.frames.get(leaf & bits::ADDRESS) == Some(FrameType::ModuleText)
+    }
+}
+
+const _: () = assert!(PAGE_SIZE == Level::Three.size());

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is kept about one frame of a table pool.
+
+use crate::address::ENTRIES;
+use crate::frames::FrameType;
+
+/// No root: kernel tables have none of their own.
+pub(super) const NO_ROOT: u16 = u16::MAX;
+
+/// Metadata of one pool frame.
+///
+/// Some of it outlives the frame's role as a table: where stale entries of the TLB may lead
+/// to is a property of its past.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolFrame {
+    /// One bit per entry of a level 3 table: a valid entry was cleared here since the TLB was
+    /// last known to hold nothing for its address.
+    pub(super) stale: [u64; ENTRIES / 64],
+    /// The entry that leads here, or that last did.
+    pub(super) parent: u64,
+    /// First virtual address that the table translates, or last did.
+    pub(super) va: u64,
+    /// Of a user root: how often all that the TLB may know of it has been dropped. Never set
+    /// back; only equality counts, so that it may wrap.
+    pub(super) flushes: u32,
+    /// Of another table: `flushes` of its root when it was unlinked.
+    pub(super) mark: u32,
+    /// Index of the user root that the table belongs to, or last did.
+    pub(super) root: u16,
+    /// Valid table descriptors in it.
+    pub(super) children: u16,
+    /// Of a root: its ASID, or 0. Of a free frame: the epoch of its release.
+    pub(super) asid_or_epoch: u16,
+    /// The class of a free frame's last use; [`FrameType::PoolFree`] if there was none.
+    pub(super) last: FrameType,
+    /// Of a root: a table below it was unlinked since `flushes` changed. Of another table: it
+    /// is linked nowhere.
+    pub(super) pending: bool,
+}
+
+const _: () = assert!(size_of::<PoolFrame>() <= 96);
+
+impl PoolFrame {
+    /// A frame that has never been a table.
+    pub const NEW: Self = Self {
+        stale: [0; ENTRIES / 64],
+        parent: 0,
+        va: 0,
+        flushes: 0,
+        mark: 0,
+        root: NO_ROOT,
+        children: 0,
+        asid_or_epoch: 0,
+        last: FrameType::PoolFree,
+        pending: false,
+    };
+}
+
+impl PoolFrame {
+    /// Word and bit of an entry in `stale`, from the entry's address.
+    #[inline]
+    const fn place(entry: u64) -> (usize, u64) {
+        (
+            (entry >> 9) as usize % (ENTRIES / 64),
+            1 << ((entry >> 3) % 64),
+        )
+    }
+
+    /// Whether the TLB may hold something for the address of an invalid entry.
+    #[inline]
+    pub(super) const fn is_stale(&self, entry: u64) -> bool {
+        let (word, bit) = Self::place(entry);
+        self.stale[word] & bit != 0
+    }
+
+    /// Notes that a valid entry was cleared.
+    #[inline]
+    pub(super) const fn set_stale(&mut self, entry: u64) {
+        let (word, bit) = Self::place(entry);
+        self.stale[word] |= bit;
+    }
+
+    /// Notes that the TLB holds nothing for the entry.
+    pub(super) const fn clear_stale(&mut self, entry: u64) {
+        let (word, bit) = Self::place(entry);
+        self.stale[word] &= !bit;
+    }
+}
+
+impl Default for PoolFrame {
+    fn default() -> Self {
+        Self::NEW
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The blocks of memory that are pools.
+
+use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
+
+use crate::address::ENTRIES;
+
+/// Most blocks of table pools: a root's number must fit in the 16 bits of an ASID's owner.
+pub const MAX_TABLE_BLOCKS: usize = 127;
+/// Most blocks of text pools.
+pub const MAX_TEXT_BLOCKS: usize = 32;
+
+/// What a pool is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolKind {
+    /// Translation tables.
+    Tables,
+    /// Text of modules and of the BPF compiler.
+    Text,
+}
+
+/// A block of a text pool.
+#[derive(Clone, Copy)]
+pub(super) struct TextBlock {
+    /// Its first physical address.
+    pub start: u64,
+    /// Frames that nobody uses.
+    pub free: u16,
+}
+
+/// Which block of memory has which part of the metadata.
+pub(super) struct Blocks {
+    /// First physical address of the block with number i + 1.
+    tables: [Option<u64>; MAX_TABLE_BLOCKS],
+    /// The text blocks.
+    pub text: [Option<TextBlock>; MAX_TEXT_BLOCKS],
+}
+
+impl Blocks {
+    pub const NONE: Self = Self {
+        tables: [None; MAX_TABLE_BLOCKS],
+        text: [None; MAX_TEXT_BLOCKS],
+    };
+
+    /// Number for a new table block when there is metadata for `frames` pool frames.
+    pub fn vacant(&self, frames: usize) -> Option<u8> {
+        let rooms = self.tables.iter().take(frames / ENTRIES);
+        let index = rooms.take_while(|it| it.is_some()).count();
+        (index < MAX_TABLE_BLOCKS.min(frames / ENTRIES)).then_some(index as u8 + 1)
+    }
+
+    /// Enters a table block, or takes it out.
+    pub fn set_tables(&mut self, slot: u8, start: Option<u64>) {
+        if let Some(block) = self.tables.get_mut(usize::from(slot).wrapping_sub(1)) {
+            *block = start;
+        }
+    }
+
+    /// Physical address of the pool frame with a number.
+    pub fn frame(&self, index: usize) -> Option<u64> {
+        let start = (*self.tables.get(index / ENTRIES)?)?;
+        Some(start + (index % ENTRIES) as u64 * PAGE_SIZE)
+    }
+
+    /// Room for a new text block.
+    pub fn vacant_text(&mut self) -> Option<&mut Option<TextBlock>> {
+        self.text.iter_mut().find(|it| it.is_none())
+    }
+
+    /// The text block that a frame is in.
+    pub fn text_of(&mut self, frame: u64) -> Option<&mut Option<TextBlock>> {
+        let start = frame & !(BLOCK_SIZE - 1);
+        let mut blocks = self.text.iter_mut();
+        blocks.find(|it| it.is_some_and(|block| block.start == start))
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Tables go back to their pool.
+
+use donjon_abi::call::Reason;
+use donjon_abi::layout::PAGE_SIZE;
+
+use super::checks::Checks;
+use super::pool_frame::NO_ROOT;
+use super::step::{Hardware, Step};
+use super::{Rules, bits};
+use crate::address::ENTRIES;
+use crate::frames::{FrameType, type_of};
+
+impl<C: Checks> Rules<'_, C> {
+    /// Makes a table, linked nowhere and without tables below it, a free frame of its pool. A
+    /// free one stays what it is.
+    ///
+    /// # Errors
+    ///
+    /// A [`Reason`] when it is in use or no table; nothing has changed then.
+    pub fn release<H: Hardware>(&mut self, hw: &mut H, frame: u64) -> Result<(), Reason> {
+        if !frame.is_multiple_of(PAGE_SIZE) {
+            return Err(Reason::WrongFrame);
+        }
+        let index = self.pool_index(frame).ok_or(Reason::WrongFrame)?;
+        let class = type_of(self.frames.word(frame)).ok_or(Reason::WrongFrame)?;
+        match class {
+            FrameType::PoolFree => return Ok(()),
+            FrameType::UserTable0 => self.release_root(index)?,
+            _ if class.as_table().is_none() => return Err(Reason::WrongFrame),
+            _ if !self.pool[index].pending || self.pool[index].children != 0 => {
+                return Err(Reason::InUse);
+            }
+            FrameType::KernelTable3 => self.free_text_below(hw, frame),
+            _ => {}
+        }
+        // A stale walk may still read this frame as what it was. Zeros are no harm to it.
+        hw.perform(Step::ZeroFrame(frame));
+        hw.perform(Step::BarrierStore);
+        let metadata = &mut self.pool[index];
+        metadata.pending = false;
+        metadata.children = 0;
+        metadata.last = class;
+        metadata.asid_or_epoch = self.epoch;
+        self.frames.set(frame, FrameType::PoolFree);
+        Ok(())
+    }
+
+    fn release_root(&mut self, index: usize) -> Result<(), Reason> {
+        let number = index as u16 + 1;
+        if self.pool[index].children != 0 || self.current.contains(&number) {
+            return Err(Reason::InUse);
+        }
+        self.disown(index);
+        self.pool[index].root = NO_ROOT;
+        Ok(())
+    }
+
+    /// Module text that is still mapped in a table that goes.
+    fn free_text_below<H: Hardware>(&mut self, hw: &H, table: u64) {
+        for index in 0..ENTRIES as u64 {
+            let leaf = hw.read(table + index * 8);
+            if self.is_module_text(leaf) {
+                self.free_text(leaf & bits::ADDRESS);
+            }
+        }
+    }
+}

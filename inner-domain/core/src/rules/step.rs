@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the hardware is told to do, in which order.
+
+/// One step of a change. Steps of one change are carried out in the order in which they come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Stores `value` at physical address `entry`, as one 8-byte store.
+    Write {
+        /// Physical address, a multiple of 8.
+        entry: u64,
+        /// The new descriptor.
+        value: u64,
+    },
+    /// Fills a frame with zeros.
+    ZeroFrame(u64),
+    /// Writes a frame back to memory and drops it from the data caches (DC CIVAC): a table walk
+    /// that does not look into the caches must not find what stood there before.
+    CleanFrame(u64),
+    /// Makes stores visible to table walks: DSB ISHST.
+    BarrierStore,
+    /// Waits for invalidations and stores on all CPUs: DSB ISH, ISB.
+    Barrier,
+    /// Drops the leaf of `va`, whatever its ASID: TLBI VAALE1IS.
+    InvalidateLeaf {
+        /// A virtual address.
+        va: u64,
+    },
+    /// Drops everything that a walk for `va` may have left, whatever its ASID: TLBI VAAE1IS.
+    InvalidateTable {
+        /// A virtual address.
+        va: u64,
+    },
+    /// Drops everything of one ASID: TLBI ASIDE1IS.
+    InvalidateAsid(u16),
+    /// Drops everything: TLBI VMALLE1IS.
+    InvalidateAll,
+}
+
+/// What carries out steps: the physical view and TLB instructions, or a model of them.
+pub trait Hardware {
+    /// The table entry at a physical address.
+    fn read(&self, entry: u64) -> u64;
+    /// Carries out one step.
+    fn perform(&mut self, step: Step);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Kernel addresses that lead to code, and data that becomes code.
+
+use donjon_abi::call::Reason;
+use donjon_abi::layout::{PAGE_SIZE, ROOT_HALF, SLOT_SIZE, VMALLOC_END, VMALLOC_END_SLOT};
+use donjon_abi::tcr::MAIR_NORMAL;
+
+use super::checks::Checks;
+use super::step::{Hardware, Step};
+use super::{Rules, bits, flush, index_of, leaf};
+use crate::address::{ENTRIES, Level, PhysicalAddress, VirtualAddress};
+use crate::descriptor::Descriptor;
+use crate::frames::{FrameType, type_of};
+
+/// Where modules and vmalloc begin: the upper half of Linux's 47 bits.
+const FIRST_MAPPABLE: u64 = VMALLOC_END - (VMALLOC_END_SLOT - ROOT_HALF / 2) as u64 * SLOT_SIZE;
+
+/// A leaf that translates a kernel address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelLeaf {
+    /// Physical address of the entry.
+    pub entry: u64,
+    /// Physical address of the page that the address is in.
+    pub page: u64,
+    /// Level of the entry.
+    pub level: Level,
+    /// Type of that page; none for a device.
+    pub frame: Option<FrameType>,
+}
+
+/// A page that is being made executable.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Seal {
+    /// Physical address of the page that is mapped now.
+    pub from: u64,
+    /// Physical address of the frame that is to take its place.
+    pub to: u64,
+    /// Physical address of the entry.
+    pub entry: u64,
+    /// What stands in the entry.
+    leaf: u64,
+    va: u64,
+}
+
+impl<C: Checks> Rules<'_, C> {
+    /// Finds the leaf of an address in Linux's upper range, if something is mapped there.
+    pub fn kernel_leaf<H: Hardware>(&self, hw: &H, va: u64) -> Option<KernelLeaf> {
+        let address = VirtualAddress::new(va)?;
+        if va >> 47 & 1 == 0 {
+            return None;
+        }
+        // The outer view indexes the root with one bit less.
+        let mut entry = self.root + (address.index(Level::Zero) % ROOT_HALF) as u64 * 8;
+        let mut level = Level::Zero;
+        loop {
+            match Descriptor::decode(hw.read(entry), level) {
+                Descriptor::Invalid => return None,
+                Descriptor::Table { next, .. } => {
+                    level = level.next()?;
+                    entry = next.as_u64() + address.index(level) as u64 * 8;
+                }
+                Descriptor::Block { output, .. } | Descriptor::Page { output, .. } => {
+                    return Some(self.found(entry, output, level, va));
+                }
+            }
+        }
+    }
+
+    fn found(&self, entry: u64, output: PhysicalAddress, level: Level, va: u64) -> KernelLeaf {
+        let page = output.as_u64() + ((va % level.size()) & !(PAGE_SIZE - 1));
+        KernelLeaf {
+            entry,
+            page,
+            level,
+            frame: type_of(self.frames.word(page)),
+        }
+    }
+
+    /// Begins to make the page at `va` executable: the caller fills the frame `to` with what it
+    /// found fit in `from`, makes the caches of all CPUs agree on it, then finishes or aborts.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NotText`] for an address outside the vmalloc range or where no writable page is
+    /// mapped on its own, [`Reason::BadTarget`] when the page is not ordinary memory,
+    /// [`Reason::NoRoom`] when the text pools are used up. Nothing has changed then.
+    pub fn seal_begin<H: Hardware>(&mut self, hw: &mut H, va: u64) -> Result<Seal, Reason> {
+        let mappable = (FIRST_MAPPABLE..VMALLOC_END).contains(&va);
+        if !mappable || !va.is_multiple_of(PAGE_SIZE) {
+            return Err(Reason::NotText);
+        }
+        let found = self.kernel_leaf(hw, va).ok_or(Reason::NotText)?;
+        let value = hw.read(found.entry);
+        let page = found.level == Level::Three && self.pool_index(found.entry).is_some();
+        if !page || !leaf::is_writable::<C>(value) || value & bits::NO_EL1 == 0 {
+            return Err(Reason::NotText);
+        }
+        if found.frame != Some(FrameType::Ordinary) {
+            return Err(Reason::BadTarget);
+        }
+        let to = self.take_text().ok_or(Reason::NoRoom)?;
+        Ok(Seal {
+            from: found.page,
+            to,
+            entry: found.entry,
+            leaf: value,
+            va,
+        })
+    }
+
+    /// Maps the copy in place of the original, read-only and executable.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::InUse`] when the entry has changed meanwhile. The seal is aborted then.
+    pub fn seal_finish<H: Hardware>(&mut self, hw: &mut H, seal: Seal) -> Result<(), Reason> {
+        let Seal {
+            to,
+            entry,
+            leaf,
+            va,
+            ..
+        } = seal;
+        let class = type_of(self.frames.word(entry));
+        let same = class == Some(FrameType::KernelTable3) && hw.read(entry) == leaf;
+        let table = self.pool_index(entry).filter(|_| same);
+        let Some(table) = table.filter(|table| self.pool[*table].va + offset(entry) == va) else {
+            self.seal_abort(seal);
+            return Err(Reason::InUse);
+        };
+        self.frames.set(to, FrameType::ModuleText);
+        hw.perform(Step::Write { entry, value: 0 });
+        flush::leaf(hw, va, false);
+        self.pool[table].clear_stale(entry);
+        let value = to
+            | bits::TABLE
+            | u64::from(MAIR_NORMAL) << bits::INDEX_SHIFT
+            | bits::INNER_SHAREABLE
+            | bits::READ_ONLY
+            | bits::ACCESSED
+            | bits::NO_EL0
+            | leaf & bits::SOFTWARE;
+        hw.perform(Step::Write { entry, value });
+        hw.perform(Step::BarrierStore);
+        Ok(())
+    }
+
+    /// Gives the frame back. The mapping has not changed.
+    pub fn seal_abort(&mut self, seal: Seal) {
+        self.free_text(seal.to);
+    }
+
+    /// Takes a frame out of the text pools. Nobody maps it anew until it is text.
+    fn take_text(&mut self) -> Option<u64> {
+        let blocks = &mut self.blocks.text;
+        let block = blocks.iter_mut().flatten().find(|it| it.free != 0)?;
+        let words = self.frames.words(block.start, ENTRIES)?;
+        let free = FrameType::TextPoolFree as u16;
+        let index = words.iter().position(|word| *word == free)?;
+        block.free -= 1;
+        let frame = block.start + index as u64 * PAGE_SIZE;
+        self.frames.set(frame, FrameType::Claimed);
+        Some(frame)
+    }
+
+    /// Puts a frame back into its text pool.
+    pub(super) fn free_text(&mut self, frame: u64) {
+        self.frames.set(frame, FrameType::TextPoolFree);
+        if let Some(Some(block)) = self.blocks.text_of(frame) {
+            block.free += 1;
+        }
+    }
+}
+
+/// What an entry of a level 3 table adds to the table's address.
+const fn offset(entry: u64) -> u64 {
+    (index_of(entry) as u64) << Level::Three.shift()
+}
