@@ -3,6 +3,7 @@
 
 use core::arch::global_asm;
 
+use donjon_abi::boot_info::Arrival;
 use donjon_abi::manifest::Manifest;
 use donjon_abi::tcr;
 
@@ -23,6 +24,8 @@ global_asm!(
     DEVICE_BLOCK_HIGH = const DEVICE_BLOCK_HIGH,
     NORMAL_BLOCK_LOW = const NORMAL_BLOCK,
     MAIR = const tcr::MAIR,
+    TCR_ARRIVAL = const tcr::BOOT,
+    ARRIVAL_SIZE = const size_of::<Arrival>(),
     TCR = const (tcr::BOOT | EPD1) & !tcr::A1,
 );
 
@@ -35,6 +38,8 @@ unsafe extern "C" {
     pub static boot_stay_end: u8;
     /// Where a CPU that PSCI switched on begins.
     pub static boot_secondary: u8;
+    /// What such a CPU reads first; in the page that stays.
+    pub static mut boot_arrival: Arrival;
     /// Filled in by the packer.
     pub static boot_manifest: Manifest;
     /// Level 1 table of the identity map.

@@ -5,28 +5,43 @@ extern crate alloc;
 
 use alloc::vec::Vec;
 
-use donjon_abi::boot_info::BootInfo;
+use donjon_abi::boot_info::{Arrival, Bank, BootInfo};
 use donjon_abi::layout::{
     BLOCK_SIZE, CPU_BLOCKS, DATA_WINDOW, DEVICE_WINDOW, GATE, GATE_L1_PAGE, GATE_L2_PAGE,
     GATE_L3_PAGE, GATE_SLOT, GATE_TLBI_LIST, GATE_TLBI_MAX, PAGE_SIZE, PHYSMAP, ROOT_PAGE,
     STACK_PAGES, STACK_STRIDE, TABLE_BLOCK_SIZE, TEXT_WINDOW, WINDOW_SIZE,
 };
 use donjon_abi::manifest::{Segment, SwitchMode};
+use donjon_abi::tcr::RESERVED_ASID;
 use donjon_core::address::{Level, PhysicalAddress, VirtualAddress};
 use donjon_core::cpus::CpuSet;
 use donjon_core::descriptor::Kind;
+use donjon_core::frames::FrameTable;
 use donjon_core::placement::Range;
+use donjon_core::rules::PoolFrame;
 use donjon_core::tables::{self, Mapping};
 
+use crate::assembly::boot_arrival;
 use crate::failure::Failure;
 use crate::image::Image;
 use crate::region::{Pages, Region};
 
+/// `SCTLR_EL1` of a CPU that arrives: MMU and caches on, the RES1 bits, as in `start.S`.
+const SCTLR_ARRIVAL: u64 = 0x30d0_1805;
+
 const EXECUTABLE: u64 = 1;
 const WRITABLE: u64 = 2;
 
-/// Tables of the inner half: two slots with their levels, and some to spare.
-const TABLES: u64 = 16;
+/// Tables of the inner half: two slots with their levels, the map of the page that stays, and
+/// some to spare.
+const TABLES: u64 = 20;
+
+/// One frame of RAM in this many may be a table: bounds the metadata that is kept for them.
+const POOL_SHARE: u64 = 64;
+/// Fewest blocks of tables that there is metadata for.
+const POOL_BLOCKS_MIN: u64 = 4;
+/// Owners of the ASIDs, of 16 bits each.
+const ASIDS: u64 = 1 << 16;
 
 /// Whether text and data are mapped in blocks, so that mode `tlbi` has few of them to invalidate.
 fn in_blocks(mode: SwitchMode) -> bool {
@@ -34,8 +49,9 @@ fn in_blocks(mode: SwitchMode) -> bool {
 }
 
 /// Bytes that the inner domain needs.
-pub fn size(image: &Image, cpus: usize, banks: usize) -> u64 {
-    let pages = TABLES + 4 * banks as u64 + 2 + cpus as u64 * (STACK_PAGES + 1);
+pub fn size(image: &Image, cpus: usize, banks: &[Range]) -> u64 {
+    let bookkeeping = Bookkeeping::sizes(banks).map(|size| size.next_multiple_of(PAGE_SIZE));
+    let pages = TABLES + 4 * banks.len() as u64 + 2 + cpus as u64 * (STACK_PAGES + 1);
     let segments: u64 = image
         .segments()
         .map(|(segment, _)| segment.memory_size.next_multiple_of(PAGE_SIZE))
@@ -45,7 +61,38 @@ pub fn size(image: &Image, cpus: usize, banks: usize) -> u64 {
     } else {
         segments
     };
-    windows + PAGE_SIZE + pages * PAGE_SIZE
+    windows + PAGE_SIZE + pages * PAGE_SIZE + bookkeeping.iter().sum::<u64>()
+}
+
+/// What the inner domain knows about frames, pool frames and ASIDs: zeroed memory of its own.
+pub struct Bookkeeping {
+    /// Types of all frames.
+    pub frames: Bank,
+    /// Metadata of pool frames.
+    pub pool: Bank,
+    /// Owners of the ASIDs.
+    pub asids: Bank,
+}
+
+impl Bookkeeping {
+    /// Bytes of each.
+    fn sizes(banks: &[Range]) -> [u64; 3] {
+        let ram: u64 = banks.iter().map(|bank| bank.size()).sum();
+        let blocks = (ram / POOL_SHARE / BLOCK_SIZE).max(POOL_BLOCKS_MIN);
+        let frames = hull(banks).map_or(0, FrameTable::entries_for);
+        [
+            frames * size_of::<u16>() as u64,
+            blocks * (BLOCK_SIZE / PAGE_SIZE) * size_of::<PoolFrame>() as u64,
+            ASIDS * size_of::<u16>() as u64,
+        ]
+    }
+}
+
+/// From the first byte of RAM to the last.
+fn hull(banks: &[Range]) -> Option<Range> {
+    let start = banks.iter().map(|bank| bank.start()).min()?;
+    let end = banks.iter().map(|bank| bank.end()).max()?;
+    Range::new(start, end)
 }
 
 /// The inner domain while it is being built.
@@ -204,6 +251,49 @@ impl Builder {
             unsafe { list.add(index).write_volatile(*entry) };
         }
         Ok(count)
+    }
+
+    /// Takes the memory for the inner domain's books.
+    pub fn take_bookkeeping(&mut self, banks: &[Range]) -> Result<Bookkeeping, Failure> {
+        let [frames, pool, asids] = Bookkeeping::sizes(banks);
+        let mut take = |size| -> Result<Bank, Failure> {
+            let start = self.region.take(size, PAGE_SIZE)?.as_u64();
+            Ok(Bank {
+                start,
+                end: start + size,
+            })
+        };
+        Ok(Bookkeeping {
+            frames: take(frames)?,
+            pool: take(pool)?,
+            asids: take(asids)?,
+        })
+    }
+
+    /// Leaves in the page that stays what a new CPU needs to reach `entry` of the inner domain:
+    /// the inner half of the root, and a map of that page alone onto itself.
+    pub fn prepare_arrivals(&mut self, stays: Range, entry: u64) -> Result<(), Failure> {
+        // The lower range's tables have the same indices as the upper range's.
+        const UPPER: u64 = 0xffff << 48;
+        let lower = self.region.take(PAGE_SIZE, PAGE_SIZE)?;
+        let page = physical(stays.start())?;
+        let itself = mapping(
+            UPPER | stays.start(),
+            page,
+            stays.size(),
+            Kind::InnerText,
+            Level::Three,
+        )?;
+        tables::map(&mut self.region, lower, &itself)?;
+        let arrival = Arrival {
+            ttbr0: lower.as_u64(),
+            ttbr1: self.root.as_u64() | u64::from(RESERVED_ASID) << 48,
+            sctlr: SCTLR_ARRIVAL,
+            entry,
+        };
+        // SAFETY: a static of plain words in our own image, which no other CPU reads yet.
+        unsafe { (&raw mut boot_arrival).write_volatile(arrival) };
+        Ok(())
     }
 
     /// Stores the inner domain's copy of `boot`; returns its address in the inner view.

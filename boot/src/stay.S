@@ -16,17 +16,42 @@ boot_el2_vectors:
 .endr
     .balign 128
 
-// A CPU that PSCI switched on. x0: where to go on, a physical address of Linux.
+// A CPU that PSCI switched on, at EL2 or EL1 with the MMU off. Nobody else may enter the machine:
+// the firmware is the inner domain's to call, and Linux cannot name this page. It goes on at the
+// inner domain's `donjon_arrive`, which knows what the CPU is for.
     .global boot_secondary
 boot_secondary:
-    mov     x19, x0
     mrs     x1, currentel
     cmp     x1, #(2 << 2)
     b.ne    boot_secondary_el1
     leave_el2 boot_secondary_el1
 boot_secondary_el1:
-    mov     x0, xzr
-    mov     x1, xzr
-    mov     x2, xzr
-    mov     x3, xzr
-    br      x19
+    msr     daifset, #0xf
+    adr     x4, boot_arrival
+    ldp     x5, x6, [x4]
+    ldp     x7, x8, [x4, #16]
+    ldr     x9, .Lstay_mair
+    ldr     x10, .Lstay_tcr
+    msr     mair_el1, x9
+    msr     tcr_el1, x10
+    msr     ttbr0_el1, x5
+    msr     ttbr1_el1, x6
+    isb
+    // TLB and instruction cache hold anything at all after a reset.
+    tlbi    vmalle1
+    ic      iallu
+    dsb     nsh
+    isb
+    msr     sctlr_el1, x7
+    isb
+    br      x8
+
+    .balign 8
+.Lstay_mair:
+    .quad   {MAIR}
+.Lstay_tcr:
+    .quad   {TCR_ARRIVAL}
+    .balign 32
+    .global boot_arrival
+boot_arrival:
+    .space  {ARRIVAL_SIZE}              // abi: boot_info.rs, Arrival; written once

@@ -5,6 +5,8 @@ use crate::layout::MAX_CPUS;
 
 /// Most banks of RAM.
 pub const MAX_BANKS: usize = 8;
+/// Most ranges of devices.
+pub const MAX_DEVICES: usize = 32;
 
 /// A physical range, half open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +41,21 @@ impl Conduit {
     }
 }
 
+/// What a CPU needs before it reaches the inner domain, in the page that stays: the boot stage
+/// writes it, `stay.S` reads it with the MMU off.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Arrival {
+    /// `TTBR0_EL1`: a map of the page that stays onto itself.
+    pub ttbr0: u64,
+    /// `TTBR1_EL1`: the kernel's root with the reserved ASID.
+    pub ttbr1: u64,
+    /// `SCTLR_EL1` with the MMU on.
+    pub sctlr: u64,
+    /// Where the inner domain takes over, a virtual address.
+    pub entry: u64,
+}
+
 /// Written by the boot stage into a page of the inner memory, read once by the inner domain.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -67,4 +84,16 @@ pub struct BootInfo {
     pub table_block: Bank,
     /// Entries of the gate's invalidation list.
     pub tlbi_pages: u64,
+    /// Devices that Linux may map, whole pages; empty ranges at the end.
+    pub devices: [Bank; MAX_DEVICES],
+    /// Physical address of the kernel's root table.
+    pub root: u64,
+    /// Physical address of Linux's empty lower root, `reserved_pg_dir`.
+    pub reserved_root: u64,
+    /// Zeroed inner memory for the types of all frames.
+    pub frame_table: Bank,
+    /// Zeroed inner memory for the metadata of pool frames.
+    pub pool_table: Bank,
+    /// Zeroed inner memory for the owners of the ASIDs.
+    pub asid_table: Bank,
 }

@@ -3,6 +3,8 @@
 
 use core::arch::asm;
 
+use donjon_abi::layout::PHYSMAP;
+
 use aarch64_cpu::registers::{
     ELR_EL1, ESR_EL1, FAR_EL1, MPIDR_EL1, Readable, SPSR_EL1, TPIDR_EL0, TPIDR_EL1,
 };
@@ -28,6 +30,38 @@ pub fn cycles() -> Option<u64> {
         asm!("mrs {}, pmccntr_el0", out(reg) cycles, options(nomem, nostack, preserves_flags));
     }
     (control & ENABLE != 0).then_some(cycles)
+}
+
+/// Makes table entries that this CPU wrote visible to table walks of all CPUs, before anything
+/// that follows.
+pub fn publish_entries() {
+    // SAFETY: a barrier has no other effect.
+    unsafe { asm!("dsb ishst", options(nostack)) };
+}
+
+/// Makes code that was written through another mapping visible to instruction fetches of all
+/// CPUs, at whatever address they know it: clean to the point of unification, then drop what
+/// the instruction caches hold (all of it: they may be indexed by virtual address).
+///
+/// # Safety
+///
+/// The range is RAM.
+pub unsafe fn publish_text(physical: u64, bytes: u64) {
+    let start = PHYSMAP + physical;
+    let line = {
+        let ctr: u64;
+        // SAFETY: reads the cache type register.
+        unsafe { asm!("mrs {}, ctr_el0", out(reg) ctr, options(nomem, nostack)) };
+        4u64 << (ctr >> 16 & 0xf)
+    };
+    let mut address = start & !(line - 1);
+    while address < start + bytes {
+        // SAFETY: mapped by the physical view; cleaning changes no content.
+        unsafe { asm!("dc cvau, {}", in(reg) address, options(nostack)) };
+        address += line;
+    }
+    // SAFETY: barriers and invalidation of instruction caches change no content.
+    unsafe { asm!("dsb ish", "ic ialluis", "dsb ish", "isb", options(nostack)) };
 }
 
 /// What the registers say about the exception that led to a stop.

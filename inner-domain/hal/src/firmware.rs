@@ -29,3 +29,22 @@ pub fn system_off(conduit: Conduit) {
         Conduit::None => Ok(()),
     };
 }
+
+/// Calls any firmware function. Returns x0.
+///
+/// # Safety
+///
+/// The function and its arguments have no effect on memory or on where a CPU goes on.
+pub unsafe fn call(conduit: Conduit, function: u32, arguments: [u64; 3]) -> i64 {
+    let mut registers = [0; 17];
+    registers[..3].copy_from_slice(&arguments);
+    let result = match conduit {
+        Conduit::Hvc => smccc::hvc64(function, registers),
+        Conduit::Smc => smccc::smc64(function, registers),
+        Conduit::None => return NOT_SUPPORTED,
+    };
+    result[0] as i64
+}
+
+/// What the firmware says to a function that it does not have (SMCCC, DEN 0028).
+pub const NOT_SUPPORTED: i64 = -1;

@@ -12,3 +12,7 @@ pub mod firmware;
 pub mod heap;
 #[cfg(target_arch = "aarch64")]
 pub mod physical;
+#[cfg(target_arch = "aarch64")]
+pub mod registers;
+#[cfg(target_arch = "aarch64")]
+pub mod steps;

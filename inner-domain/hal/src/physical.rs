@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Physical memory through the inner domain's own view of it.
+//!
+//! Never through an address of the outer view: what stands there is the outer domain's choice.
+//! Accesses are volatile because the other side of the memory is another program's, which may
+//! write it meanwhile: whoever reads a word decides about the word that was read.
 
-use donjon_abi::layout::PHYSMAP;
+use donjon_abi::layout::{PAGE_SIZE, PHYSMAP};
 
 /// Writes `bytes` to physical memory of the outer domain.
-///
-/// Never through an address of the outer view: what stands there is the outer domain's choice.
 ///
 /// # Safety
 ///
@@ -14,8 +16,63 @@ use donjon_abi::layout::PHYSMAP;
 pub unsafe fn write_outer(physical: u64, bytes: &[u8]) {
     for (offset, byte) in (0u64..).zip(bytes) {
         let pointer = (PHYSMAP + physical + offset) as *mut u8;
-        // SAFETY: the caller's promise, byte by byte; volatile because the other side of the
-        // memory is another program's.
+        // SAFETY: the caller's promise, byte by byte.
         unsafe { pointer.write_volatile(*byte) };
     }
+}
+
+/// Reads words of `T` from physical memory, each once.
+///
+/// # Safety
+///
+/// `physical` is aligned to `T`, the range is RAM, and every bit pattern is a `T`.
+pub unsafe fn read_outer<T: Copy>(physical: u64, words: &mut [T]) {
+    for (index, word) in words.iter_mut().enumerate() {
+        let pointer = (PHYSMAP + physical) as *const T;
+        // SAFETY: the caller's promise, word by word.
+        *word = unsafe { pointer.add(index).read_volatile() };
+    }
+}
+
+/// Writes one instruction of text.
+///
+/// # Safety
+///
+/// `physical` is RAM that holds text of the outer domain, 4-byte aligned, and the word was
+/// scanned. The caller does the cache maintenance.
+pub unsafe fn write_instruction(physical: u64, word: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { ((PHYSMAP + physical) as *mut u32).write_volatile(word) };
+}
+
+/// The same for two instructions at once, or a pointer among them: 8-byte aligned.
+///
+/// # Safety
+///
+/// As for [`write_instruction`].
+pub unsafe fn write_instruction_pair(physical: u64, words: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { ((PHYSMAP + physical) as *mut u64).write_volatile(words) };
+}
+
+/// The words of a frame, from first to last, each read once.
+///
+/// # Safety
+///
+/// The frame is RAM.
+pub unsafe fn words(frame: u64) -> impl Iterator<Item = u32> {
+    (0..PAGE_SIZE / 4).map(move |index| {
+        // SAFETY: the caller's promise; the index stays within the frame.
+        unsafe { ((PHYSMAP + frame + index * 4) as *const u32).read_volatile() }
+    })
+}
+
+/// A zeroed table of inner memory, found by its physical address.
+///
+/// # Safety
+///
+/// The memory is the inner domain's, holds `count` valid values of `T` and is given out once.
+pub unsafe fn table<T>(physical: u64, count: usize) -> &'static mut [T] {
+    // SAFETY: the caller's promise; the physical view maps it for good.
+    unsafe { core::slice::from_raw_parts_mut((PHYSMAP + physical) as *mut T, count) }
 }

@@ -4,7 +4,8 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use donjon_abi::call::{CORE_FUNCTIONS, Counter};
-use donjon_abi::layout::{CPU_BLOCKS, MAX_CPUS, PAGE_SIZE, STACK_STRIDE};
+use donjon_abi::layout::{CPU_BLOCKS, MAX_CPUS, PAGE_SIZE, STACK_STRIDE, cpu_index};
+use donjon_hal::registers;
 
 /// One counter for each function, and one for calls to unknown ones.
 const ROW: usize = CORE_FUNCTIONS + 1;
@@ -28,6 +29,8 @@ pub struct CpuBlock {
     refusals: [AtomicU64; ROW],
     instructions: [AtomicU64; ROW],
     saved: [AtomicU64; SAVED_NAMES.len()],
+    entries: [AtomicU64; ROW],
+    worst: [AtomicU64; ROW],
 }
 
 const _: () = assert!(size_of::<CpuBlock>() <= PAGE_SIZE as usize);
@@ -45,11 +48,27 @@ impl CpuBlock {
         unsafe { &*(address as *const Self) }
     }
 
+    /// The block of this CPU.
+    pub fn current() -> &'static Self {
+        // SAFETY: this code runs on the stack below that block.
+        unsafe { Self::of(cpu_index(registers::mpidr())) }
+    }
+
+    /// Where the call that runs on this CPU came from: x30 of the caller, which the gate keeps
+    /// at the top of the stack (`gate.S`).
+    pub fn caller(&self) -> u64 {
+        let frame = (&raw const *self).cast::<u64>().wrapping_sub(3);
+        // SAFETY: the gate has stored it there, on this CPU's own stack, before it called us.
+        unsafe { frame.read_volatile() }
+    }
+
     fn row(&self, counter: Counter) -> &[AtomicU64; ROW] {
         match counter {
             Counter::Calls => &self.calls,
             Counter::Refusals => &self.refusals,
             Counter::Instructions => &self.instructions,
+            Counter::Entries => &self.entries,
+            Counter::Worst => &self.worst,
         }
     }
 
@@ -63,6 +82,16 @@ impl CpuBlock {
     pub fn read(&self, counter: Counter, function: u64) -> Option<u64> {
         let cell = self.row(counter).get(usize::try_from(function).ok()?)?;
         Some(cell.load(Ordering::Relaxed))
+    }
+
+    /// Counts the instructions of one call.
+    pub fn note_duration(&self, function: usize, instructions: u64) {
+        self.add(Counter::Instructions, function, instructions);
+        if let Some(worst) = self.worst.get(function)
+            && worst.load(Ordering::Relaxed) < instructions
+        {
+            worst.store(instructions, Ordering::Relaxed);
+        }
     }
 
     /// Adds to a counter. Only the owning CPU does, so a load and a store suffice.

@@ -4,12 +4,13 @@
 //! The gate indexes [`donjon_call_table`] for the core's own functions. Everything else comes
 //! through [`donjon_other_call`]: services, unknown numbers, and the stop after a mismatch.
 
-use donjon_abi::call::{self, CORE_FUNCTIONS, Counter, Error, OWNER_SHIFT};
+use donjon_abi::call::{self, CORE_FUNCTIONS, Counter, Error, OWNER_SHIFT, RefusalRecord};
+use donjon_abi::layout::cpu_index;
 use donjon_hal::cpu;
 
 use crate::cpu_block::CpuBlock;
-use crate::outcome::{CallResult, Outcome};
-use crate::{calls, epitaph, service};
+use crate::outcome::{Arguments, CallResult, Outcome, Refusal};
+use crate::{calls, epitaph, journal, service};
 
 /// What the gate calls: function number, arguments, and the CPU block in x7.
 type Entry = extern "C" fn(u64, u64, u64, u64, u64, u64, u64, &'static CpuBlock) -> CallResult;
@@ -30,9 +31,8 @@ macro_rules! entry {
             a6: u64,
             block: &'static CpuBlock,
         ) -> CallResult {
-            measured(block, $number as usize, || {
-                $handler(&[a1, a2, a3, a4, a5, a6])
-            })
+            let arguments = [a1, a2, a3, a4, a5, a6];
+            measured(block, $number as usize, &arguments, $handler)
         }
         enter
     }};
@@ -49,6 +49,22 @@ pub static donjon_call_table: CallTable = CallTable([
     entry!(call::Function::Echo, calls::echo::echo),
     entry!(call::Function::Information, calls::information::information),
     entry!(call::Function::CpuOn, calls::cpu_on::cpu_on),
+    entry!(call::Function::TableWrite, calls::table::write),
+    entry!(call::Function::TableWriteList, calls::table::write_list),
+    entry!(call::Function::TableRelease, calls::table::release),
+    entry!(call::Function::RootNew, calls::table::root_new),
+    entry!(call::Function::SwitchRoot, calls::table::switch_root),
+    entry!(call::Function::PoolAdd, calls::pool::add),
+    entry!(call::Function::PoolRemove, calls::pool::remove),
+    entry!(call::Function::Handover, calls::handover::handover),
+    entry!(
+        call::Function::SystemRegister,
+        calls::register::system_register
+    ),
+    entry!(call::Function::TextPoke, calls::text::poke),
+    entry!(call::Function::TextSeal, calls::text::seal),
+    entry!(call::Function::Firmware, calls::firmware::firmware),
+    entry!(call::Function::Refusals, calls::refusals::refusals),
 ]);
 
 /// [`call::Function::Null`]: nothing, not even the measuring. x1 comes back as it went in.
@@ -69,18 +85,38 @@ extern "C" fn null(
 fn measured(
     block: &'static CpuBlock,
     function: usize,
-    handler: impl FnOnce() -> Outcome,
+    arguments: &Arguments,
+    handler: impl FnOnce(&Arguments) -> Outcome,
 ) -> CallResult {
     epitaph::join_if_stopping();
     let before = cpu::cycles();
-    let outcome = handler();
+    let outcome = handler(arguments);
     if let (Some(before), Some(after)) = (before, cpu::cycles()) {
-        block.add(Counter::Instructions, function, after.wrapping_sub(before));
+        block.note_duration(function, after.wrapping_sub(before));
     }
-    if outcome.is_err() {
-        block.add(Counter::Refusals, function, 1);
+    if let Err(refusal) = &outcome {
+        note_refusal(block, function, arguments, refusal);
     }
     CallResult::new(outcome)
+}
+
+/// Counts and records a refusal. A block that is being taken is no refusal: the caller is to
+/// call again.
+#[cold]
+fn note_refusal(block: &CpuBlock, function: usize, arguments: &Arguments, refusal: &Refusal) {
+    if refusal.error() == Error::Busy {
+        return;
+    }
+    block.add(Counter::Refusals, function, 1);
+    let cpu = cpu_index(cpu::mpidr()) as u64;
+    journal::note_refusal(RefusalRecord {
+        sequence: 0,
+        function: cpu << 32 | function as u64,
+        error: (refusal.error() as i64 & 0xffff_ffff) | (refusal.value() as i64) << 32,
+        caller: block.caller(),
+        a1: arguments[0],
+        a2: arguments[1],
+    });
 }
 
 /// Every number that is not the core's.
@@ -108,7 +144,10 @@ extern "C" fn donjon_other_call(
         }
         None => {
             block.add(Counter::Calls, CORE_FUNCTIONS, 1);
-            measured(block, CORE_FUNCTIONS, || Err(Error::UnknownFunction.into()))
+            let arguments = [number, a1, a2, a3, a4, a5];
+            measured(block, CORE_FUNCTIONS, &arguments, |_| {
+                Err(Error::UnknownFunction.into())
+            })
         }
     }
 }

@@ -29,9 +29,19 @@ const _: () = assert!(
 /// Bits that tell which protections this image was built without.
 pub const WEAKENED: u64 = cfg!(feature = "weaken-no-narrow") as u64
     | (cfg!(feature = "weaken-no-compare") as u64) << 1
-    | (cfg!(feature = "weaken-no-clear") as u64) << 2;
+    | (cfg!(feature = "weaken-no-clear") as u64) << 2
+    | (cfg!(feature = "weaken-target") as u64) << 3
+    | (cfg!(feature = "weaken-transition") as u64) << 4
+    | (cfg!(feature = "weaken-contiguous") as u64) << 5
+    | (cfg!(feature = "weaken-dbm") as u64) << 6
+    | (cfg!(feature = "weaken-parent") as u64) << 7
+    | (cfg!(feature = "weaken-asid") as u64) << 8
+    | (cfg!(feature = "weaken-root") as u64) << 9
+    | (cfg!(feature = "weaken-flush") as u64) << 10
+    | (cfg!(feature = "weaken-scan") as u64) << 11;
 
-const INNER: u64 = match SWITCH_MODE {
+/// `TCR_EL1` of this image's inner view.
+pub const INNER: u64 = match SWITCH_MODE {
     SwitchMode::Tlbi => tcr::INNER_TLBI,
     SwitchMode::Asid | SwitchMode::Strict => tcr::INNER,
 };

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Once, before Linux starts.
 
+extern crate alloc;
+
+use alloc::vec::Vec;
+
 use donjon_abi::boot_info::{Bank, BootInfo, Conduit};
 use donjon_abi::manifest::SwitchMode;
 use donjon_core::cpus::CpuSet;
+use donjon_core::devices::DeviceList;
+use donjon_core::frames::FrameTable;
 use donjon_core::outer_range::OuterMemory;
 use donjon_core::placement::Range;
+use donjon_core::rules::{PoolFrame, Rules, Storage};
+use donjon_hal::{physical, registers};
 
 use crate::state::{self, Machine};
-use crate::{gate, heap, journal};
+use crate::{arrival, domain, gate, heap, journal};
 
 /// Called by the boot stage with the inner view live, on the boot stage's stack.
 ///
@@ -17,7 +25,7 @@ use crate::{gate, heap, journal};
 /// Called once, with a filled-in `BootInfo` that is mapped, and with the windows of
 /// `donjon_abi::layout` mapped as they say.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) {
+pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     // SAFETY: the boot stage filled it in and calls this once.
     let boot = unsafe {
         heap::HEAP.init();
@@ -29,6 +37,12 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) {
         panic!("the boot stage described an impossible machine: {boot:x?}");
     };
     let machine = state::set(machine);
+    registers::close_extensions();
+    // SAFETY: the boot stage took this memory for these tables, and this runs once.
+    let Some(rules) = (unsafe { rules(machine) }) else {
+        panic!("the boot stage left no memory for the books");
+    };
+    domain::set(rules);
     log::info!(
         "inner domain {} runs, switch {}, {} CPUs, memory {:#x}-{:#x}",
         env!("CARGO_PKG_VERSION"),
@@ -41,6 +55,38 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) {
         log::warn!("this build is weakened on purpose: {:#x}", gate::WEAKENED);
     }
     journal::leave_console();
+    arrival::entry()
+}
+
+/// The rules, with every frame of ours typed and the rest ordinary.
+///
+/// # Safety
+///
+/// Called once, with the boot stage's description of memory that it zeroed for this.
+unsafe fn rules(machine: &Machine) -> Option<Rules<'static>> {
+    let boot = &machine.boot;
+    let start = boot.banks.iter().filter(|bank| bank.start < bank.end);
+    let start = start.map(|bank| bank.start).min()?;
+    let entries = |bank: &Bank, size: usize| (bank.end - bank.start) as usize / size;
+    // SAFETY: the caller's promise; zeros are valid types (ordinary) and owners (none).
+    let (frames, asids) = unsafe {
+        let count = entries(&boot.frame_table, size_of::<u16>());
+        let frames = physical::table::<u16>(boot.frame_table.start, count);
+        let count = entries(&boot.asid_table, size_of::<u16>());
+        (frames, physical::table::<u16>(boot.asid_table.start, count))
+    };
+    let count = entries(&boot.pool_table, size_of::<PoolFrame>());
+    // SAFETY: the caller's promise; every field of a pool frame is a number, a flag or a frame
+    // type, for which zeros are valid.
+    let pool = unsafe { physical::table::<PoolFrame>(boot.pool_table.start, count) };
+    pool.fill(PoolFrame::NEW);
+    let storage = Storage {
+        frames: FrameTable::new(start, frames),
+        pool,
+        asids,
+    };
+    let devices = DeviceList::from_banks(&boot.devices).ok()?;
+    Some(Rules::new(storage, devices, boot.root, boot.reserved_root))
 }
 
 fn machine(boot: BootInfo) -> Option<Machine> {
@@ -49,18 +95,18 @@ fn machine(boot: BootInfo) -> Option<Machine> {
     }
     let range = |bank: &Bank| Range::new(bank.start, bank.end);
     let region = range(&boot.region)?;
-    let mut banks = [region; donjon_abi::boot_info::MAX_BANKS];
-    let mut used = 0;
-    for bank in boot.banks.iter().filter(|bank| bank.start < bank.end) {
-        banks[used] = range(bank)?;
-        used += 1;
-    }
+    let banks: Vec<Range> = boot
+        .banks
+        .iter()
+        .filter_map(|bank| Range::new(bank.start, bank.end))
+        .collect();
     let withheld = [region, range(&boot.stays)?, range(&boot.table_block)?];
-    let outer = OuterMemory::new(&banks[..used], &withheld).ok()?;
+    let outer = OuterMemory::new(&banks, &withheld).ok()?;
     let count = usize::try_from(boot.cpu_count).ok()?;
     let cpus = CpuSet::new(boot.mpidrs.get(..count)?.iter().copied()).ok()?;
     Some(Machine {
         boot,
+        banks,
         outer,
         cpus,
         conduit: Conduit::from_word(boot.conduit),

@@ -7,8 +7,10 @@ use alloc::boxed::Box;
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use donjon_abi::call::RefusalRecord;
 use donjon_abi::layout::DEVICE_WINDOW;
 use donjon_core::log_ring::{LogRing, Reading};
+use donjon_core::refusals::RefusalRing;
 use donjon_hal::console::Console;
 use donjon_hal::cpu;
 use log::{LevelFilter, Log, Metadata, Record};
@@ -16,6 +18,13 @@ use spin::{Mutex, Once};
 
 /// Bytes of the ring.
 const RING_SIZE: usize = 16 << 10;
+/// Refusals that are kept.
+const REFUSALS: usize = 256;
+/// After this many refusals only each power of two is logged: a caller that does nothing else
+/// must not wash everything else out of the log.
+const LOGGED: u64 = 32;
+
+static REFUSED: Mutex<RefusalRing<REFUSALS>> = Mutex::new(RefusalRing::new());
 
 type Ring = Mutex<Box<LogRing<RING_SIZE>>>;
 
@@ -72,6 +81,31 @@ pub fn init(has_console: bool) {
 /// From here on the console is Linux's; the log goes to the ring alone.
 pub fn leave_console() {
     CONSOLE_IS_OURS.store(false, Ordering::Relaxed);
+}
+
+/// Records a refusal, and logs it while there are few.
+pub fn note_refusal(record: RefusalRecord) {
+    let count = {
+        let mut ring = REFUSED.lock();
+        ring.push(record);
+        ring.count()
+    };
+    if count <= LOGGED || count.is_power_of_two() {
+        log::warn!(
+            "refusal {count}: function {} error {} value {:#x} caller {:#x} arguments {:#x} {:#x}",
+            record.function as u32,
+            record.error as i32,
+            record.error >> 32,
+            record.caller,
+            record.a1,
+            record.a2
+        );
+    }
+}
+
+/// The first refusal behind a sequence number.
+pub fn refusal_after(cursor: u64) -> Option<RefusalRecord> {
+    REFUSED.lock().after(cursor).copied()
 }
 
 /// Copies log text from `cursor` on.

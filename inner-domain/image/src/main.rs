@@ -10,11 +10,15 @@
 #![cfg_attr(not(target_os = "none"), allow(unused))]
 
 #[cfg(target_os = "none")]
+mod arrival;
+#[cfg(target_os = "none")]
 mod calls;
 #[cfg(target_os = "none")]
 mod cpu_block;
 #[cfg(target_os = "none")]
 mod dispatch;
+#[cfg(target_os = "none")]
+mod domain;
 #[cfg(target_os = "none")]
 mod epitaph;
 #[cfg(target_os = "none")]

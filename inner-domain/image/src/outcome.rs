@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What goes into a call and what comes out: the words of every handler and service.
 
-use donjon_abi::call::Error;
+use donjon_abi::call::{Error, Reason};
 
 /// What a call gives back in x0 and x1 (AAPCS64: two words by value are returned so).
 #[derive(Clone, Copy)]
@@ -32,9 +32,39 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// A rule forbids it.
+    pub fn rule(reason: Reason) -> Self {
+        Self::with_value(Error::Refused, reason as u64)
+    }
+
+    /// A rule forbids the entry of a list with this index, below 2^32.
+    pub fn rule_at(reason: Reason, index: u64) -> Self {
+        Self::with_value(Error::Refused, (reason as u64) << 32 | index)
+    }
+
+    /// The instruction with this index may not be executed.
+    pub fn instruction(index: usize, word: u32) -> Self {
+        Self::with_value(
+            Error::BadInstruction,
+            u64::from(word) << 32 | index as u64 * 4,
+        )
+    }
+
     /// A refusal with a value for x1.
     pub fn with_value(error: Error, value: u64) -> Self {
         Self { error, value }
+    }
+}
+
+impl Refusal {
+    /// The code.
+    pub fn error(&self) -> Error {
+        self.error
+    }
+
+    /// The value for x1.
+    pub fn value(&self) -> u64 {
+        self.value
     }
 }
 

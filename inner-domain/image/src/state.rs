@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the inner domain knows about the machine; set once, before Linux starts.
 
+extern crate alloc;
+
+use alloc::vec::Vec;
+
 use donjon_abi::boot_info::{BootInfo, Conduit};
 use donjon_core::cpus::CpuSet;
 use donjon_core::outer_range::OuterMemory;
+use donjon_core::placement::Range;
 use spin::Once;
 
 /// The machine.
 pub struct Machine {
     /// What the boot stage said.
     pub boot: BootInfo,
+    /// Banks of RAM.
+    pub banks: Vec<Range>,
     /// Memory that the outer domain may name.
     pub outer: OuterMemory,
     /// CPUs with a stack.

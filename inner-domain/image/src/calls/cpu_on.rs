@@ -2,39 +2,37 @@
 //! Starting a CPU.
 
 use donjon_abi::call::Error;
-use donjon_core::outer_range::Allegation;
+use donjon_abi::tcr;
 use donjon_hal::firmware;
+use donjon_hal::registers::Controlled;
 
 use crate::outcome::{Arguments, Outcome, Refusal};
-use crate::state;
+use crate::{domain, state};
 
-/// Switches a CPU on at the boot stage's entry, which leaves EL2 as on the first CPU and goes on
-/// to `entry` at EL1 with the MMU off.
+/// Switches a CPU on. It comes to [`crate::arrival`] and from there to `entry`, in the outer
+/// view with the registers of the CPU that asks (before the hand-over) or the recorded ones.
+///
+/// `entry` needs no check beyond its range: whoever can call this can jump there as well.
 pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {
+    const UPPER: u64 = 64 - tcr::T1SZ_OUTER;
     let machine = state::machine().ok_or(Error::Busy)?;
     // What the firmware gets is our own record of the CPU, not the caller's word.
-    let mpidr = machine
+    let (index, mpidr) = machine
         .cpus
         .index(*mpidr)
         .and_then(|index| machine.cpus.iter().find(|(known, _)| *known == index))
-        .map(|(_, mpidr)| mpidr)
         .ok_or(Error::InvalidArgument)?;
-    if entry % 4 != 0 {
+    if entry % 4 != 0 || entry >> UPPER != u64::MAX >> UPPER {
         return Err(Error::BadAddress.into());
     }
-    let entry = machine
-        .outer
-        .check(Allegation::new(*entry, 4))
-        .map_err(|_| Error::BadAddress)?;
-    // SAFETY: the boot stage put code there that takes the entry in x0 and needs no MMU.
-    let status = unsafe {
-        firmware::cpu_on(
-            machine.conduit,
-            mpidr,
-            machine.boot.secondary_entry,
-            entry.address(),
-        )
-    };
+    // Whoever asks last decides where a CPU goes on that has not arrived yet.
+    let mut domain = domain::lock()?;
+    let registers = domain.controlled.unwrap_or_else(Controlled::read);
+    domain.arrivals[index] = Some((*entry, registers));
+    drop(domain);
+    // SAFETY: the boot stage put code there that needs no MMU and no context.
+    let status =
+        unsafe { firmware::cpu_on(machine.conduit, mpidr, machine.boot.secondary_entry, 0) };
     match status {
         0 => Ok(0),
         error => Err(Refusal::with_value(Error::Firmware, error as u64)),

@@ -3,7 +3,14 @@
 
 pub mod cpu_on;
 pub mod echo;
+pub mod firmware;
+pub mod handover;
 pub mod information;
 pub mod log;
+pub mod pool;
+pub mod refusals;
+pub mod register;
 pub mod statistics;
+pub mod table;
+pub mod text;
 pub mod version;

@@ -13,6 +13,8 @@ pub fn statistics([cpu, function, counter, ..]: &Arguments) -> Outcome {
         word if word == Counter::Calls as u64 => Counter::Calls,
         word if word == Counter::Refusals as u64 => Counter::Refusals,
         word if word == Counter::Instructions as u64 => Counter::Instructions,
+        word if word == Counter::Entries as u64 => Counter::Entries,
+        word if word == Counter::Worst as u64 => Counter::Worst,
         _ => return Err(Error::InvalidArgument.into()),
     };
     let mask = state::machine().map_or(0, |machine| machine.cpus.mask());

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The system registers that decide about translation: read, compared, loaded.
+
+use core::arch::asm;
+
+use aarch64_cpu::registers::{
+    MAIR_EL1, MPIDR_EL1, Readable, SCTLR_EL1, TTBR0_EL1, TTBR1_EL1, VBAR_EL1, Writeable,
+};
+
+/// What is the same on every CPU from the hand-over on, `TCR_EL1` aside, which is a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Controlled {
+    /// `SCTLR_EL1`.
+    pub sctlr: u64,
+    /// `VBAR_EL1`.
+    pub vbar: u64,
+    /// `MAIR_EL1`.
+    pub mair: u64,
+    /// `TTBR1_EL1`.
+    pub ttbr1: u64,
+}
+
+impl Controlled {
+    /// This CPU's.
+    pub fn read() -> Self {
+        Self {
+            sctlr: SCTLR_EL1.get(),
+            vbar: VBAR_EL1.get(),
+            mair: MAIR_EL1.get(),
+            ttbr1: TTBR1_EL1.get(),
+        }
+    }
+
+    /// Loads them on a CPU that arrives. `TTBR1_EL1` is right already, or we would not be here.
+    ///
+    /// # Safety
+    ///
+    /// They were read on a running CPU of this machine.
+    pub unsafe fn load(&self) {
+        MAIR_EL1.set(self.mair);
+        VBAR_EL1.set(self.vbar);
+        SCTLR_EL1.set(self.sctlr);
+        synchronize();
+    }
+}
+
+/// Changes `SCTLR_EL1` of this CPU.
+///
+/// # Safety
+///
+/// The value leaves the MMU on and the inner domain's mappings valid.
+pub unsafe fn set_sctlr(value: u64) {
+    SCTLR_EL1.set(value);
+    synchronize();
+}
+
+/// `TTBR0_EL1` of this CPU.
+pub fn ttbr0() -> u64 {
+    TTBR0_EL1.get()
+}
+
+/// Changes `TTBR0_EL1` of this CPU. Nothing walks it before the gate has left the inner view
+/// (`EPD0`), and the gate's ISBs come in between.
+pub fn set_ttbr0(value: u64) {
+    TTBR0_EL1.set(value);
+}
+
+/// Affinity and the rest of `MPIDR_EL1`.
+pub fn mpidr() -> u64 {
+    MPIDR_EL1.get()
+}
+
+/// Switches off what would give descriptors or faults another meaning, where it exists:
+/// permission indirection, 128-bit descriptors and a second ASID (`TCR2_EL1`), and NMIs that
+/// ignore the mask (`SCTLR2_EL1`). Their values after a reset are not all defined.
+pub fn close_extensions() {
+    const TCRX: u64 = 0xf;
+    const SCTLRX: u64 = 0xf << 4;
+    let features: u64;
+    // SAFETY: ID_AA64MMFR3_EL1 reads as zero where it is not defined; each register is written
+    // only where it says that there is one.
+    unsafe {
+        asm!("mrs {}, s3_0_c0_c7_3", out(reg) features, options(nomem, nostack));
+        if features & TCRX != 0 {
+            asm!("msr s3_0_c2_c0_3, xzr", options(nostack));
+        }
+        if features & SCTLRX != 0 {
+            asm!("msr s3_0_c1_c0_3, xzr", options(nostack));
+        }
+    }
+    synchronize();
+}
+
+/// Makes earlier register writes of this CPU take effect.
+pub fn synchronize() {
+    // SAFETY: a barrier has no other effect.
+    unsafe { asm!("isb", options(nostack)) };
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The end of the trust in Linux.
+
+extern crate alloc;
+
+use alloc::boxed::Box;
+
+use donjon_abi::call::{Error, HANDOVER_ROOTS, Handover, Reason};
+use donjon_abi::layout::cpu_index;
+use donjon_abi::tcr::RESERVED_ASID;
+use donjon_core::handover::{self, BadInstruction, Fault, HandoverError};
+use donjon_core::outer_range::Allegation;
+use donjon_core::placement::Range;
+use donjon_core::scan;
+use donjon_hal::registers::{self, Controlled};
+use donjon_hal::steps::Executor;
+use donjon_hal::{cpu, physical};
+
+use crate::outcome::{Arguments, Outcome, Refusal};
+use crate::state::Machine;
+use crate::{domain, state};
+
+/// Takes the machine over, or with 0 looks at this CPU's registers afterwards.
+pub fn handover([address, ..]: &Arguments) -> Outcome {
+    let machine = state::machine().ok_or(Error::Busy)?;
+    if *address == 0 {
+        check_this_cpu(machine)
+    } else {
+        take_over(machine, *address)
+    }
+}
+
+fn take_over(machine: &Machine, address: u64) -> Outcome {
+    let said = description(machine, address)?;
+    let mut domain = domain::lock()?;
+    if domain.controlled.is_some() {
+        return Err(Refusal::rule(Reason::WrongTime));
+    }
+    let boot = &machine.boot;
+    let range = |start, end| Range::new(start, end).ok_or(Refusal::rule(Reason::BadMachine));
+    let parts = handover::Machine {
+        root: boot.root,
+        table_block: range(boot.table_block.start, boot.table_block.end)?,
+        banks: &machine.banks,
+        inner: &[
+            range(boot.region.start, boot.region.end)?,
+            range(boot.stays.start, boot.stays.end)?,
+        ],
+    };
+    let taken = handover::take_over(&mut domain.rules, &mut Executor, &parts, &said, scan_frame);
+    cpu::publish_entries();
+    match taken {
+        Ok(summary) => {
+            domain.controlled = Some(Controlled::read());
+            drop(domain);
+            log::info!("hand-over: {summary:?}");
+            Ok(0)
+        }
+        Err(error) => {
+            drop(domain);
+            log::error!("hand-over refused: {error}");
+            Err(refusal(&error))
+        }
+    }
+}
+
+/// Linux's words, copied before they are looked at.
+fn description(machine: &Machine, address: u64) -> Result<Box<Handover>, Refusal> {
+    let buffer = machine
+        .outer
+        .check(Allegation::new(address, size_of::<Handover>() as u64))
+        .map_err(|_| Error::BadAddress)?;
+    if !buffer.address().is_multiple_of(8) {
+        return Err(Error::BadAddress.into());
+    }
+    let mut said = Box::new(Handover {
+        table_pool_start: 0,
+        table_pool_end: 0,
+        text_pool_start: 0,
+        text_pool_end: 0,
+        text_start: 0,
+        text_end: 0,
+        rodata_start: 0,
+        rodata_end: 0,
+        vectors: 0,
+        root_count: 0,
+        roots: [0; HANDOVER_ROOTS],
+    });
+    // SAFETY: checked to be the outer domain's RAM, this long and aligned; all fields are words.
+    unsafe { physical::read_outer(buffer.address(), core::slice::from_mut(&mut *said)) };
+    Ok(said)
+}
+
+fn scan_frame(frame: u64) -> Result<(), BadInstruction> {
+    // SAFETY: a frame of RAM, by the tables that lead to it.
+    let words = unsafe { physical::words(frame) };
+    match scan::first_refused(words) {
+        None => Ok(()),
+        Some((index, instruction)) => Err(BadInstruction {
+            offset: index * 4,
+            instruction,
+        }),
+    }
+}
+
+fn refusal(error: &HandoverError) -> Refusal {
+    match error {
+        HandoverError::Entry {
+            fault:
+                Fault::Instruction {
+                    offset,
+                    instruction,
+                    ..
+                },
+            ..
+        } => Refusal::instruction(offset / 4, *instruction),
+        _ => Refusal::rule(Reason::BadMachine),
+    }
+}
+
+/// Each CPU after the hand-over, before anything else runs on it: its registers are those that
+/// were recorded, and its root is one of ours.
+fn check_this_cpu(machine: &Machine) -> Outcome {
+    const ASID_SHIFT: u32 = 48;
+    let mut domain = domain::lock_after_handover()?;
+    let root_of_all = machine.boot.root | u64::from(RESERVED_ASID) << ASID_SHIFT;
+    let here = Controlled::read();
+    if domain.controlled != Some(here) || here.ttbr1 != root_of_all {
+        log::error!("registers differ from those of the hand-over: {here:x?}");
+        return Err(Refusal::rule(Reason::BadRegister));
+    }
+    let ttbr0 = registers::ttbr0();
+    let (root, asid) = (ttbr0 & ((1 << ASID_SHIFT) - 1), ttbr0 >> ASID_SHIFT);
+    let root = if root == machine.boot.reserved_root {
+        0
+    } else {
+        root
+    };
+    let index = cpu_index(registers::mpidr());
+    let ttbr0 = domain
+        .rules
+        .switch_root(&mut Executor, index, root, asid)
+        .map_err(Refusal::rule)?;
+    registers::set_ttbr0(ttbr0);
+    Ok(0)
+}

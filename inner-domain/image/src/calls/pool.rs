@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Pools of tables and of text.
+
+use donjon_abi::call::{Error, POOL_TABLES, POOL_TEXT};
+use donjon_core::rules::{PoolKind, Progress};
+use donjon_hal::steps::Executor;
+
+use crate::domain;
+use crate::outcome::{Arguments, Outcome, Refusal};
+
+/// Takes a block into a pool, one step per call.
+pub fn add([block, kind, ..]: &Arguments) -> Outcome {
+    let kind = match *kind {
+        POOL_TABLES => PoolKind::Tables,
+        POOL_TEXT => PoolKind::Text,
+        _ => return Err(Error::InvalidArgument.into()),
+    };
+    let mut domain = domain::lock_after_handover()?;
+    match domain.rules.pool_add(&mut Executor, *block, kind) {
+        Ok(Progress::Done) => Ok(0),
+        Ok(Progress::Again) => Err(Error::Busy.into()),
+        Err(reason) => Err(Refusal::rule(reason)),
+    }
+}
+
+/// Gives an unused block back.
+pub fn remove([block, ..]: &Arguments) -> Outcome {
+    let mut domain = domain::lock_after_handover()?;
+    let removed = domain.rules.pool_remove(&mut Executor, *block);
+    removed.map(|()| 0).map_err(Refusal::rule)
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the inner domain protects: frames, tables, roots, registers. One lock guards it all.
+//!
+//! A call holds the lock from its first check to its last step, with exceptions masked, so what
+//! was checked is what is done. No call holds it while it waits for anything but memory.
+
+use donjon_abi::call::{Error, Reason};
+use donjon_abi::layout::MAX_CPUS;
+use donjon_core::rules::Rules;
+use donjon_hal::registers::Controlled;
+use spin::{Mutex, MutexGuard, Once};
+
+use crate::outcome::Refusal;
+
+/// The protected state.
+pub struct Domain {
+    /// Types of frames, tables and their rules.
+    pub rules: Rules<'static>,
+    /// The registers that are the same on every CPU; none before the hand-over.
+    pub controlled: Option<Controlled>,
+    /// Where each CPU that was asked to start goes on, a virtual address of the outer view, and
+    /// with which registers.
+    pub arrivals: [Option<(u64, Controlled)>; MAX_CPUS],
+}
+
+static DOMAIN: Once<Mutex<Domain>> = Once::new();
+
+/// Stores it. The first one stays.
+pub fn set(rules: Rules<'static>) {
+    DOMAIN.call_once(|| {
+        Mutex::new(Domain {
+            rules,
+            controlled: None,
+            arrivals: [None; MAX_CPUS],
+        })
+    });
+}
+
+/// The protected state, for this call alone.
+pub fn lock() -> Result<MutexGuard<'static, Domain>, Refusal> {
+    Ok(DOMAIN.get().ok_or(Error::Busy)?.lock())
+}
+
+/// The same, for calls that mean nothing before the hand-over.
+pub fn lock_after_handover() -> Result<MutexGuard<'static, Domain>, Refusal> {
+    let domain = lock()?;
+    match domain.controlled {
+        Some(_) => Ok(domain),
+        None => Err(Refusal::rule(Reason::WrongTime)),
+    }
+}
