@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The host side of Donjon: `cargo xtask`.
 
+mod audit;
 mod bare;
 mod bench;
 mod cli;
@@ -40,6 +41,7 @@ fn dispatch(command: &Command) -> Result<u8> {
     process::end_children_when_told_to_stop()?;
     match command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Audit(arguments) => audit::run(arguments),
         Command::Bench {
             subject: Subject::Idc(arguments),
         } => bench::idc(arguments).map(|()| 0),

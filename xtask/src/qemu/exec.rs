@@ -61,6 +61,28 @@ pub fn exec_watched(
     timeout: Duration,
     mut sink: impl FnMut(&Path, Stream, &[u8]),
 ) -> Result<u8> {
+    exec_live(boot, command, timeout, |live, stream, bytes| {
+        sink(live.monitor, stream, bytes);
+    })
+}
+
+/// Ways to look into a machine that runs.
+pub struct Live<'a> {
+    /// Socket of its monitor.
+    pub monitor: &'a Path,
+    /// Socket of its gdb stub.
+    pub gdb: &'a Path,
+    /// What its console printed so far.
+    pub console: &'a [u8],
+}
+
+/// The same, for a sink that wants more than the monitor.
+pub fn exec_live(
+    boot: &Boot,
+    command: &str,
+    timeout: Duration,
+    mut sink: impl FnMut(&Live<'_>, Stream, &[u8]),
+) -> Result<u8> {
     let scratch = Scratch::new()?;
     let initrd = scratch.join("initrd");
     fs::write(&initrd, guest::with_command(&boot.initramfs, command)?)?;
@@ -70,6 +92,9 @@ pub fn exec_watched(
     let monitor = scratch.join("monitor");
     qemu.arg("-qmp")
         .arg(format!("unix:{},server=on,wait=off", monitor.display()));
+    let gdb = scratch.join("gdb");
+    qemu.arg("-gdb")
+        .arg(format!("unix:{},server=on,wait=off", gdb.display()));
     let errors = scratch.join("qemu.err");
     qemu.stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -83,9 +108,14 @@ pub fn exec_watched(
         &mut running,
         Instant::now() + timeout,
         &mut console,
-        |from, bytes| {
+        |console, from, bytes| {
+            let live = Live {
+                monitor: &monitor,
+                gdb: &gdb,
+                console: console.bytes(),
+            };
             match from {
-                Source::Command(stream) => sink(&monitor, stream, bytes),
+                Source::Command(stream) => sink(&live, stream, bytes),
                 Source::Status => status.extend(bytes),
                 Source::Console => (),
             }
@@ -142,7 +172,7 @@ fn watch(
     running: &mut Running,
     mut deadline: Instant,
     console: &mut Console,
-    mut take: impl FnMut(Source, &[u8]) -> bool,
+    mut take: impl FnMut(&Console, Source, &[u8]) -> bool,
 ) -> Result<End> {
     let mut end = None;
     loop {
@@ -151,7 +181,7 @@ fn watch(
                 if from == Source::Console {
                     console.push(&bytes);
                 }
-                if take(from, &bytes) && end.is_none() {
+                if take(console, from, &bytes) && end.is_none() {
                     end = Some(End::Status);
                     deadline = Instant::now() + GRACE;
                 }
@@ -171,7 +201,7 @@ fn watch(
                 if from == Source::Console {
                     console.push(&bytes);
                 }
-                if take(from, &bytes) {
+                if take(console, from, &bytes) {
                     end = end.or(Some(End::Status));
                 }
             }

@@ -13,7 +13,7 @@ use std::process::Command;
 use crate::environment::tools::QEMU;
 use crate::machine::Machine;
 
-pub use exec::{Stream, exec, exec_watched};
+pub use exec::{Live, Stream, exec, exec_live, exec_watched};
 pub use interactive::{Symbols, interactive};
 
 /// What QEMU starts.

@@ -33,6 +33,20 @@ pub fn save_memory(socket: &Path, start: u64, size: u64, to: &Path) -> Result<()
         .map(|_| ())
 }
 
+/// Stops all CPUs.
+pub fn stop(socket: &Path) -> Result<()> {
+    Monitor::connect(socket)?
+        .call(&json!({ "execute": "stop" }))
+        .map(|_| ())
+}
+
+/// Lets them go on.
+pub fn resume(socket: &Path) -> Result<()> {
+    Monitor::connect(socket)?
+        .call(&json!({ "execute": "cont" }))
+        .map(|_| ())
+}
+
 struct Monitor {
     reader: BufReader<UnixStream>,
     writer: UnixStream,

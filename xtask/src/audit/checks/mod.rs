@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The invariants, each as it is worded, over what the walks met.
+
+pub mod geometry;
+pub mod groups;
+pub mod mappings;
+pub mod registers;
+pub mod root;
+pub mod tables;
+pub mod text;
+pub mod vectors;
+
+use super::frames::Frames;
+use super::snapshot::Snapshot;
+use super::walk::Walks;
+
+/// What a check looks at.
+pub struct World<'a> {
+    /// The machine.
+    pub snapshot: &'a Snapshot,
+    /// Its tables and leaves.
+    pub walks: &'a Walks<'a>,
+    /// Its frames.
+    pub frames: &'a Frames,
+    /// Root of the kernel's tables, as the CPUs have it.
+    pub root: u64,
+}
+
+impl World<'_> {
+    /// Who owns the frame at `pa`.
+    pub fn owner(&self, pa: u64) -> String {
+        self.frames.owner(pa, self.walks)
+    }
+}

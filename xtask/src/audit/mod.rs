@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The auditor: looks at a machine from outside and says which invariants do not hold.
+//!
+//! It trusts nothing that runs in the guest and shares no code with the inner domain; of
+//! `donjon-abi` it takes numbers. What it believes: the console's first lines, printed while boot
+//! was trusted, say where the inner domain, Linux and the pools are; the ELF files say what is
+//! where in Linux; QEMU says what the machine has. Everything else is read from registers and
+//! memory.
+//!
+//! * [`snapshot`] stops a machine and copies registers and memory;
+//! * [`of`] walks the tables and checks I1 to I10 and I13 to I15;
+//! * [`live`] does both.
+//!
+//! User tables are walked from each CPU's TTBR0_EL1, and from every root that lies in a pool of
+//! tables while its process does not run.
+
+mod capture;
+mod checks;
+mod code;
+mod command;
+mod descriptor;
+mod devices;
+mod frames;
+pub mod gdb;
+mod linux;
+mod memory;
+mod report;
+mod roots;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::collections::{BTreeSet, HashMap};
+
+use anyhow::Result;
+
+use checks::World;
+use frames::Frames;
+use walk::Walks;
+
+pub use capture::{Subject, of_stopped, snapshot};
+pub use command::run;
+pub use report::{Report, UNSEEN, Violation};
+pub use snapshot::Snapshot;
+
+/// How often a moment is looked at again that only shows a call of the inner domain half done.
+const RETRIES: u32 = 20;
+
+/// Audits a machine at one moment.
+pub fn of(snapshot: &Snapshot) -> Report {
+    audit(snapshot, None).0
+}
+
+/// The leaf sizes of the linear map at some moment.
+pub struct Sizes(HashMap<u64, u8>);
+
+/// The same, and compares the sizes of kernel mappings with those of an earlier moment.
+pub fn since(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
+    audit(snapshot, before)
+}
+
+/// Stops a running machine, audits it, lets it go on.
+///
+/// A root entry of the kernel is two words, and the inner domain writes one after the other. A
+/// moment between them, with a CPU inside, is looked at again; nothing else is.
+pub fn live(
+    subject: &Subject,
+    live: &crate::qemu::Live<'_>,
+    before: Option<&Sizes>,
+) -> Result<(Report, Sizes)> {
+    let mut tries = 0;
+    loop {
+        let (report, sizes) = since(&snapshot(subject, live)?, before);
+        let halves = |it: &Violation| it.text.starts_with(checks::root::HALVES);
+        let half_done = report.cpus_inside > 0 && report.violations.iter().any(halves);
+        if !half_done || tries == RETRIES {
+            return Ok((report, sizes));
+        }
+        tries += 1;
+    }
+}
+
+fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
+    let root = kernel_root(snapshot);
+    let mut walks = Walks::new(&*snapshot.memory);
+    walks.kernel(root);
+    let mut roots: BTreeSet<u64> = snapshot.running().map(|it| it.user_root()).collect();
+    for user in &roots {
+        walks.user(*user);
+    }
+    let pools = &snapshot.facts.table_pools;
+    for user in roots::dormant(&*snapshot.memory, pools, &roots) {
+        if !walks.tables.contains_key(&user) {
+            walks.user(user);
+            roots.insert(user);
+        }
+    }
+    let mut frames = Frames::of(snapshot, &walks, root);
+    let mut violations = walks.violations.clone();
+    violations.extend(checks::tables::check(snapshot, &walks, &frames));
+    frames.adopt_tables(&walks);
+    let world = World {
+        snapshot,
+        walks: &walks,
+        frames: &frames,
+        root,
+    };
+    violations.extend(checks::mappings::check(&world));
+    violations.extend(checks::groups::check(&world));
+    violations.extend(checks::registers::check(&world));
+    violations.extend(checks::vectors::check(&world));
+    violations.extend(checks::root::halves(&world));
+    violations.extend(checks::root::block(&world));
+    if let Some(before) = before {
+        violations.extend(checks::groups::resized(&world, &before.0));
+    }
+    let scan = checks::text::check(&world);
+    violations.extend(scan.violations);
+    let (astray, geometries) = checks::geometry::check(&world);
+    violations.extend(astray);
+    let inside = snapshot
+        .running()
+        .filter(|it| checks::registers::is_inside(it));
+    let report = Report {
+        violations,
+        cpus: snapshot.running().count(),
+        cpus_inside: inside.count(),
+        user_roots: roots.len(),
+        tables: walks.tables.len(),
+        leaves: walks.leaves.len(),
+        frames: frames.count(),
+        exec_pages: scan.pages,
+        code_bytes: scan.bytes,
+        geometries,
+    };
+    let sizes = Sizes(checks::groups::linear_sizes(&walks.leaves));
+    (report, sizes)
+}
+
+/// The root that the CPUs have; where they differ, I6 says so.
+fn kernel_root(snapshot: &Snapshot) -> u64 {
+    snapshot.running().next().map_or(0, |it| it.kernel_root())
+}
