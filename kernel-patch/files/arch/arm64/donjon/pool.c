@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The frames that tables are made of. From the hand-over on they are read-only
+ * here; TABLE_RELEASE clears them, so what is on a list is zero.
+ */
+#define pr_fmt(fmt) "donjon: " fmt
+
+#include <linux/init.h>
+#include <linux/mm.h>
+#include <linux/pgtable.h>
+#include <linux/printk.h>
+
+#include <asm/donjon.h>
+
+#include "pool.h"
+#include "tables.h"
+
+struct pool donjon_pool = {
+	.lock = __SPIN_LOCK_UNLOCKED(donjon_pool.lock),
+};
+
+static bool pool_ready;
+
+void donjon_pool_put(struct page *page, unsigned long list)
+{
+	page->index = list | POOL_FREE;
+	list_add(&page->lru, &donjon_pool.lists[list]);
+	donjon_pool.stats.free++;
+	donjon_block_count(page, 1);
+}
+
+void donjon_pool_take(struct page *page)
+{
+	page->index &= ~POOL_FREE;
+	list_del(&page->lru);
+	donjon_pool.stats.free--;
+	donjon_pool.stats.lowest = min(donjon_pool.stats.lowest,
+				       donjon_pool.stats.free);
+	donjon_block_count(page, -1);
+}
+
+/* With the first table, because there is no struct page before. */
+static void fill(void)
+{
+	unsigned long pfn;
+	int list;
+
+	for (list = 0; list < POOL_LISTS; list++)
+		INIT_LIST_HEAD(&donjon_pool.lists[list]);
+	for (pfn = PHYS_PFN(donjon_table_pool_end);
+	     pfn-- > PHYS_PFN(donjon_table_pool_start);)
+		donjon_pool_put(pfn_to_page(pfn), POOL_UNUSED);
+	donjon_pool.stats.frames = donjon_pool.stats.free;
+	donjon_pool.stats.lowest = donjon_pool.stats.free;
+	pool_ready = true;
+}
+
+/* Another class comes last: it costs the inner domain an invalidation. */
+static struct page *choose(enum donjon_class class)
+{
+	struct list_head *lists = donjon_pool.lists;
+	int list;
+
+	if (!list_empty(&lists[class]))
+		return list_first_entry(&lists[class], struct page, lru);
+	for (list = POOL_UNUSED; list >= 0; list--)
+		if (!list_empty(&lists[list]))
+			return list_first_entry(&lists[list], struct page, lru);
+	return NULL;
+}
+
+static struct page *try_alloc(enum donjon_class class)
+{
+	unsigned long flags;
+	struct page *page;
+
+	spin_lock_irqsave(&donjon_pool.lock, flags);
+	if (unlikely(!pool_ready))
+		fill();
+	page = choose(class);
+	if (page) {
+		donjon_pool_take(page);
+		page->index = class;
+		/* Until the hand-over a free frame is as it was left */
+		if (donjon_live)
+			page->index |= POOL_UNLINKED;
+		else
+			clear_page(page_address(page));
+	}
+	spin_unlock_irqrestore(&donjon_pool.lock, flags);
+	return page;
+}
+
+/* A zeroed table, or NULL. Grows the pool if the caller may sleep. */
+struct ptdesc *donjon_pool_alloc(gfp_t gfp, enum donjon_class class)
+{
+	struct page *page = try_alloc(class);
+	unsigned long flags;
+
+	while (!page && gfpflags_allow_blocking(gfp)) {
+		if (!donjon_pool_grow(gfp) &&
+		    (class >= DONJON_KERNEL_1 || !donjon_pool_relieve(gfp)))
+			break;
+		page = try_alloc(class);
+	}
+	if (page)
+		return page_ptdesc(page);
+
+	spin_lock_irqsave(&donjon_pool.lock, flags);
+	donjon_pool.stats.exhausted++;
+	spin_unlock_irqrestore(&donjon_pool.lock, flags);
+	return NULL;
+}
+
+/* The descriptor goes into a table, so its target has a history from now on. */
+noinstr void donjon_pool_linked(u64 descriptor)
+{
+	if ((descriptor & PTE_TYPE_MASK) == PTE_TYPE_PAGE)
+		pfn_to_page(PHYS_PFN(__pte_to_phys(__pte(descriptor))))->index &=
+			~POOL_UNLINKED;
+}
+
+/* Clear frames that are no tables any more. False: keep off that one. */
+static bool release(phys_addr_t argument, unsigned int count,
+		    unsigned int *done)
+{
+	struct donjon_result result;
+
+	result = __donjon_call(DONJON_FN_TABLE_RELEASE, argument, count,
+			       0, 0, 0, 0);
+	if (likely(!result.status)) {
+		*done = max(count, 1U);
+		return true;
+	}
+	*done = result.status == DONJON_ERR_REFUSED ?
+		min(lower_32_bits(result.value), max(count, 1U) - 1) : 0;
+	donjon_table_refused("unlinked tables in", argument, *done, result,
+			     _RET_IP_);
+	return false;
+}
+
+static void put_back(struct page *page)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&donjon_pool.lock, flags);
+	donjon_pool_put(page, page->index & POOL_CLASS_MASK);
+	spin_unlock_irqrestore(&donjon_pool.lock, flags);
+}
+
+static void lose(void)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&donjon_pool.lock, flags);
+	donjon_pool.stats.lost++;
+	spin_unlock_irqrestore(&donjon_pool.lock, flags);
+}
+
+/* Take a table back, in any context. False if the pool never gave it out. */
+bool donjon_pool_free(struct page *page)
+{
+	unsigned int done;
+
+	if (!donjon_block_has(page))
+		return false;
+	/* The entry that referred to it may still be in the queue */
+	donjon_lazy_flush();
+	if (donjon_live && !(page->index & POOL_UNLINKED) &&
+	    !release(page_to_phys(page), 0, &done))
+		lose();
+	else
+		put_back(page);
+	return true;
+}
+
+/*
+ * Take back many. The array of their struct pages becomes the list for the
+ * inner domain: it is within one page and dead afterwards.
+ */
+void donjon_pool_free_tables(void **tables, unsigned int count)
+{
+	u64 *frames = (u64 *)tables;
+	unsigned int i, start, part, done;
+
+	if (!donjon_live) {
+		for (i = 0; i < count; i++)
+			if (!donjon_pool_free(tables[i]))
+				__free_page(tables[i]);
+		return;
+	}
+	donjon_lazy_flush();
+	for (i = 0; i < count; i++)
+		frames[i] = page_to_phys((struct page *)tables[i]);
+	for (start = 0; start < count; start += done) {
+		part = min_t(unsigned int, count - start, DONJON_RELEASE_MAX);
+		if (!release(__pa(frames + start), part, &done)) {
+			for (i = start; i < start + done; i++)
+				put_back(phys_to_page(frames[i]));
+			lose();
+			done++;
+			continue;
+		}
+		for (i = start; i < start + done; i++)
+			put_back(phys_to_page(frames[i]));
+	}
+}
+
+struct donjon_pool_stats donjon_pool_stats(void)
+{
+	struct donjon_pool_stats stats;
+	unsigned long flags;
+
+	spin_lock_irqsave(&donjon_pool.lock, flags);
+	stats = donjon_pool.stats;
+	spin_unlock_irqrestore(&donjon_pool.lock, flags);
+	return stats;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef __DONJON_POOL_H
+#define __DONJON_POOL_H
+
+#include <linux/list.h>
+#include <linux/mm_types.h>
+#include <linux/sizes.h>
+#include <linux/spinlock.h>
+
+#include <asm/donjon_tables.h>
+
+#define POOL_BLOCK_SIZE		SZ_2M
+#define POOL_BLOCK_FRAMES	(POOL_BLOCK_SIZE / PAGE_SIZE)
+
+/* The list behind those of the classes has frames that nobody used yet. */
+#define POOL_UNUSED		DONJON_CLASSES
+#define POOL_LISTS		(DONJON_CLASSES + 1)
+
+/*
+ * Beside the list, page->index of a frame says what it is: in the frame itself
+ * nothing can be written.
+ */
+#define POOL_CLASS_MASK		0xfUL
+#define POOL_FREE		BIT(8)	/* on the list of its class */
+#define POOL_UNLINKED		BIT(9)	/* never in a table since it was free */
+
+struct pool {
+	spinlock_t lock;	/* of lists, roots, stats and page->index */
+	struct list_head lists[POOL_LISTS];
+	struct donjon_pool_stats stats;
+};
+
+extern struct pool donjon_pool;
+
+/* With the lock held: */
+void donjon_pool_put(struct page *page, unsigned long list);
+void donjon_pool_take(struct page *page);
+
+/* Blocks besides the reserved ones. */
+bool donjon_pool_grow(gfp_t gfp);
+bool donjon_pool_relieve(gfp_t gfp);
+void donjon_block_count(struct page *page, int frames);
+bool donjon_block_has(struct page *page);
+
+static inline bool donjon_pool_reserved(phys_addr_t pa)
+{
+	return pa >= donjon_table_pool_start && pa < donjon_table_pool_end;
+}
+
+#endif /* __DONJON_POOL_H */

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Blocks of 2 MiB come to the pool of tables and go: reserved at boot, added
+ * when the pool is empty, given back under memory pressure.
+ */
+#define pr_fmt(fmt) "donjon: " fmt
+
+#include <linux/gfp.h>
+#include <linux/init.h>
+#include <linux/memblock.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/shrinker.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+
+#include <asm/donjon.h>
+
+#include "pool.h"
+#include "tables.h"
+
+/* A reserved part of memory each, and not less than what a small machine needs. */
+#define POOL_SHARE		128
+#define POOL_LEAST		SZ_4M
+
+/* Do not give back what would leave fewer free frames than this. */
+#define POOL_KEEP		256
+
+phys_addr_t donjon_table_pool_start __ro_after_init;
+phys_addr_t donjon_table_pool_end __ro_after_init;
+phys_addr_t donjon_text_pool_start __ro_after_init;
+phys_addr_t donjon_text_pool_end __ro_after_init;
+
+struct pool_block {
+	struct page *first;
+	unsigned int free;
+};
+
+/* By number of the block; the reserved ones are not in it. */
+static DEFINE_XARRAY(blocks);
+/* Held by whoever changes the set of blocks. */
+static DEFINE_MUTEX(blocks_mutex);
+/* No use in asking the inner domain again before. */
+static unsigned long refused_until;
+
+static void __init set_aside(phys_addr_t *start, phys_addr_t *end,
+			     phys_addr_t size)
+{
+	*start = memblock_phys_alloc_range(size, POOL_BLOCK_SIZE, 0,
+					   MEMBLOCK_ALLOC_NOLEAKTRACE);
+	if (!*start)
+		panic("No %pa bytes for tables or text of the inner domain\n", &size);
+	*end = *start + size;
+}
+
+void __init donjon_pool_reserve(void)
+{
+	phys_addr_t size = memblock_phys_mem_size() / POOL_SHARE;
+
+	size = max_t(phys_addr_t, round_up(size, POOL_BLOCK_SIZE), POOL_LEAST);
+	set_aside(&donjon_table_pool_start, &donjon_table_pool_end, size);
+	set_aside(&donjon_text_pool_start, &donjon_text_pool_end, size);
+	pr_info("%llu KiB reserved for tables, as much for text\n", size >> 10);
+}
+
+static unsigned long block_number(struct page *page)
+{
+	return page_to_phys(page) / POOL_BLOCK_SIZE;
+}
+
+bool donjon_block_has(struct page *page)
+{
+	return donjon_pool_reserved(page_to_phys(page)) ||
+	       xa_load(&blocks, block_number(page));
+}
+
+void donjon_block_count(struct page *page, int frames)
+{
+	struct pool_block *block;
+
+	if (donjon_pool_reserved(page_to_phys(page)))
+		return;
+	block = xa_load(&blocks, block_number(page));
+	if (block)
+		block->free += frames;
+}
+
+static bool hand_in(struct page *first)
+{
+	struct donjon_result result;
+
+	if (!donjon_live)
+		return true;
+	do {
+		result = __donjon_call(DONJON_FN_POOL_ADD, page_to_phys(first),
+				       DONJON_POOL_TABLES, 0, 0, 0, 0);
+		cond_resched();
+	} while (result.status == DONJON_ERR_BUSY);
+	if (!result.status)
+		return true;
+
+	result.value <<= 32;
+	donjon_table_refused("block for the pool", page_to_phys(first), 0,
+			     result, _RET_IP_);
+	refused_until = jiffies + HZ;
+	return false;
+}
+
+static void free_block(struct page *first)
+{
+	unsigned int i;
+
+	for (i = 0; i < POOL_BLOCK_FRAMES; i++) {
+		first[i].index = 0;
+		__free_page(first + i);
+	}
+}
+
+static bool add(gfp_t gfp)
+{
+	unsigned int order = get_order(POOL_BLOCK_SIZE), i;
+	struct pool_block *block;
+	struct page *first;
+
+	/* The hand-over names the reserved blocks only */
+	if (!donjon_live && donjon_present())
+		return false;
+	if (time_before(jiffies, refused_until))
+		return false;
+
+	first = alloc_pages((gfp & ~__GFP_ZERO) | __GFP_NOWARN, order);
+	if (!first)
+		return false;
+	split_page(first, order);
+	block = kzalloc(sizeof(*block), GFP_KERNEL);
+	if (!block)
+		goto free_pages;
+	block->first = first;
+	if (xa_err(xa_store(&blocks, block_number(first), block, GFP_KERNEL)))
+		goto free_block;
+	if (!hand_in(first))
+		goto erase;
+
+	spin_lock_irq(&donjon_pool.lock);
+	for (i = 0; i < POOL_BLOCK_FRAMES; i++)
+		donjon_pool_put(first + i, POOL_UNUSED);
+	donjon_pool.stats.frames += POOL_BLOCK_FRAMES;
+	donjon_pool.stats.blocks_added++;
+	spin_unlock_irq(&donjon_pool.lock);
+	return true;
+
+erase:
+	xa_erase(&blocks, block_number(first));
+free_block:
+	kfree(block);
+free_pages:
+	free_block(first);
+	return false;
+}
+
+/* One block more, or somebody else was quicker. */
+bool donjon_pool_grow(gfp_t gfp)
+{
+	bool grown;
+
+	mutex_lock(&blocks_mutex);
+	grown = READ_ONCE(donjon_pool.stats.free) ||
+		add(gfp | __GFP_NORETRY) || add(gfp | __GFP_RETRY_MAYFAIL);
+	mutex_unlock(&blocks_mutex);
+	return grown;
+}
+
+/* Take a block that is entirely free off the lists. */
+static bool unlist(struct pool_block *block)
+{
+	bool whole;
+	unsigned int i;
+
+	spin_lock_irq(&donjon_pool.lock);
+	whole = block->free == POOL_BLOCK_FRAMES &&
+		donjon_pool.stats.free >= POOL_BLOCK_FRAMES + POOL_KEEP;
+	if (whole) {
+		for (i = 0; i < POOL_BLOCK_FRAMES; i++)
+			donjon_pool_take(block->first + i);
+		donjon_pool.stats.frames -= POOL_BLOCK_FRAMES;
+	}
+	spin_unlock_irq(&donjon_pool.lock);
+	return whole;
+}
+
+static void relist(struct pool_block *block)
+{
+	unsigned int i;
+
+	spin_lock_irq(&donjon_pool.lock);
+	for (i = 0; i < POOL_BLOCK_FRAMES; i++)
+		donjon_pool_put(block->first + i,
+				block->first[i].index & POOL_CLASS_MASK);
+	donjon_pool.stats.frames += POOL_BLOCK_FRAMES;
+	spin_unlock_irq(&donjon_pool.lock);
+}
+
+static bool give_back(struct pool_block *block)
+{
+	struct donjon_result result = {};
+
+	if (!unlist(block))
+		return false;
+	if (donjon_live)
+		result = __donjon_call(DONJON_FN_POOL_REMOVE,
+				       page_to_phys(block->first),
+				       0, 0, 0, 0, 0);
+	if (result.status) {
+		relist(block);
+		result.value <<= 32;
+		donjon_table_refused("block of the pool",
+				     page_to_phys(block->first), 0, result,
+				     _RET_IP_);
+		return false;
+	}
+	donjon_pool.stats.blocks_removed++;
+	xa_erase(&blocks, block_number(block->first));
+	free_block(block->first);
+	kfree(block);
+	return true;
+}
+
+static unsigned long pool_count(struct shrinker *shrinker,
+				struct shrink_control *control)
+{
+	unsigned long frames = 0, number;
+	struct pool_block *block;
+
+	/* Whoever frees a block holds the mutex, and memory is short: no wait */
+	if (!mutex_trylock(&blocks_mutex))
+		return 0;
+	xa_for_each(&blocks, number, block)
+		if (READ_ONCE(block->free) == POOL_BLOCK_FRAMES)
+			frames += POOL_BLOCK_FRAMES;
+	mutex_unlock(&blocks_mutex);
+	return frames;
+}
+
+static unsigned long pool_scan(struct shrinker *shrinker,
+			       struct shrink_control *control)
+{
+	unsigned long freed = 0, number;
+	struct pool_block *block;
+
+	if (!mutex_trylock(&blocks_mutex))
+		return SHRINK_STOP;
+	xa_for_each(&blocks, number, block) {
+		if (freed >= control->nr_to_scan)
+			break;
+		if (give_back(block))
+			freed += POOL_BLOCK_FRAMES;
+	}
+	mutex_unlock(&blocks_mutex);
+	return freed ?: SHRINK_STOP;
+}
+
+static int __init pool_shrinker_init(void)
+{
+	struct shrinker *shrinker = shrinker_alloc(0, "donjon-tables");
+
+	if (!shrinker)
+		return -ENOMEM;
+	shrinker->count_objects = pool_count;
+	shrinker->scan_objects = pool_scan;
+	/* A table is dearer than a page of a cache, an empty one is not */
+	shrinker->seeks = 0;
+	shrinker_register(shrinker);
+	return 0;
+}
+core_initcall(pool_shrinker_init);

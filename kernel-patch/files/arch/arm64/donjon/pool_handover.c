@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * At the hand-over the inner domain copies the kernel's tables that are outside
+ * the pool into free frames of it. They are free no longer.
+ */
+#include <linux/init.h>
+#include <linux/mm.h>
+#include <linux/pgtable.h>
+
+#include <asm/donjon.h>
+
+#include "pool.h"
+
+static void take_table(u64 descriptor, int level)
+{
+	phys_addr_t pa = __pte_to_phys(__pte(descriptor));
+	u64 *table = __va(pa);
+	struct page *page;
+	int i;
+
+	if ((descriptor & PTE_TYPE_MASK) != PTE_TYPE_PAGE)
+		return;
+	if (donjon_pool_reserved(pa)) {
+		page = phys_to_page(pa);
+		if (page->index & POOL_FREE) {
+			donjon_pool_take(page);
+			page->index = DONJON_KERNEL_1 + level - 1;
+		}
+	} else if (pa != __pa_symbol(donjon_linear_pud)) {
+		/* Not Linux's, and perhaps not to be read */
+		return;
+	}
+	if (level == 3)
+		return;
+	for (i = 0; i < PTRS_PER_PTE; i++)
+		take_table(READ_ONCE(table[i]), level + 1);
+}
+
+/* While the other CPUs still wait. */
+void donjon_pool_handed_over(void)
+{
+	unsigned long flags;
+	int i;
+
+	spin_lock_irqsave(&donjon_pool.lock, flags);
+	for (i = 0; i < PTRS_PER_PGD; i++)
+		take_table(pgd_val(READ_ONCE(swapper_pg_dir[i])), 1);
+	spin_unlock_irqrestore(&donjon_pool.lock, flags);
+}
