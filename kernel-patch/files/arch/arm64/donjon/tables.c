@@ -61,7 +61,7 @@ static noinstr u64 replace(u64 *entry, phys_addr_t pa, u64 value,
 	return old;
 }
 
-noinstr void __donjon_write_entry(u64 *entry, u64 value)
+noinstr void donjon_write_entry(u64 *entry, u64 value)
 {
 	phys_addr_t pa = __lm_to_phys((u64)entry);
 
@@ -74,9 +74,9 @@ noinstr void __donjon_write_entry(u64 *entry, u64 value)
 	if (READ_ONCE(*entry) != value)
 		replace(entry, pa, value, _RET_IP_);
 }
-EXPORT_SYMBOL_GPL(__donjon_write_entry);
+EXPORT_SYMBOL_GPL(donjon_write_entry);
 
-noinstr void __donjon_write_table_entry(u64 *entry, u64 value)
+noinstr void donjon_write_table_entry(u64 *entry, u64 value)
 {
 	phys_addr_t pa = __lm_to_phys((u64)entry);
 
@@ -90,7 +90,7 @@ noinstr void __donjon_write_table_entry(u64 *entry, u64 value)
 	donjon_pool_linked(value);
 	replace(entry, pa, value, _RET_IP_);
 }
-EXPORT_SYMBOL_GPL(__donjon_write_table_entry);
+EXPORT_SYMBOL_GPL(donjon_write_table_entry);
 
 noinstr u64 __donjon_xchg_entry(u64 *entry, u64 value)
 {

@@ -28,29 +28,14 @@ void donjon_root_free(pgd_t *root);
  */
 extern bool donjon_live;
 
-void __donjon_write_entry(u64 *entry, u64 value);
-void __donjon_write_table_entry(u64 *entry, u64 value);
+/* Store a last-level entry. In a lazy MMU region it may wait in the queue. */
+void donjon_write_entry(u64 *entry, u64 value);
+/* Store an entry that may refer to a table. Only clears wait in the queue. */
+void donjon_write_table_entry(u64 *entry, u64 value);
+/* Store an entry of the kernel's root. */
+void donjon_write_root_entry(u64 *entry, u64 value);
 u64 __donjon_xchg_entry(u64 *entry, u64 value);
 u64 __donjon_cmpxchg_entry(u64 *entry, u64 old, u64 value);
-void donjon_write_root_entry(u64 *entry, u64 value);
-
-/* Store a last-level entry. In a lazy MMU region it may wait in the queue. */
-static __always_inline void donjon_write_entry(u64 *entry, u64 value)
-{
-	if (donjon_live)
-		__donjon_write_entry(entry, value);
-	else
-		WRITE_ONCE(*entry, value);
-}
-
-/* Store an entry that may refer to a table. Only clears wait in the queue. */
-static __always_inline void donjon_write_table_entry(u64 *entry, u64 value)
-{
-	if (donjon_live)
-		__donjon_write_table_entry(entry, value);
-	else
-		WRITE_ONCE(*entry, value);
-}
 
 /*
  * The page table lock is held and no hardware writes tables here, so what
@@ -144,12 +129,12 @@ unsigned int donjon_collect_roots(u64 *pas, unsigned int max);
 #else /* !CONFIG_DONJON */
 
 #define donjon_live				false
-#define donjon_write_entry(entry, value)	WRITE_ONCE(*(entry), value)
-#define donjon_write_table_entry(entry, value)	WRITE_ONCE(*(entry), value)
 #define donjon_xchg_entry(entry, value)		xchg_relaxed(entry, value)
 #define donjon_cmpxchg_entry(entry, old, value)	\
 	cmpxchg_relaxed(entry, old, value)
 
+static inline void donjon_write_entry(u64 *entry, u64 value) { }
+static inline void donjon_write_table_entry(u64 *entry, u64 value) { }
 static inline void donjon_write_root_entry(u64 *entry, u64 value) { }
 static inline void donjon_lazy_flush(void) { }
 static inline bool donjon_pending(const void *entry)
