@@ -126,6 +126,9 @@ pub struct RunArguments {
     /// Run a shell command in the guest, print its output alone, exit with its status.
     #[arg(long, value_name = "CMD")]
     pub exec: Option<String>,
+    /// Image of a disk for the guest (/dev/vda). What the guest writes is dropped at its end.
+    #[arg(long, value_name = "FILE")]
+    pub disk: Option<PathBuf>,
     /// Seconds that a guest may take with --exec.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub timeout: u64,

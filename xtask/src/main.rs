@@ -5,6 +5,7 @@ mod audit;
 mod bare;
 mod bench;
 mod cli;
+mod disk;
 mod environment;
 mod guest;
 mod header;

@@ -41,7 +41,7 @@ pub fn prepare_over(
 ) -> Result<Parts> {
     let kernel = kernel::obtain(host, linux)?;
     let busybox = guest::obtain_busybox()?;
-    let initramfs = guest::base(&busybox, &bare::build_guests()?)?;
+    let initramfs = guest::base(&busybox, &bare::build_guests()?, &kernel.modules)?;
     let (image, bare) = match machine.switch.mode() {
         None => (kernel.image.clone(), None),
         Some(mode) => {
@@ -56,6 +56,7 @@ pub fn prepare_over(
             machine,
             image,
             initramfs,
+            disk: None,
         },
         kernel,
         bare,
@@ -81,7 +82,8 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     };
     environment::prepare(&arguments.host, needs)?;
     let variant = InnerVariant::sound(machine.switch);
-    let parts = prepare(&arguments.host, machine, &variant)?;
+    let mut parts = prepare(&arguments.host, machine, &variant)?;
+    parts.boot.disk = arguments.disk.clone();
     let Some(command) = &arguments.exec else {
         let symbols = Symbols {
             vmlinux: &parts.kernel.vmlinux,

@@ -25,7 +25,7 @@ pub const LINUX_PACKAGE: &str = "linux-source-6.12";
 pub const GDB: Tool = tool("gdb-multiarch", "gdb-multiarch");
 
 /// What every build and boot needs.
-pub const TOOLS: [Tool; 12] = [
+pub const TOOLS: [Tool; 13] = [
     tool("gcc", "gcc"),
     tool("/usr/include/stdio.h", "libc6-dev"),
     tool("make", "make"),
@@ -38,7 +38,11 @@ pub const TOOLS: [Tool; 12] = [
     tool("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
     tool("aarch64-linux-gnu-ld", "binutils-aarch64-linux-gnu"),
     tool(QEMU, "qemu-system-arm"),
+    tool(MKE2FS, "e2fsprogs"),
 ];
+
+/// Makes file systems for disks of guests. Not every user's PATH leads there.
+pub const MKE2FS: &str = "/usr/sbin/mke2fs";
 
 /// The emulator.
 pub const QEMU: &str = "qemu-system-aarch64";

@@ -7,28 +7,36 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use cpio::newc::{self, ModeFileType};
 
-const DIRECTORIES: [&str; 10] = [
-    "bin", "dev", "donjon", "etc", "mnt", "proc", "root", "sys", "tmp", "usr",
+const DIRECTORIES: [&str; 12] = [
+    "bin",
+    "dev",
+    "donjon",
+    "etc",
+    "lib",
+    "lib/modules",
+    "mnt",
+    "proc",
+    "root",
+    "sys",
+    "tmp",
+    "usr",
 ];
 
-/// Archive of BusyBox, the guest programs and /init.
-pub fn base(busybox: &Path, programs: &Path) -> Result<Vec<u8>> {
+/// Archive of BusyBox, the guest programs, the kernel's modules and /init.
+pub fn base(busybox: &Path, programs: &Path, modules: &Path) -> Result<Vec<u8>> {
     let mut archive = Archive::default();
     for directory in DIRECTORIES {
         archive.add(directory, ModeFileType::Directory, 0o755, b"")?;
     }
     archive.file("init", 0o755, include_bytes!("init.sh"))?;
     archive.file("bin/busybox", 0o755, &read(busybox)?)?;
-    let mut names: Vec<_> = fs::read_dir(programs)
-        .with_context(|| format!("reading {}", programs.display()))?
-        .filter_map(Result::ok)
-        .filter(|entry| entry.path().extension().is_none() && entry.path().is_file())
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| name.starts_with("donjon-"))
-        .collect();
-    names.sort();
-    for name in names {
+    let is_ours = |name: &str| name.starts_with("donjon-") && !name.contains('.');
+    for name in files(programs, is_ours)? {
         archive.file(&format!("bin/{name}"), 0o755, &read(&programs.join(&name))?)?;
+    }
+    for name in files(modules, |name| name.ends_with(".ko"))? {
+        let place = format!("lib/modules/{name}");
+        archive.file(&place, 0o644, &read(&modules.join(&name))?)?;
     }
     archive.finish()
 }
@@ -41,6 +49,19 @@ pub fn with_command(base: &[u8], command: &str) -> Result<Vec<u8>> {
     let mut both = base.to_vec();
     both.extend(archive.finish()?);
     Ok(both)
+}
+
+/// Names of the files in `directory` that are wanted, sorted.
+fn files(directory: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+    let mut names: Vec<String> = fs::read_dir(directory)
+        .with_context(|| format!("reading {}", directory.display()))?
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().is_file())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| wanted(name))
+        .collect();
+    names.sort();
+    Ok(names)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

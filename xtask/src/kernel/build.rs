@@ -44,7 +44,9 @@ pub fn build(
     );
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let mut command = make(tree, &output, variant);
-    command.arg(format!("-j{threads}")).arg("Image");
+    command
+        .arg(format!("-j{threads}"))
+        .args(["Image", "modules"]);
     process::logged(&mut command, &log, |line| {
         if line.starts_with("  ") {
             step.advance(1);
@@ -64,10 +66,25 @@ pub fn build(
         fs::copy(output.join(from), unfinished.join(to))
             .with_context(|| format!("the kernel's build made no {from}; see {}", log.display()))?;
     }
+    keep_modules(&output, &unfinished.join("modules"))?;
     if let Some(parent) = place.parent() {
         fs::create_dir_all(parent)?;
     }
     Ok(fs::rename(unfinished, place)?)
+}
+
+/// Copies the modules of this build, all into one directory. What an earlier configuration left in
+/// `output` is not in the order of modules.
+fn keep_modules(output: &Path, place: &Path) -> Result<()> {
+    fs::create_dir_all(place)?;
+    let order = fs::read_to_string(output.join("modules.order"))?;
+    for object in order.lines() {
+        let module = output.join(object).with_extension("ko");
+        let name = module.file_name().context("a module without a name")?;
+        fs::copy(&module, place.join(name))
+            .with_context(|| format!("the kernel's build made no {}", module.display()))?;
+    }
+    Ok(())
 }
 
 /// Configures and builds single objects.

@@ -74,6 +74,8 @@ pub struct Kernel {
     pub image: PathBuf,
     /// The same with symbols.
     pub vmlinux: PathBuf,
+    /// Directory of its modules.
+    pub modules: PathBuf,
     /// What `uname -r` says.
     pub release: String,
 }
@@ -184,6 +186,7 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     Ok(Kernel {
         image: place.join("Image"),
         vmlinux: place.join("vmlinux"),
+        modules: place.join("modules"),
         release: fs::read_to_string(place.join("release"))?.trim().to_owned(),
     })
 }

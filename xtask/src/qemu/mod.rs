@@ -25,6 +25,8 @@ pub struct Boot {
     pub image: PathBuf,
     /// The initramfs without a command.
     pub initramfs: Vec<u8>,
+    /// Image of a virtio disk. What the guest writes to it is dropped at its end.
+    pub disk: Option<PathBuf>,
 }
 
 impl Boot {
@@ -40,6 +42,14 @@ impl Boot {
         command.arg("-kernel").arg(&self.image);
         command.arg("-initrd").arg(initrd);
         command.args(["-append", words.trim()]);
+        if let Some(disk) = &self.disk {
+            // A comma ends a value of QEMU's unless it is doubled.
+            let file = disk.display().to_string().replace(',', ",,");
+            command.arg("-drive").arg(format!(
+                "if=none,id=disk,format=raw,snapshot=on,file={file}"
+            ));
+            command.args(["-device", "virtio-blk-device,drive=disk"]);
+        }
         command
     }
 }

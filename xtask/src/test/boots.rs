@@ -11,8 +11,8 @@ use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
 use crate::kernel::Variant;
 use crate::machine::Machine;
-use crate::qemu::{self, Stream};
-use crate::run;
+use crate::qemu::{self, Boot, Stream};
+use crate::run::{self, Parts};
 
 const SWITCHES: [Switch; 4] = [Switch::Asid, Switch::Tlbi, Switch::Strict, Switch::None];
 const CPUS: [&str; 3] = ["cortex-a53", "cortex-a57", "max"];
@@ -182,22 +182,30 @@ pub fn guest_over_says(
     command: &str,
     timeout: Duration,
 ) -> Result<Said> {
-    let parts = {
-        // Two builds at a time would wait for each other's locks, or write the same file.
-        let _alone = BUILDING
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        run::prepare_over(host, machine, variant, linux)?
-    };
+    let parts = built(host, machine, variant, linux)?;
+    says(&parts.boot, command, timeout)
+}
+
+/// Builds what boots.
+pub fn built(
+    host: &HostArguments,
+    machine: Machine,
+    variant: &InnerVariant,
+    linux: Variant,
+) -> Result<Parts> {
+    // Two builds at a time would wait for each other's locks, or write the same file.
+    let _alone = BUILDING
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    run::prepare_over(host, machine, variant, linux)
+}
+
+/// Boots and runs `command`.
+pub fn says(boot: &Boot, command: &str, timeout: Duration) -> Result<Said> {
     let mut text = Vec::new();
-    let status = qemu::exec(
-        &parts.boot,
-        command,
-        timeout,
-        |stream, bytes| match stream {
-            Stream::Output | Stream::Error => text.extend(bytes),
-        },
-    )?;
+    let status = qemu::exec(boot, command, timeout, |stream, bytes| match stream {
+        Stream::Output | Stream::Error => text.extend(bytes),
+    })?;
     Ok(Said {
         text: String::from_utf8_lossy(&text).into_owned(),
         status,

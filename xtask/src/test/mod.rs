@@ -7,6 +7,7 @@ mod boots;
 mod gate;
 mod geometry;
 mod host;
+mod load;
 mod runner;
 mod scratch;
 mod weakened;
@@ -57,5 +58,6 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(attack::tests(host_arguments));
     tests.extend(geometry::tests(host_arguments));
     tests.extend(gate::tests());
+    tests.extend(load::tests(host_arguments));
     Ok(tests)
 }

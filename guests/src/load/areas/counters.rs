@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! perf: counters and samples.
+
+use std::fs::File;
+use std::io::{Error, Read};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::memory::{Mapping, PAGE};
+
+/// The beginning of `struct perf_event_attr`, version 1 (include/uapi/linux/perf_event.h).
+#[repr(C)]
+#[derive(Default)]
+struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_events: u32,
+    breakpoint_type: u32,
+    config1: u64,
+    config2: u64,
+}
+
+const HARDWARE: u32 = 0;
+const SOFTWARE: u32 = 1;
+const CYCLES: u64 = 0;
+const CPU_CLOCK: u64 = 0;
+const PAGE_FAULTS: u64 = 2;
+const CONTEXT_SWITCHES: u64 = 3;
+/// `PERF_SAMPLE_IP`.
+const SAMPLE_ADDRESS: u64 = 1;
+/// `PERF_RECORD_SAMPLE`.
+const RECORD_SAMPLE: u32 = 9;
+/// Words of the control page that say how far the kernel has written.
+const DATA_HEAD: usize = 1024 / 8;
+
+fn open(kind: u32, config: u64, period: u64) -> Result<File> {
+    let attributes = Attributes {
+        kind,
+        config,
+        size: size_of::<Attributes>() as u32,
+        sample_period: period,
+        sample_type: SAMPLE_ADDRESS,
+        ..Attributes::default()
+    };
+    let (this_thread, any_cpu, no_group, no_flags) = (0, -1, -1, 0);
+    // SAFETY: a valid perf_event_attr of the size that it names, which lives through the call.
+    let number = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            &raw const attributes,
+            this_thread,
+            any_cpu,
+            no_group,
+            no_flags,
+        )
+    };
+    ensure!(number >= 0, "perf_event_open: {}", Error::last_os_error());
+    // SAFETY: the call returned a new descriptor that nobody else owns.
+    Ok(unsafe { File::from_raw_fd(number as i32) })
+}
+
+fn count(mut event: &File) -> Result<u64> {
+    let mut word = [0u8; 8];
+    event.read_exact(&mut word)?;
+    Ok(u64::from_le_bytes(word))
+}
+
+fn work() -> u64 {
+    (0..2_000_000u64).fold(1, |sum, it| std::hint::black_box(sum.wrapping_mul(3) ^ it))
+}
+
+/// Cycles, page faults and context switches of this thread.
+pub fn counters() -> Result<()> {
+    let cycles = open(HARDWARE, CYCLES, 0).context("cycles")?;
+    let faults = open(SOFTWARE, PAGE_FAULTS, 0).context("page faults")?;
+    let switches = open(SOFTWARE, CONTEXT_SWITCHES, 0).context("context switches")?;
+    let before = count(&cycles)?;
+    work();
+    let after = count(&cycles)?;
+    ensure!(
+        after > before + 1_000_000,
+        "{} cycles for the work",
+        after - before
+    );
+    let before = count(&faults)?;
+    Mapping::anonymous(300 * PAGE)?.stamp(1);
+    let fresh = count(&faults)? - before;
+    ensure!((300..400).contains(&fresh), "{fresh} faults for 300 pages");
+    let before = count(&switches)?;
+    for _ in 0..20 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let slept = count(&switches)? - before;
+    ensure!(slept >= 20, "{slept} context switches for 20 sleeps");
+    Ok(())
+}
+
+/// Samples arrive in the ring that we map, for a timer and for overflows of the cycle counter.
+pub fn samples() -> Result<()> {
+    for (kind, config, period) in [
+        (SOFTWARE, CPU_CLOCK, 1_000_000),
+        (HARDWARE, CYCLES, 4_000_000),
+    ] {
+        let event = open(kind, config, period)?;
+        let ring = Mapping::of_file(event.as_fd(), 9 * PAGE).context("mapping the ring")?;
+        let mut rounds = 0;
+        while ring.read(DATA_HEAD) == 0 && rounds < 200 {
+            work();
+            rounds += 1;
+        }
+        let head = ring.read(DATA_HEAD);
+        ensure!(head > 0, "no sample of event {kind}:{config}");
+        let header = ring.read(512);
+        ensure!(
+            header as u32 == RECORD_SAMPLE && ring.read(513) != 0,
+            "the first record is {header:#x}"
+        );
+        // SAFETY: stops the event.
+        unsafe { libc::ioctl(event.as_raw_fd(), 0x2401, 0) };
+    }
+    Ok(())
+}

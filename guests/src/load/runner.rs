@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Running areas, each in a process of its own.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::areas::{self, Area};
+use crate::child::{Child, End};
+use crate::stress;
+
+/// What one area may take.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// Does what the words say.
+pub fn run(words: &[String]) -> ExitCode {
+    match words.first().map(String::as_str) {
+        // What the areas that test exec start.
+        Some(areas::REEXECUTED) => ExitCode::SUCCESS,
+        Some("list") => {
+            areas::ALL.iter().for_each(|it| println!("{}", it.name));
+            ExitCode::SUCCESS
+        }
+        Some("stress") => match stress_arguments(&words[1..]) {
+            Ok((seconds, cpus)) => report("stress", Duration::from_secs(seconds + 120), || {
+                stress::run(Duration::from_secs(seconds), cpus)
+            }),
+            Err(error) => wrong(&error),
+        },
+        _ => match selected(words) {
+            Ok(selected) => {
+                let mut status = ExitCode::SUCCESS;
+                for area in selected {
+                    if report(area.name, LIMIT, area.body) != ExitCode::SUCCESS {
+                        status = ExitCode::FAILURE;
+                    }
+                }
+                status
+            }
+            Err(error) => wrong(&error),
+        },
+    }
+}
+
+fn wrong(error: &anyhow::Error) -> ExitCode {
+    eprintln!("donjon-load: {error:#}");
+    ExitCode::from(2)
+}
+
+fn selected(words: &[String]) -> Result<Vec<&'static Area>> {
+    if words.is_empty() {
+        return Ok(areas::ALL.iter().collect());
+    }
+    let find = |word: &String| areas::ALL.iter().find(|it| it.name == word);
+    words
+        .iter()
+        .map(|word| find(word).with_context(|| format!("no area {word}; see `donjon-load list`")))
+        .collect()
+}
+
+fn stress_arguments(words: &[String]) -> Result<(u64, usize)> {
+    let (mut seconds, mut cpus) = (30, 4);
+    for pair in words.chunks(2) {
+        match pair {
+            [name, value] if name == "--seconds" => seconds = value.parse()?,
+            [name, value] if name == "--cpus" => cpus = value.parse()?,
+            _ => bail!("usage: donjon-load stress [--seconds N] [--cpus N]"),
+        }
+    }
+    Ok((seconds, cpus))
+}
+
+fn report(name: &str, limit: Duration, body: impl FnOnce() -> Result<()>) -> ExitCode {
+    let end = Child::start_group(body).and_then(|child| child.end_within(limit));
+    let (verdict, status) = match end {
+        Ok(End::Done) => ("ok".to_owned(), ExitCode::SUCCESS),
+        Ok(End::Skipped(why)) => (format!("skipped: {why}"), ExitCode::SUCCESS),
+        Ok(End::Failed(why)) => (format!("failed: {why}"), ExitCode::FAILURE),
+        Err(error) => (format!("failed: {error:#}"), ExitCode::FAILURE),
+    };
+    println!("load: {name}: {}", verdict.replace('\n', " / "));
+    status
+}
