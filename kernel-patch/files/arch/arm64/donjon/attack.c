@@ -124,8 +124,8 @@ static void forge_with_breakpoint(unsigned long value)
 	pr_info("jumping to the entry write with TCR_EL1 %#lx, stopped behind it\n", value);
 	preempt_disable();
 	jump_to_entry_write(value);
-	write_sysreg(DONJON_TCR_OUTER, tcr_el1);
-	isb();
+	/* The gate leaves the right value behind */
+	__donjon_call(DONJON_FN_NULL, 0, 0, 0, 0, 0, 0);
 	preempt_enable();
 	unregister_wide_hw_breakpoint(events);
 	pr_info("SUCCEEDED: Linux ran with TCR_EL1 %#lx\n", tcr_in_handler);

@@ -6,6 +6,8 @@
  * bench reads PMCCNTR_EL0: cycles on silicon, instructions in QEMU under
  * -icount shift=0. bench_wall reads the virtual counter, in nanoseconds per
  * round trip over a batch.
+ *
+ * The firmware call is measured at boot: later there is no SMC and no HVC.
  */
 #include <linux/dcache.h>
 #include <linux/irqflags.h>
@@ -13,6 +15,7 @@
 #include <linux/of.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
 
 #include <uapi/linux/psci.h>
 
@@ -25,6 +28,7 @@
 #define SAMPLES		100
 #define WARM_UP		10
 #define BATCH		1000
+#define FIRMWARE_BATCH	100
 
 #define PMCR_ENABLE		BIT(0)
 #define PMCR_LONG_CYCLES	BIT(6)
@@ -33,7 +37,10 @@
 static DEFINE_MUTEX(measuring);
 static u64 samples[SAMPLES];
 
-static enum { CONDUIT_NONE, CONDUIT_HVC, CONDUIT_SMC } conduit __ro_after_init;
+static u64 firmware_cycles[SAMPLES] __ro_after_init;
+static u64 firmware_time[SAMPLES] __ro_after_init;
+static bool firmware_measured __ro_after_init;
+static bool conduit_is_hvc __initdata;
 
 static noinline void empty_function(void)
 {
@@ -87,11 +94,11 @@ static u64 cycles_of_function_call(void)
 	return cycles_of_call((unsigned long)empty_function, 0);
 }
 
-static u64 cycles_of_firmware_call(void)
+static u64 __init cycles_of_firmware_call(void)
 {
 	unsigned long target = 0, first = PSCI_0_2_FN_PSCI_VERSION;
 
-	if (conduit == CONDUIT_HVC)
+	if (conduit_is_hvc)
 		return MEASURE("hvc #0");
 	return MEASURE("smc #0");
 }
@@ -101,7 +108,7 @@ static void null_call(void)
 	__donjon_call(DONJON_FN_NULL, 0, 0, 0, 0, 0, 0);
 }
 
-static void firmware_call(void)
+static void __init firmware_call(void)
 {
 	cycles_of_firmware_call();
 }
@@ -137,7 +144,7 @@ static void sample_cycles(u64 (*cycles)(void))
 }
 
 /* Fill samples[] with nanoseconds per round trip. */
-static void sample_time(void (*operation)(void))
+static void sample_time(void (*operation)(void), int batch)
 {
 	u64 ticks, frequency = arch_timer_get_cntfrq();
 	unsigned long flags;
@@ -146,22 +153,22 @@ static void sample_time(void (*operation)(void))
 	for (i = -1; i < SAMPLES; i++) {
 		local_irq_save(flags);
 		ticks = __arch_counter_get_cntvct();
-		for (n = 0; n < BATCH; n++)
+		for (n = 0; n < batch; n++)
 			operation();
 		ticks = __arch_counter_get_cntvct() - ticks;
 		local_irq_restore(flags);
 		if (i >= 0)
-			samples[i] = ticks * 1000000000ULL / frequency / BATCH;
+			samples[i] = ticks * 1000000000ULL / frequency / batch;
 	}
 }
 
-static void show_samples(struct seq_file *file, const char *name)
+static void show_samples(struct seq_file *file, const char *name, const u64 *values)
 {
 	int i;
 
 	seq_printf(file, "%s:", name);
 	for (i = 0; i < SAMPLES; i++)
-		seq_printf(file, " %llu", samples[i]);
+		seq_printf(file, " %llu", values[i]);
 	seq_putc(file, '\n');
 }
 
@@ -172,15 +179,12 @@ static const struct {
 } operations[] = {
 	{ "null_idc", null_call, cycles_of_null_call },
 	{ "function_call", empty_function, cycles_of_function_call },
-	{ "firmware_call", firmware_call, cycles_of_firmware_call },
 };
 
 static bool available(int i)
 {
 	if (operations[i].operation == null_call)
 		return donjon_present();
-	if (operations[i].operation == firmware_call)
-		return conduit != CONDUIT_NONE;
 	return true;
 }
 
@@ -193,8 +197,10 @@ static int bench_show(struct seq_file *file, void *unused)
 		if (!available(i))
 			continue;
 		sample_cycles(operations[i].cycles);
-		show_samples(file, operations[i].name);
+		show_samples(file, operations[i].name, samples);
 	}
+	if (firmware_measured)
+		show_samples(file, "firmware_call", firmware_cycles);
 	mutex_unlock(&measuring);
 	return 0;
 }
@@ -208,22 +214,35 @@ static int bench_wall_show(struct seq_file *file, void *unused)
 	for (i = 0; i < ARRAY_SIZE(operations); i++) {
 		if (!available(i))
 			continue;
-		sample_time(operations[i].operation);
-		show_samples(file, operations[i].name);
+		sample_time(operations[i].operation, BATCH);
+		show_samples(file, operations[i].name, samples);
 	}
+	if (firmware_measured)
+		show_samples(file, "firmware_call", firmware_time);
 	mutex_unlock(&measuring);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(bench_wall);
 
-int __init donjon_bench_init(struct dentry *directory)
+static void __init measure_firmware(void)
 {
 	struct device_node *node = of_find_node_by_path("/psci");
 	const char *method;
 
-	if (node && !of_property_read_string(node, "method", &method))
-		conduit = strcmp(method, "hvc") ? CONDUIT_SMC : CONDUIT_HVC;
+	if (node && !of_property_read_string(node, "method", &method)) {
+		conduit_is_hvc = !strcmp(method, "hvc");
+		sample_cycles(cycles_of_firmware_call);
+		memcpy(firmware_cycles, samples, sizeof(samples));
+		sample_time(firmware_call, FIRMWARE_BATCH);
+		memcpy(firmware_time, samples, sizeof(samples));
+		firmware_measured = true;
+	}
 	of_node_put(node);
+}
+
+int __init donjon_bench_init(struct dentry *directory)
+{
+	measure_firmware();
 	securityfs_create_file("bench", 0400, directory, NULL, &bench_fops);
 	securityfs_create_file("bench_wall", 0400, directory, NULL, &bench_wall_fops);
 	return 0;

@@ -31,7 +31,7 @@ struct donjon_result donjon_call(unsigned long function, unsigned long a1,
 }
 EXPORT_SYMBOL_GPL(donjon_call);
 
-int donjon_cpu_on(unsigned long mpidr, phys_addr_t entry)
+int donjon_cpu_on(unsigned long mpidr, unsigned long entry)
 {
 	struct donjon_result result;
 
@@ -56,7 +56,10 @@ int donjon_check_cpu(unsigned int cpu)
 	return -EINVAL;
 }
 
-static int __init donjon_find(void)
+/*
+ * Before the first call of the firmware, which is the inner domain's to make.
+ */
+void __init donjon_init(void)
 {
 	struct device_node *node;
 	struct donjon_result result;
@@ -64,24 +67,20 @@ static int __init donjon_find(void)
 	node = of_find_compatible_node(NULL, NULL, "donjon,inner-domain");
 	if (!node) {
 		pr_warn("no inner domain: this kernel was not started by the boot image\n");
-		return 0;
+		return;
 	}
 	of_node_put(node);
 
 	if (donjon_check_cpu(smp_processor_id()))
-		return 0;
+		return;
 	result = __donjon_call(DONJON_FN_VERSION, DONJON_ABI_VERSION,
 			       0, 0, 0, 0, 0);
 	if (result.status) {
 		pr_err("inner domain speaks version %#lx, this kernel %#lx\n",
 		       result.value, DONJON_ABI_VERSION);
-		return 0;
+		return;
 	}
 	present = true;
 	pr_info("inner domain found, call interface %lu.%lu\n",
 		result.value >> 16, result.value & 0xffff);
-	return 0;
 }
-
-/* Before the other CPUs start: they start through the inner domain. */
-early_initcall(donjon_find);

@@ -17,7 +17,6 @@
 #include "files.h"
 
 static const char * const switch_modes[] = { "none", "asid", "tlbi", "strict" };
-static const char * const function_names[] = DONJON_FUNCTION_NAMES;
 
 unsigned long donjon_information(unsigned long which)
 {
@@ -91,19 +90,29 @@ static int status_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(status);
 
+static void show_function(struct seq_file *file, int cpu, int function)
+{
+	unsigned long calls = donjon_statistic(cpu, function, DONJON_COUNTER_CALLS);
+	unsigned long entries = donjon_statistic(cpu, function, DONJON_COUNTER_ENTRIES);
+	unsigned long per_call = calls ? entries * 100 / calls : 0;
+
+	seq_printf(file, "%d %s %lu %lu %lu %lu %lu.%02lu %lu\n", cpu,
+		   donjon_function_name(function), calls,
+		   donjon_statistic(cpu, function, DONJON_COUNTER_REFUSALS),
+		   donjon_statistic(cpu, function, DONJON_COUNTER_INSTRUCTIONS),
+		   entries, per_call / 100, per_call % 100,
+		   donjon_statistic(cpu, function, DONJON_COUNTER_WORST));
+}
+
 static int stats_show(struct seq_file *file, void *unused)
 {
 	unsigned long mask = donjon_information(DONJON_INFO_CPU_MASK);
 	int cpu, function;
 
-	seq_puts(file, "cpu function calls refusals instructions\n");
+	seq_puts(file, "cpu function calls refusals instructions entries entries_per_call worst\n");
 	for_each_set_bit(cpu, &mask, DONJON_MAX_CPUS)
 		for (function = 0; function <= DONJON_FUNCTIONS; function++)
-			seq_printf(file, "%d %s %lu %lu %lu\n", cpu,
-				   function_names[function],
-				   donjon_statistic(cpu, function, DONJON_COUNTER_CALLS),
-				   donjon_statistic(cpu, function, DONJON_COUNTER_REFUSALS),
-				   donjon_statistic(cpu, function, DONJON_COUNTER_INSTRUCTIONS));
+			show_function(file, cpu, function);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
@@ -139,6 +148,7 @@ static int __init donjon_files_init(void)
 	securityfs_create_file("status", 0444, directory, NULL, &status_fops);
 	securityfs_create_file("stats", 0444, directory, NULL, &stats_fops);
 	securityfs_create_file("log", 0400, directory, NULL, &log_fops);
+	donjon_refusals_init(directory);
 	donjon_selftest_init(directory);
 	donjon_bench_init(directory);
 	donjon_attack_init(directory);

@@ -12,6 +12,8 @@ unsigned long donjon_information(unsigned long which);
 unsigned long donjon_statistic(unsigned long cpu, unsigned long function,
 			       unsigned long counter);
 
+void __init donjon_refusals_init(struct dentry *directory);
+
 #ifdef CONFIG_DONJON_SELFTEST
 int __init donjon_selftest_init(struct dentry *directory);
 int __init donjon_bench_init(struct dentry *directory);

@@ -48,13 +48,21 @@ __donjon_call(unsigned long function, unsigned long a1, unsigned long a2,
 	return (struct donjon_result){ .status = x0, .value = x1 };
 }
 
+void donjon_init(void);
 bool donjon_present(void);
 struct donjon_result donjon_call(unsigned long function, unsigned long a1,
 				 unsigned long a2, unsigned long a3,
 				 unsigned long a4, unsigned long a5,
 				 unsigned long a6);
-int donjon_cpu_on(unsigned long mpidr, phys_addr_t entry);
+int donjon_cpu_on(unsigned long mpidr, unsigned long entry);
 int donjon_check_cpu(unsigned int cpu);
+
+/* Words for what came back. */
+const char *donjon_reason(struct donjon_result result);
+const char *donjon_function_name(unsigned long function);
+
+/* Where the CPUs arrive that donjon_cpu_on() starts */
+extern char donjon_secondary[];
 
 extern char donjon_table_block[];
 extern char donjon_linear_pud[];
@@ -69,12 +77,16 @@ extern char donjon_linear_pud[];
 
 #define DONJON_RESERVED_ASID	0
 
+static inline void donjon_init(void)
+{
+}
+
 static inline bool donjon_present(void)
 {
 	return false;
 }
 
-static inline int donjon_cpu_on(unsigned long mpidr, phys_addr_t entry)
+static inline int donjon_cpu_on(unsigned long mpidr, unsigned long entry)
 {
 	return -ENODEV;
 }

@@ -92,6 +92,21 @@
 #ifdef CONFIG_HUGETLB_PAGE
 #error "CONFIG_DONJON needs CONFIG_HUGETLB_PAGE=n: shared page middle directories give a table two parents"
 #endif
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
+#error "CONFIG_DONJON needs CONFIG_TRANSPARENT_HUGEPAGE=n: it fills tables that are linked nowhere and maps user memory by blocks"
+#endif
+#ifdef CONFIG_ARM64_CONTPTE
+#error "CONFIG_DONJON needs CONFIG_ARM64_CONTPTE=n: it clears and sets runs of entries and reads them back in between"
+#endif
+#ifdef CONFIG_ARM64_HAFT
+#error "CONFIG_DONJON needs CONFIG_ARM64_HAFT=n: hardware would update table descriptors"
+#endif
+#ifdef CONFIG_NUMA
+#error "CONFIG_DONJON needs CONFIG_NUMA=n: tables come from one pool, whatever the node"
+#endif
+#ifdef CONFIG_MEMORY_FAILURE
+#error "CONFIG_DONJON needs CONFIG_MEMORY_FAILURE=n: a frame of a pool cannot be taken off line"
+#endif
 #ifdef CONFIG_KASAN
 #error "CONFIG_DONJON needs CONFIG_KASAN=n: its shadow needs other table layouts and TCR_EL1 bits"
 #endif
@@ -115,6 +130,24 @@
 #endif
 #ifdef CONFIG_QCOM_FALKOR_ERRATUM_1003
 #error "CONFIG_DONJON needs CONFIG_QCOM_FALKOR_ERRATUM_1003=n: ASID and root must not change in one write there"
+#endif
+#ifndef CONFIG_STRICT_KERNEL_RWX
+#error "CONFIG_DONJON needs CONFIG_STRICT_KERNEL_RWX: the hand-over takes kernel text and constants as final"
+#endif
+#if defined(CONFIG_MODULES) && !defined(CONFIG_STRICT_MODULE_RWX)
+#error "CONFIG_DONJON needs CONFIG_STRICT_MODULE_RWX: text of modules becomes executable page by page, apart from their data"
+#endif
+#ifdef CONFIG_ARM64_PTR_AUTH
+#error "CONFIG_DONJON needs CONFIG_ARM64_PTR_AUTH=n: SCTLR_EL1 would change with the task"
+#endif
+#ifdef CONFIG_ARMV8_DEPRECATED
+#error "CONFIG_DONJON needs CONFIG_ARMV8_DEPRECATED=n: its sysctls change SCTLR_EL1 while the system runs"
+#endif
+#ifdef CONFIG_BPF_JIT_ALWAYS_ON
+#error "CONFIG_DONJON needs CONFIG_BPF_JIT_ALWAYS_ON=n: before the hand-over programs run in the interpreter"
+#endif
+#ifdef CONFIG_KGDB
+#error "CONFIG_DONJON needs CONFIG_KGDB=n: a debugger would write text and registers from outside"
 #endif
 
 #endif /* CONFIG_DONJON */

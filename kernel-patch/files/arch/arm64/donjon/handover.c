@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The hand-over: from then on the inner domain believes nothing that this
+ * kernel says about tables, registers and code.
+ */
+#define pr_fmt(fmt) "donjon: " fmt
+
+#include <linux/atomic.h>
+#include <linux/build_bug.h>
+#include <linux/cpumask.h>
+#include <linux/donjon.h>
+#include <linux/gfp.h>
+#include <linux/init.h>
+#include <linux/mm.h>
+#include <linux/panic.h>
+#include <linux/printk.h>
+#include <linux/stop_machine.h>
+
+#include <asm/donjon.h>
+#include <asm/donjon_tables.h>
+#include <asm/sections.h>
+#include <asm/vectors.h>
+
+/* As in inner-domain/abi; one page. */
+struct donjon_handover {
+	u64 table_pool_start;
+	u64 table_pool_end;
+	u64 text_pool_start;
+	u64 text_pool_end;
+	u64 text_start;
+	u64 text_end;
+	u64 rodata_start;
+	u64 rodata_end;
+	u64 vectors;
+	u64 root_count;
+	u64 roots[DONJON_HANDOVER_ROOTS];
+};
+
+static_assert(sizeof(struct donjon_handover) <= PAGE_SIZE);
+
+struct work {
+	struct donjon_handover *args;
+	struct donjon_result result;	/* of the hand-over */
+	struct donjon_result check;	/* of a CPU whose registers are wrong */
+	int bad_cpu;
+	atomic_t arrived;
+	bool done;
+};
+
+/* Nobody else runs, so no root comes or goes. */
+static struct donjon_result hand_over(struct donjon_handover *args)
+{
+	args->root_count = donjon_collect_roots(args->roots, DONJON_HANDOVER_ROOTS);
+	if (args->root_count > DONJON_HANDOVER_ROOTS)
+		return (struct donjon_result){ .status = DONJON_ERR_INVALID_ARGUMENT };
+	return __donjon_call(DONJON_FN_HANDOVER, __pa(args), 0, 0, 0, 0, 0);
+}
+
+/* On all CPUs, interrupts off. The first to come does it for all. */
+static int on_each_cpu_stopped(void *data)
+{
+	struct work *work = data;
+	struct donjon_result result;
+
+	if (atomic_inc_return(&work->arrived) == 1) {
+		work->result = hand_over(work->args);
+		if (!work->result.status) {
+			donjon_live = true;
+			donjon_pool_handed_over();
+		}
+		/* The result is there before anybody looks at it */
+		smp_store_release(&work->done, true);
+	} else {
+		/* Pairs with the release above */
+		while (!smp_load_acquire(&work->done))
+			cpu_relax();
+	}
+	if (work->result.status)
+		return 0;
+
+	result = __donjon_call(DONJON_FN_HANDOVER, 0, 0, 0, 0, 0, 0);
+	if (result.status && cmpxchg(&work->bad_cpu, -1, smp_processor_id()) == -1)
+		work->check = result;
+	return 0;
+}
+
+void donjon_handover(void)
+{
+	struct work work = { .bad_cpu = -1 };
+
+	if (!donjon_present())
+		return;
+	if (!rodata_enabled)
+		panic("donjon: rodata=off leaves nothing to protect\n");
+
+	work.args = (struct donjon_handover *)get_zeroed_page(GFP_KERNEL);
+	if (!work.args)
+		panic("donjon: no memory for the hand-over\n");
+	work.args->table_pool_start = donjon_table_pool_start;
+	work.args->table_pool_end = donjon_table_pool_end;
+	work.args->text_pool_start = donjon_text_pool_start;
+	work.args->text_pool_end = donjon_text_pool_end;
+	work.args->text_start = (u64)_stext;
+	work.args->text_end = (u64)_etext;
+	work.args->rodata_start = (u64)__start_rodata;
+	work.args->rodata_end = (u64)__init_begin;
+	work.args->vectors = (u64)vectors;
+
+	stop_machine(on_each_cpu_stopped, &work, cpu_online_mask);
+
+	if (work.result.status)
+		panic("donjon: hand-over refused: %s (error %ld, value %#lx)\n",
+		      donjon_reason(work.result), work.result.status,
+		      work.result.value);
+	if (work.bad_cpu >= 0)
+		panic("donjon: registers of CPU %d refused: %s (error %ld)\n",
+		      work.bad_cpu, donjon_reason(work.check), work.check.status);
+	free_page((unsigned long)work.args);
+	pr_info("hand-over done on %u CPUs\n", atomic_read(&work.arrived));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Code that changes after the hand-over: the inner domain writes it, after a
+ * look at each new instruction.
+ */
+#ifndef __ASM_DONJON_TEXT_H
+#define __ASM_DONJON_TEXT_H
+
+#include <linux/types.h>
+
+#include <asm/donjon_tables.h>
+
+/* Whether kernel code is read-only in every mapping, so that these write it. */
+static __always_inline bool donjon_writes_text(void)
+{
+	return donjon_live;
+}
+
+/*
+ * Replace instructions, also in pages that are not executable yet. Address and
+ * size are multiples of 4. Returns 0 or a negative errno; with more than 8
+ * bytes a part of them may be written then.
+ */
+int donjon_write_text(void *address, const void *source, size_t bytes);
+int donjon_fill_text(void *address, u32 instruction, size_t bytes);
+
+/*
+ * Replace pages of vmalloc memory by executable copies. The owner is named if
+ * an instruction is refused; the pages before it are executable then, and
+ * freeing the memory undoes that.
+ */
+int donjon_seal_text(unsigned long address, int pages, const char *owner);
+
+#endif /* __ASM_DONJON_TEXT_H */
