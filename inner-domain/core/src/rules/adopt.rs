@@ -84,7 +84,6 @@ impl<'a, C: Checks> Rules<'a, C> {
             self.pool[table].children += 1;
         }
         self.pool[index] = PoolFrame {
-            parent,
             va,
             root,
             flushes: self.pool[index].flushes,

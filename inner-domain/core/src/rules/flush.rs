@@ -68,6 +68,6 @@ impl<C: Checks> Rules<'_, C> {
     pub(super) fn forget_root(&mut self, root: usize) {
         let root = &mut self.pool[root];
         root.flushes = root.flushes.wrapping_add(1);
-        root.pending = false;
+        root.unflushed = false;
     }
 }

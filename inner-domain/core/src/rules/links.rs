@@ -89,8 +89,7 @@ impl<C: Checks> Rules<'_, C> {
             return Err(Reason::BadSlot);
         }
         let va = u64::MAX << 47 | (slot as u64) << Level::Zero.shift();
-        let child = self.take(hw, value, FrameType::KernelTable1, NO_ROOT, va)?;
-        self.pool[child].parent = entry;
+        self.take(hw, value, FrameType::KernelTable1, NO_ROOT, va)?;
         let entries = [entry + ROOT_HALF as u64 * 8, entry];
         for entry in entries {
             hw.perform(Step::Write { entry, value });
@@ -111,8 +110,7 @@ impl<C: Checks> Rules<'_, C> {
             (Level::Zero, true) => table as u16,
             _ => self.pool[table].root,
         };
-        let child = self.take(hw, value, class, root, self.address(place))?;
-        self.pool[child].parent = entry;
+        self.take(hw, value, class, root, self.address(place))?;
         self.pool[table].children += 1;
         hw.perform(Step::Write { entry, value });
         Ok(())
@@ -127,7 +125,7 @@ impl<C: Checks> Rules<'_, C> {
         class: FrameType,
         root: u16,
         va: u64,
-    ) -> Result<usize, Reason> {
+    ) -> Result<(), Reason> {
         if !is_plain_table(descriptor) {
             return Err(Reason::BadDescriptor);
         }
@@ -141,7 +139,7 @@ impl<C: Checks> Rules<'_, C> {
             self.pool[child].children = 0;
         } else if was != Some(class) {
             return Err(Reason::BadTable);
-        } else if self.pool[child].pending && user {
+        } else if self.pool[child].detached && user {
             // Kernel tables do not move: what they make executable stays where it is.
             if class == FrameType::UserTable1 && self.pool[child].children != 0 {
                 return Err(Reason::InUse);
@@ -150,13 +148,13 @@ impl<C: Checks> Rules<'_, C> {
         } else if C::PARENT {
             return Err(Reason::BadTable);
         } else {
-            return Ok(child);
+            return Ok(());
         }
-        if user && self.pool[usize::from(root)].pending {
+        if user && self.pool[usize::from(root)].unflushed {
             self.flush_root(hw, usize::from(root));
         }
         let table = &mut self.pool[child];
-        table.pending = false;
+        table.detached = false;
         table.root = root;
         table.va = va;
         // What may be in the TLB for these addresses comes from tables that were here before,
@@ -166,7 +164,7 @@ impl<C: Checks> Rules<'_, C> {
         if class == FrameType::UserTable2 && table.children != 0 {
             self.follow(hw, frame, root, va);
         }
-        Ok(child)
+        Ok(())
     }
 
     /// Makes sure that no stale walk takes a free frame for what it was.
@@ -228,9 +226,9 @@ impl<C: Checks> Rules<'_, C> {
         let child = child.ok_or(Reason::NotATable)?;
         hw.perform(Step::Write { entry, value });
         self.pool[table].children = self.pool[table].children.saturating_sub(1);
-        self.pool[child].pending = true;
+        self.pool[child].detached = true;
         if let Some(root) = self.pool.get_mut(usize::from(self.pool[child].root)) {
-            root.pending = true;
+            root.unflushed = true;
             self.pool[child].mark = self.pool[usize::from(self.pool[child].root)].flushes;
         } else {
             // A kernel table: rare, and the TLB may hold any of its leaves, at both addresses.

@@ -16,8 +16,6 @@ pub struct PoolFrame {
     /// One bit per entry of a level 3 table: a valid entry was cleared here since the TLB was
     /// last known to hold nothing for its address.
     pub(super) stale: [u64; ENTRIES / 64],
-    /// The entry that leads here, or that last did.
-    pub(super) parent: u64,
     /// First virtual address that the table translates, or last did.
     pub(super) va: u64,
     /// Of a user root: how often all that the TLB may know of it has been dropped. Never set
@@ -33,9 +31,11 @@ pub struct PoolFrame {
     pub(super) asid_or_epoch: u16,
     /// The class of a free frame's last use; [`FrameType::PoolFree`] if there was none.
     pub(super) last: FrameType,
-    /// Of a root: a table below it was unlinked since `flushes` changed. Of another table: it
-    /// is linked nowhere.
-    pub(super) pending: bool,
+    /// Linked nowhere, though a table. Never set for a root.
+    pub(super) detached: bool,
+    /// Of a root: a table below it was unlinked since `flushes` changed. Tables that outlived
+    /// a root may still set it when the frame has long become something else.
+    pub(super) unflushed: bool,
 }
 
 const _: () = assert!(size_of::<PoolFrame>() <= 96);
@@ -44,7 +44,6 @@ impl PoolFrame {
     /// A frame that has never been a table.
     pub const NEW: Self = Self {
         stale: [0; ENTRIES / 64],
-        parent: 0,
         va: 0,
         flushes: 0,
         mark: 0,
@@ -52,7 +51,8 @@ impl PoolFrame {
         children: 0,
         asid_or_epoch: 0,
         last: FrameType::PoolFree,
-        pending: false,
+        detached: false,
+        unflushed: false,
     };
 }
 

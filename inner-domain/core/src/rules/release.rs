@@ -28,7 +28,7 @@ impl<C: Checks> Rules<'_, C> {
             FrameType::PoolFree => return Ok(()),
             FrameType::UserTable0 => self.release_root(index)?,
             _ if class.as_table().is_none() => return Err(Reason::WrongFrame),
-            _ if !self.pool[index].pending || self.pool[index].children != 0 => {
+            _ if !self.pool[index].detached || self.pool[index].children != 0 => {
                 return Err(Reason::InUse);
             }
             FrameType::KernelTable3 => self.free_text_below(hw, frame),
@@ -38,7 +38,7 @@ impl<C: Checks> Rules<'_, C> {
         hw.perform(Step::ZeroFrame(frame));
         hw.perform(Step::BarrierStore);
         let metadata = &mut self.pool[index];
-        metadata.pending = false;
+        metadata.detached = false;
         metadata.children = 0;
         metadata.last = class;
         metadata.asid_or_epoch = self.epoch;

@@ -39,12 +39,11 @@ impl<C: Checks> Rules<'_, C> {
     /// Metadata of a root without tables.
     pub(super) fn make_root(&mut self, index: usize) {
         let root = &mut self.pool[index];
-        root.parent = 0;
         root.va = 0;
         root.root = NO_ROOT;
         root.children = 0;
         root.asid_or_epoch = 0;
-        root.pending = false;
+        root.unflushed = false;
     }
 
     /// Makes `root`, or for 0 the root that maps nothing, the current one of a CPU: the value
