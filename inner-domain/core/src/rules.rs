@@ -33,6 +33,7 @@ mod roots;
 mod slots;
 mod step;
 mod text;
+mod verdict;
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::{MAX_CPUS, PAGE_SIZE};
@@ -47,6 +48,7 @@ pub use pool_frame::PoolFrame;
 pub use pools::{MAX_TABLE_BLOCKS, MAX_TEXT_BLOCKS, PoolKind};
 pub use step::{Hardware, Step};
 pub use text::{KernelLeaf, Seal};
+pub(crate) use verdict::{is_plain_table, may_be_linked};
 
 /// ASIDs that there are.
 pub const ASIDS: usize = 1 << 16;
