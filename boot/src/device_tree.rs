@@ -14,6 +14,7 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::standard::NodeStandard;
 use dtoolkit::{Node, Property};
 
+use crate::devices;
 use crate::failure::Failure;
 
 /// Reads the device tree at a physical address.
@@ -145,6 +146,7 @@ fn ranges(node: &FdtNode) -> Result<Vec<Range>, Failure> {
 /// inner domain is there.
 pub fn amend(tree: &Fdt, withheld: &[Range]) -> Result<Vec<u8>, Failure> {
     let mut model = DeviceTree::from_fdt(tree);
+    devices::disable_withheld(&mut model.root);
     // Linux ignores all of /reserved-memory unless its cells are the root's.
     let root = cells(&tree.root())?;
     match tree.find_node("/reserved-memory") {

@@ -5,6 +5,7 @@ use core::fmt::Display;
 use core::panic::PanicInfo;
 
 use donjon_core::cpus::CpuError;
+use donjon_core::devices::TooManyDevices;
 use donjon_core::outer_range::TooManyRanges;
 use donjon_core::requirements::Unmet;
 use donjon_core::tables::MapError;
@@ -50,6 +51,8 @@ pub enum Failure {
     Map(#[from] MapError),
     #[error("{0}")]
     Ranges(#[from] TooManyRanges),
+    #[error("{0}")]
+    Devices(#[from] TooManyDevices),
     #[error("an address of the image is impossible: {0:#x}")]
     Address(u64),
     #[error("mode tlbi would invalidate {0} mappings one by one and can do {max}: give the machine whole GiB of memory", max = donjon_abi::layout::GATE_TLBI_MAX)]

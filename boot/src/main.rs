@@ -12,6 +12,8 @@ mod assembly;
 #[cfg(target_os = "none")]
 mod device_tree;
 #[cfg(target_os = "none")]
+mod devices;
+#[cfg(target_os = "none")]
 mod entry;
 #[cfg(target_os = "none")]
 mod failure;

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The devices that the outer domain may map: whole pages, in few ranges.
+//!
+//! What is neither RAM nor on this list is mapped by nobody. The boot stage makes the list from
+//! the device tree and leaves out what can be told to write memory of anybody's choice or to
+//! drive a CPU from outside ([`is_withheld`]).
+
+use donjon_abi::boot_info::{Bank, MAX_DEVICES};
+use donjon_abi::layout::PAGE_SIZE;
+use donjon_abi::tcr::PHYSICAL_ADDRESS_BITS;
+use thiserror::Error;
+
+use crate::placement::Range;
+
+/// The list has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the devices are in more than {MAX_DEVICES} pieces of the address space; the one at {address:#x} has no room"
+)]
+pub struct TooManyDevices {
+    /// First address of the device that did not fit.
+    pub address: u64,
+}
+
+/// Sorted ranges of whole pages that neither overlap nor touch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceList {
+    ranges: [Bank; MAX_DEVICES],
+    used: usize,
+}
+
+impl DeviceList {
+    /// No device.
+    pub const fn new() -> Self {
+        Self {
+            ranges: [Bank { start: 0, end: 0 }; MAX_DEVICES],
+            used: 0,
+        }
+    }
+
+    /// The list that [`banks`](Self::banks) gave; empty ones are skipped.
+    ///
+    /// # Errors
+    ///
+    /// None for what [`banks`](Self::banks) gave.
+    pub fn from_banks(banks: &[Bank]) -> Result<Self, TooManyDevices> {
+        let mut list = Self::new();
+        for range in banks.iter().filter_map(|it| Range::new(it.start, it.end)) {
+            list.add(range)?;
+        }
+        Ok(list)
+    }
+
+    /// The ranges, empty ones at the end.
+    pub const fn banks(&self) -> [Bank; MAX_DEVICES] {
+        self.ranges
+    }
+
+    /// The ranges.
+    pub fn iter(&self) -> impl Iterator<Item = Bank> + '_ {
+        self.ranges.iter().take(self.used).copied()
+    }
+
+    /// Adds the pages that `range` touches, as far as they can be addressed.
+    ///
+    /// # Errors
+    ///
+    /// [`TooManyDevices`] if the list is full; it is unchanged then.
+    pub fn add(&mut self, range: Range) -> Result<(), TooManyDevices> {
+        let Some(added) = pages(range) else {
+            return Ok(());
+        };
+        let touching = |it: &Bank| it.start <= added.end && added.start <= it.end;
+        let mut hull = added;
+        let mut rest = Self::new();
+        for it in self.iter() {
+            if touching(&it) {
+                hull.start = hull.start.min(it.start);
+                hull.end = hull.end.max(it.end);
+            } else {
+                rest.ranges[rest.used] = it;
+                rest.used += 1;
+            }
+        }
+        rest.insert(hull)?;
+        *self = rest;
+        Ok(())
+    }
+
+    /// Takes the pages that `range` touches out of the list.
+    ///
+    /// # Errors
+    ///
+    /// [`TooManyDevices`] if a range would become two and there is no room; the list is unchanged
+    /// then.
+    pub fn remove(&mut self, range: Range) -> Result<(), TooManyDevices> {
+        let Some(removed) = pages(range) else {
+            return Ok(());
+        };
+        let mut rest = Self::new();
+        for it in self.iter() {
+            let parts = [
+                (it.start, it.end.min(removed.start)),
+                (it.start.max(removed.end), it.end),
+            ];
+            for (start, end) in parts.into_iter().filter(|(start, end)| start < end) {
+                rest.insert(Bank { start, end })?;
+            }
+        }
+        *self = rest;
+        Ok(())
+    }
+
+    /// Whether all of `range` is on the list.
+    pub fn encloses(&self, range: Range) -> bool {
+        self.iter()
+            .any(|it| it.start <= range.start() && range.end() <= it.end)
+    }
+
+    fn insert(&mut self, bank: Bank) -> Result<(), TooManyDevices> {
+        if self.used == MAX_DEVICES {
+            let address = bank.start;
+            return Err(TooManyDevices { address });
+        }
+        let place = self.iter().filter(|it| it.start < bank.start).count();
+        self.ranges.copy_within(place..self.used, place + 1);
+        self.ranges[place] = bank;
+        self.used += 1;
+        Ok(())
+    }
+}
+
+/// The pages that a range touches, cut off where physical addresses end.
+const fn pages(range: Range) -> Option<Bank> {
+    const END: u64 = 1 << PHYSICAL_ADDRESS_BITS;
+    if range.start() >= END {
+        return None;
+    }
+    let end = if range.end() < END { range.end() } else { END };
+    Some(Bank {
+        start: range.start() & !(PAGE_SIZE - 1),
+        end: end.next_multiple_of(PAGE_SIZE),
+    })
+}
+
+/// What one entry of a `ranges` property says: where a part of a bus appears on its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// First address on the bus.
+    pub child: u64,
+    /// The address that it has on the parent.
+    pub parent: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
+impl Window {
+    /// Where `range` of the bus appears on the parent, if all of it lies in this window.
+    pub fn translate(self, range: Range) -> Option<Range> {
+        let offset = range.start().checked_sub(self.child)?;
+        if offset.checked_add(range.size())? > self.size {
+            return None;
+        }
+        Range::with_size(self.parent.checked_add(offset)?, range.size())
+    }
+}
+
+/// Devices that write memory on command or reach into CPUs, by their `compatible` strings; those
+/// that end in `*` by how they begin.
+const WITHHELD: [&str; 26] = [
+    // Copies what it is told to anywhere.
+    "qemu,fw-cfg-mmio",
+    // Writes its tables and the pending bits of LPIs.
+    "arm,gic-v3-its",
+    // Debug and trace: reads and writes memory through a CPU, or stops it.
+    "arm,coresight-*",
+    "arm,embedded-trace-*",
+    "arm,cpu-debug",
+    "arm,armv7-debug",
+    "arm,primecell-debug*",
+    "qcom,coresight-*",
+    // DMA controllers.
+    "arm,pl080",
+    "arm,pl081",
+    "arm,pl330",
+    "arm,dma-350",
+    "brcm,bcm2835-dma",
+    "brcm,bcm2711-dma",
+    "brcm,bcm2712-dma",
+    "allwinner,sun50i-a64-dma",
+    "allwinner,sun50i-h6-dma",
+    "fsl,edma-dma*",
+    "fsl,imx8qm-edma",
+    "mediatek,mt8173-cqdma",
+    "nvidia,tegra186-gpcdma",
+    "qcom,bam-v1.7.0",
+    "snps,axi-dma-1.01a",
+    "snps,dma-spear1340",
+    "xlnx,zynqmp-dma-1.0",
+    "xlnx,axi-dma-1.00.a",
+];
+
+/// Whether the outer domain must not have a device that is `compatible` with this.
+pub fn is_withheld(compatible: &str) -> bool {
+    WITHHELD
+        .iter()
+        .any(|pattern| match pattern.strip_suffix('*') {
+            Some(start) => compatible.starts_with(start),
+            None => compatible == *pattern,
+        })
+}
+
+#[cfg(test)]
+mod tests;
