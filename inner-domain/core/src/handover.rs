@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The hand-over: the last moment of trust.
+//!
+//! Linux has built its tables by itself so far. Here everything that the two lower halves of the
+//! roots lead to is looked at once, every frame gets its type, and what the rules of
+//! [`crate::rules`] would forbid is refused. From then on the rules keep it so.
+//!
+//! In this order:
+//!
+//! 1. The description makes sense, the pools are the outer domain's free memory.
+//! 2. Each tree of tables is a tree: every table has one parent, is of one level, stands in a
+//!    pool (the kernel's may stand elsewhere), and the halves of the kernel's root agree.
+//! 3. Kernel tables that stand elsewhere are copied into the pool. Each step of it leaves the
+//!    translations as they are.
+//! 4. What is executable at EL1 is the text and nothing else; its frames are scanned.
+//! 5. The pools become read-only in the linear map, and free frames of the tables' pool zero.
+//! 6. Every leaf is checked by the rule that a table write goes through, now that all types are
+//!    known.
+//! 7. Everything is invalidated.
+//!
+//! All this runs once, on one CPU while the others wait with interrupts masked.
+
+mod code;
+mod copy;
+mod cursor;
+mod description;
+mod error;
+mod gate;
+mod group;
+mod leaves;
+mod linear;
+mod place;
+mod survey;
+
+use donjon_abi::call::Handover;
+use donjon_abi::layout::PAGE_SIZE;
+
+use crate::frames::FrameType;
+use crate::placement::Range;
+use crate::rules::{Checks, Hardware, Rules};
+use description::{Description, units};
+
+pub use error::{DescriptionError, Fault, HandoverError, Part};
+pub use place::Place;
+
+/// What the inner domain knows of the machine by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine<'a> {
+    /// Physical address of the kernel's root.
+    pub root: u64,
+    /// The table block, with that root in it.
+    pub table_block: Range,
+    /// RAM.
+    pub banks: &'a [Range],
+    /// The inner domain's own memory and the pages that it shares with nobody.
+    pub inner: &'a [Range],
+}
+
+/// An instruction that text must not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadInstruction {
+    /// Bytes from the start of the frame.
+    pub offset: usize,
+    /// The instruction.
+    pub instruction: u32,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Tables of the kernel, the root's included.
+    pub kernel_tables: u64,
+    /// Those of them that were copied into the pool.
+    pub copied: u64,
+    /// Tables of users, roots included.
+    pub user_tables: u64,
+    /// Leaves.
+    pub leaves: u64,
+    /// Pages of text.
+    pub text_pages: u64,
+    /// Pages of constants.
+    pub constant_pages: u64,
+    /// Physical address with which the linear map begins.
+    pub linear_start: u64,
+}
+
+/// Takes over the machine that Linux describes in `said`: types all frames in `rules` and makes
+/// the pools read-only. `scan` looks for forbidden instructions in a frame.
+///
+/// Nothing may write tables meanwhile. `rules` have not been used before.
+///
+/// # Errors
+///
+/// [`HandoverError`] for the first thing found that the rules forbid. The machine must not go
+/// on then: some of the steps were made.
+pub fn take_over<H: Hardware, C: Checks>(
+    rules: &mut Rules<'_, C>,
+    hardware: &mut H,
+    machine: &Machine<'_>,
+    said: &Handover,
+    scan: impl FnMut(u64) -> Result<(), BadInstruction>,
+) -> Result<Summary, HandoverError> {
+    let description = Description::new(said)?;
+    let mut takeover = Takeover {
+        rules,
+        hardware,
+        machine,
+        description,
+        summary: Summary::default(),
+    };
+    takeover.type_known_frames()?;
+    takeover.survey()?;
+    takeover.copy_tables()?;
+    takeover.check_gate()?;
+    takeover.find_code(scan)?;
+    takeover.close_pools()?;
+    takeover.check_leaves()?;
+    takeover.rules.adopt_end(takeover.hardware);
+    Ok(takeover.summary)
+}
+
+/// The work in progress.
+struct Takeover<'t, 'r, H: Hardware, C: Checks> {
+    rules: &'t mut Rules<'r, C>,
+    hardware: &'t mut H,
+    machine: &'t Machine<'t>,
+    description: Description<'t>,
+    summary: Summary,
+}
+
+impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
+    /// What is known without a look at the tables.
+    fn type_known_frames(&mut self) -> Result<(), HandoverError> {
+        let (mut address, end) = self.rules.frames().span();
+        // What lies between the banks is no memory, hence nobody's.
+        while address < end {
+            let is_ram = self.machine.banks.iter().any(|bank| bank.contains(address));
+            let frame = if is_ram {
+                FrameType::Ordinary
+            } else {
+                FrameType::Inner
+            };
+            self.set(address, frame);
+            address += PAGE_SIZE;
+        }
+        for range in self.machine.inner {
+            self.set_all(*range, FrameType::Inner);
+        }
+        self.set_all(self.machine.table_block, FrameType::KernelReadOnly);
+        self.open_pools()
+    }
+
+    fn set(&mut self, address: u64, frame: FrameType) {
+        self.rules.frames_mut().set(address, frame);
+    }
+
+    fn set_all(&mut self, range: Range, frame: FrameType) {
+        for address in units(range, PAGE_SIZE) {
+            self.set(address, frame);
+        }
+    }
+
+    /// The type of a frame, none where there is no RAM.
+    fn frame(&self, address: u64) -> Option<FrameType> {
+        self.rules.frames().get(address)
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Walking a tree of tables without recursion: the caller looks at each entry and says whether
+//! to go below it.
+
+use donjon_abi::layout::ROOT_HALF;
+
+use super::place::Place;
+use crate::address::{ENTRIES, Level};
+use crate::descriptor::Descriptor;
+use crate::rules::Hardware;
+
+/// First address of the upper range in the outer view.
+pub(super) const UPPER_RANGE: u64 = 0xffff_8000_0000_0000;
+
+const LEVELS: [Level; 4] = [Level::Zero, Level::One, Level::Two, Level::Three];
+
+/// One entry with bit 0 set.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub level: Level,
+    pub index: usize,
+    /// Where it stands, what it translates, its value.
+    pub place: Place,
+}
+
+impl Entry {
+    pub fn decode(&self) -> Descriptor {
+        Descriptor::decode(self.place.descriptor, self.level)
+    }
+}
+
+/// A position in the lower half of a root and the tables below it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor {
+    base: u64,
+    tables: [u64; 4],
+    /// The next entry of each table on the way down.
+    next: [usize; 4],
+    depth: usize,
+}
+
+impl Cursor {
+    /// At the first entry of the kernel's root. Its lower half is the outer view's.
+    pub const fn kernel(root: u64) -> Self {
+        Self::new(root, UPPER_RANGE)
+    }
+
+    /// At the first entry of a user root.
+    pub const fn user(root: u64) -> Self {
+        Self::new(root, 0)
+    }
+
+    const fn new(root: u64, base: u64) -> Self {
+        Self {
+            base,
+            tables: [root, 0, 0, 0],
+            next: [0; 4],
+            depth: 0,
+        }
+    }
+
+    /// The next entry with bit 0 set: of the table that was last descended to, or of those above
+    /// when it has no more.
+    pub fn next(&mut self, hardware: &impl Hardware) -> Option<Entry> {
+        loop {
+            let depth = self.depth;
+            let end = if depth == 0 { ROOT_HALF } else { ENTRIES };
+            let index = self.next[depth];
+            if index == end {
+                self.depth = depth.checked_sub(1)?;
+                continue;
+            }
+            let entry = self.tables[depth] + index as u64 * 8;
+            let descriptor = hardware.read(entry);
+            let va = self.va();
+            self.next[depth] += 1;
+            if descriptor & 1 != 0 {
+                return Some(Entry {
+                    level: LEVELS[depth],
+                    index,
+                    place: Place {
+                        va,
+                        entry,
+                        descriptor,
+                    },
+                });
+            }
+        }
+    }
+
+    /// Goes on with the table that the last entry leads to, at `table`. Below level 3 there is
+    /// none.
+    pub const fn descend(&mut self, table: u64) {
+        if self.depth + 1 < LEVELS.len() {
+            self.depth += 1;
+            self.tables[self.depth] = table;
+            self.next[self.depth] = 0;
+        }
+    }
+
+    /// The address that the next entry translates. On the way down each index but the last is
+    /// one ahead.
+    fn va(&self) -> u64 {
+        let above = (0..self.depth).map(|depth| (LEVELS[depth], self.next[depth] - 1));
+        let last = (LEVELS[self.depth], self.next[self.depth]);
+        above
+            .chain([last])
+            .map(|(level, index)| (index as u64) << level.shift())
+            .sum::<u64>()
+            + self.base
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The gate's tables, which the boot stage made and Linux had no business with.
+
+use donjon_abi::layout::{GATE, GATE_L1_PAGE, GATE_L2_PAGE, GATE_L3_PAGE, GATE_SLOT, PAGE_SIZE};
+
+use super::error::{Fault, HandoverError};
+use super::{Place, Takeover};
+use crate::address::{ENTRIES, Level, PhysicalAddress};
+use crate::descriptor::{Descriptor, Kind};
+use crate::frames::FrameType;
+use crate::rules::{Checks, Hardware};
+
+impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
+    /// They lead from the root through three pages of the table block to one page of the inner
+    /// domain, and nowhere else. That page becomes the gate.
+    pub(super) fn check_gate(&mut self) -> Result<(), HandoverError> {
+        let page = |number: u64| self.machine.table_block.start() + number * PAGE_SIZE;
+        let tables = [
+            self.machine.root,
+            page(GATE_L1_PAGE),
+            page(GATE_L2_PAGE),
+            page(GATE_L3_PAGE),
+        ];
+        let mut place = Place::default();
+        for (table, expected) in tables.iter().zip(tables.iter().skip(1)) {
+            let first = *table == self.machine.root;
+            place = self.only_entry(*table, if first { GATE_SLOT } else { 0 }, !first)?;
+            let expected = PhysicalAddress::new(*expected).map(|it| Descriptor::table(it).encode());
+            if Some(place.descriptor) != expected {
+                return Err(HandoverError::at(place)(Fault::Gate));
+            }
+        }
+        let leaf = self.only_entry(tables[3], 0, true)?;
+        let Descriptor::Page { output, .. } = Descriptor::decode(leaf.descriptor, Level::Three)
+        else {
+            return Err(HandoverError::at(place)(Fault::Gate));
+        };
+        let expected = Descriptor::leaf(Level::Three, output, Kind::GateText);
+        let is_inner = self.frame(output.as_u64()) == Some(FrameType::Inner);
+        if !is_inner || expected.map(Descriptor::encode) != Some(leaf.descriptor) {
+            return Err(HandoverError::at(leaf)(Fault::Gate));
+        }
+        self.set(output.as_u64(), FrameType::Gate);
+        Ok(())
+    }
+
+    /// The entry of a table for the gate; `alone` if it must be the only one.
+    fn only_entry(&self, table: u64, index: usize, alone: bool) -> Result<Place, HandoverError> {
+        let place = |index: usize| {
+            let entry = table + index as u64 * 8;
+            Place {
+                va: GATE,
+                entry,
+                descriptor: self.hardware.read(entry),
+            }
+        };
+        let others = (0..ENTRIES).filter(|it| *it != index && alone).map(place);
+        if let Some(other) = others.into_iter().find(|it| it.descriptor & 1 != 0) {
+            return Err(HandoverError::at(other)(Fault::Gate));
+        }
+        Ok(place(index))
+    }
+}

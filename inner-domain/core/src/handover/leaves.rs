@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Step 6: every leaf, now that all types are known.
+//!
+//! The rule is that of table writes. What is more here: Linux's image is mapped in larger leaves
+//! than a table write may make.
+
+use donjon_abi::layout::{GATE_SLOT, PAGE_SIZE, SLOT_SIZE};
+
+use super::Takeover;
+use super::cursor::{Cursor, Entry, UPPER_RANGE};
+use super::error::{Fault, HandoverError};
+use super::group;
+use crate::address::{ENTRIES, Level};
+use crate::descriptor::{Attributes, Descriptor};
+use crate::frames::FrameType;
+use crate::rules::{Checks, Hardware};
+
+/// Bit 1 of a page, which a block has not.
+const PAGE: u64 = 0b10;
+
+/// Frames that one block or contiguous group may show together, because they are always shown
+/// with the same permissions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Ordinary,
+    Text,
+    /// The table block is among the constants.
+    Constants,
+    Pool,
+    TextPool,
+    /// Nobody shows these at all.
+    Hidden,
+    /// Not RAM.
+    Elsewhere,
+}
+
+impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
+    pub(super) fn check_leaves(&mut self) -> Result<(), HandoverError> {
+        let mut cursor = Cursor::kernel(self.machine.root);
+        while let Some(entry) = cursor.next(self.hardware) {
+            match entry.decode() {
+                Descriptor::Table { .. } if is_gate(&entry) => {}
+                Descriptor::Table { next, .. } => cursor.descend(next.as_u64()),
+                Descriptor::Block { output, attributes }
+                | Descriptor::Page { output, attributes } => {
+                    self.check_kernel_leaf(&entry, output.as_u64(), attributes)
+                        .map_err(HandoverError::at(entry.place))?;
+                    self.summary.leaves += 1;
+                }
+                Descriptor::Invalid => {}
+            }
+        }
+        let roots = self.description.roots;
+        for root in roots {
+            self.check_user_leaves(*root)?;
+        }
+        Ok(())
+    }
+
+    fn check_user_leaves(&mut self, root: u64) -> Result<(), HandoverError> {
+        let mut cursor = Cursor::user(root);
+        while let Some(entry) = cursor.next(self.hardware) {
+            if let Descriptor::Table { next, .. } = entry.decode() {
+                cursor.descend(next.as_u64());
+                continue;
+            }
+            let leaf = entry.place.descriptor;
+            let checked = self.rules.check_page(leaf, true);
+            checked
+                .map_err(|reason| self.refused(reason, leaf))
+                .map_err(HandoverError::at(entry.place))?;
+            self.summary.leaves += 1;
+        }
+        Ok(())
+    }
+
+    fn check_kernel_leaf(
+        &self,
+        entry: &Entry,
+        output: u64,
+        attributes: Attributes,
+    ) -> Result<(), Fault> {
+        let offset = entry.place.va - UPPER_RANGE;
+        let is_linear = offset < SLOT_SIZE;
+        if is_linear && output != self.summary.linear_start + offset {
+            return Err(Fault::NotLinear);
+        }
+        let kind = self.kind_of_leaf(entry.level, output)?;
+        // Elsewhere the pool would still be mapped like this when it is a pool no more.
+        if entry.level == Level::Two && kind == Kind::Pool && !is_linear {
+            return Err(Fault::Mixed);
+        }
+        let leaf = entry.place.descriptor & !Attributes::CONTIGUOUS.bits();
+        if attributes.contains(Attributes::CONTIGUOUS) {
+            if is_linear {
+                return Err(Fault::LinearContiguous);
+            }
+            let first = group::first_output(self.hardware, entry).ok_or(Fault::BrokenGroup)?;
+            if self.kind(first) != kind {
+                return Err(Fault::Mixed);
+            }
+        }
+        // What is executable was looked at when the text was.
+        if !attributes.contains(Attributes::PRIVILEGED_EXECUTE_NEVER) {
+            return Ok(());
+        }
+        let checked = match (entry.level, kind) {
+            (Level::Three, _) => self.rules.check_page(leaf, false),
+            (_, Kind::Ordinary | Kind::Elsewhere) => self.rules.check_block(leaf),
+            // As each of its pages.
+            _ => (0..ENTRIES as u64).try_for_each(|page| {
+                let page = (leaf | PAGE) + page * PAGE_SIZE;
+                self.rules.check_page(page, false)
+            }),
+        };
+        checked.map_err(|reason| self.refused(reason, leaf))
+    }
+
+    fn refused(&self, reason: donjon_abi::call::Reason, leaf: u64) -> Fault {
+        let target = self.frame(leaf & 0x0000_ffff_ffff_f000);
+        Fault::Refused { reason, target }
+    }
+
+    fn kind_of_leaf(&self, level: Level, output: u64) -> Result<Kind, Fault> {
+        let kind = self.kind(output);
+        let pages = level.size() / PAGE_SIZE;
+        if (1..pages).all(|page| self.kind(output + page * PAGE_SIZE) == kind) {
+            Ok(kind)
+        } else {
+            Err(Fault::Mixed)
+        }
+    }
+
+    fn kind(&self, frame: u64) -> Kind {
+        match self.frame(frame) {
+            None => Kind::Elsewhere,
+            Some(FrameType::Ordinary) => Kind::Ordinary,
+            Some(FrameType::KernelText | FrameType::KernelVectors) => Kind::Text,
+            _ if self.machine.table_block.contains(frame) => Kind::Constants,
+            Some(FrameType::KernelReadOnly) => Kind::Constants,
+            Some(FrameType::TextPoolFree) => Kind::TextPool,
+            Some(FrameType::PoolFree) => Kind::Pool,
+            Some(table) if table.as_table().is_some() => Kind::Pool,
+            _ => Kind::Hidden,
+        }
+    }
+}
+
+fn is_gate(entry: &Entry) -> bool {
+    entry.level == Level::Zero && entry.index == GATE_SLOT
+}

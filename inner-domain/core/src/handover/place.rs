@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where something was found.
+
+use core::fmt;
+
+/// One entry of a table, for messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// First virtual address that it translates.
+    pub va: u64,
+    /// Its physical address.
+    pub entry: u64,
+    /// Its value.
+    pub descriptor: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            va,
+            entry,
+            descriptor,
+        } = self;
+        write!(f, "VA {va:#x}, entry {entry:#x}: {descriptor:#x}")
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Step 2: the trees of tables are trees.
+//!
+//! Every table gets its type here, those of the kernel also where they stand outside of the
+//! pool: that is how a second parent shows.
+
+use donjon_abi::layout::{GATE_SLOT, INNER_SLOT, PAGE_SIZE, PHYSMAP_SLOT, ROOT_HALF};
+
+use super::cursor::{Cursor, Entry, UPPER_RANGE};
+use super::error::{DescriptionError, Fault, HandoverError};
+use super::{Place, Takeover};
+use crate::address::{ENTRIES, Level};
+use crate::descriptor::Descriptor;
+use crate::frames::FrameType;
+use crate::rules::{Checks, Hardware, is_plain_table, may_be_linked};
+
+impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
+    pub(super) fn survey(&mut self) -> Result<(), HandoverError> {
+        self.survey_kernel_root()?;
+        self.survey_kernel()?;
+        let roots = self.description.roots;
+        for root in roots {
+            self.survey_user(*root)?;
+        }
+        Ok(())
+    }
+
+    /// The halves of the kernel's root agree, and what must be empty is.
+    fn survey_kernel_root(&mut self) -> Result<(), HandoverError> {
+        let root = self.machine.root;
+        self.set(root, FrameType::KernelTable0);
+        self.summary.kernel_tables += 1;
+        for slot in 0..ROOT_HALF {
+            let entry = root + slot as u64 * 8;
+            let place = Place {
+                va: UPPER_RANGE + ((slot as u64) << Level::Zero.shift()),
+                entry,
+                descriptor: self.hardware.read(entry),
+            };
+            let twin = self.hardware.read(entry + ROOT_HALF as u64 * 8);
+            let fault = if slot == GATE_SLOT || may_be_linked(slot) {
+                (place.descriptor != twin).then_some(Fault::HalvesDiffer(twin))
+            } else {
+                // The inner domain's slots have an entry in the other half.
+                let empty = place.descriptor & 1 == 0;
+                let twin_empty = twin & 1 == 0 || is_inner(slot);
+                (!empty || !twin_empty).then_some(Fault::ForbiddenSlot)
+            };
+            if let Some(fault) = fault {
+                return Err(HandoverError::Entry { place, fault });
+            }
+        }
+        Ok(())
+    }
+
+    fn survey_kernel(&mut self) -> Result<(), HandoverError> {
+        let mut cursor = Cursor::kernel(self.machine.root);
+        while let Some(entry) = cursor.next(self.hardware) {
+            // The gate's tables are looked at as a whole.
+            if entry.level == Level::Zero && entry.index == GATE_SLOT {
+                continue;
+            }
+            if let Some(next) = self
+                .table_below(&entry)
+                .map_err(HandoverError::at(entry.place))?
+            {
+                let class = self.kernel_class(&entry, next);
+                let class = class.map_err(HandoverError::at(entry.place))?;
+                self.set(next, class);
+                self.summary.kernel_tables += 1;
+                cursor.descend(next);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a frame becomes that an entry of a kernel table leads to.
+    fn kernel_class(&self, entry: &Entry, next: u64) -> Result<FrameType, Fault> {
+        let below = entry.level.next().ok_or(Fault::Reserved)?;
+        match self.frame(next) {
+            // Ordinary ones are copied later on. In the table block stands the linear map's, and
+            // nobody has a reason to use another page of it.
+            Some(FrameType::PoolFree | FrameType::Ordinary) => {}
+            Some(FrameType::KernelReadOnly) if next == self.linear_table() => {}
+            Some(found) if found.as_table().is_some() => return Err(Fault::TwoParents),
+            found => return Err(Fault::TableTarget(found)),
+        }
+        Ok(FrameType::table(below, false))
+    }
+
+    fn survey_user(&mut self, root: u64) -> Result<(), HandoverError> {
+        let found = self.frame(root);
+        if found != Some(FrameType::PoolFree) || !root.is_multiple_of(PAGE_SIZE) {
+            return Err(DescriptionError::Root { root, found }.into());
+        }
+        let adopted = self.rules.adopt_root(root);
+        adopted.map_err(|_| DescriptionError::Root { root, found })?;
+        self.summary.user_tables += 1;
+        for index in ROOT_HALF..ENTRIES {
+            let entry = root + index as u64 * 8;
+            let descriptor = self.hardware.read(entry);
+            if descriptor & 1 != 0 {
+                let place = Place {
+                    va: (index as u64) << Level::Zero.shift(),
+                    entry,
+                    descriptor,
+                };
+                return Err(HandoverError::at(place)(Fault::UserRootHalf));
+            }
+        }
+        let mut cursor = Cursor::user(root);
+        while let Some(entry) = cursor.next(self.hardware) {
+            let Some(next) = self
+                .table_below(&entry)
+                .map_err(HandoverError::at(entry.place))?
+            else {
+                continue;
+            };
+            match self.frame(next) {
+                Some(FrameType::PoolFree) => {}
+                Some(found) if found.as_table().is_some() => {
+                    return Err(HandoverError::at(entry.place)(Fault::TwoParents));
+                }
+                found => return Err(HandoverError::at(entry.place)(Fault::TableTarget(found))),
+            }
+            self.adopt(&entry, next)?;
+            self.summary.user_tables += 1;
+            cursor.descend(next);
+        }
+        Ok(())
+    }
+
+    /// Enters a free frame of the pool as the table that `entry` leads to.
+    pub(super) fn adopt(&mut self, entry: &Entry, table: u64) -> Result<(), HandoverError> {
+        let place = entry.place;
+        let adopted = self.rules.adopt_table(table, place.entry, place.va);
+        adopted.map_err(|_| HandoverError::at(place)(Fault::TableTarget(self.frame(table))))
+    }
+
+    /// The table that an entry leads to; none for a leaf.
+    pub(super) fn table_below(&self, entry: &Entry) -> Result<Option<u64>, Fault> {
+        match entry.decode() {
+            Descriptor::Invalid => Err(Fault::Reserved),
+            Descriptor::Table { next, .. } => {
+                if is_plain_table(entry.place.descriptor) {
+                    Ok(Some(next.as_u64()))
+                } else {
+                    Err(Fault::TableBits)
+                }
+            }
+            Descriptor::Block { .. } if entry.level == Level::One => Err(Fault::Level1Block),
+            Descriptor::Block { .. } | Descriptor::Page { .. } => Ok(None),
+        }
+    }
+}
+
+/// Whether the inner half has an entry in this slot.
+fn is_inner(slot: usize) -> bool {
+    slot == PHYSMAP_SLOT || slot == INNER_SLOT
+}
