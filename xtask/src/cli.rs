@@ -33,6 +33,8 @@ pub enum Command {
     Test(TestArguments),
     /// Build Linux alone and say where it is.
     Kernel(KernelArguments),
+    /// Write what is generated from kernel-patch/allow-list.toml, or show a kernel's instructions.
+    AllowList(AllowListArguments),
     /// Write the C header for Linux and the call table of docs/idc.md from inner-domain/abi.
     Header {
         /// Only say whether they are current.
@@ -231,4 +233,15 @@ pub struct KernelArguments {
     /// The host.
     #[command(flatten)]
     pub host: HostArguments,
+}
+
+/// Arguments of `allow-list`.
+#[derive(Args, Debug)]
+pub struct AllowListArguments {
+    /// Only say whether the generated files are current; with a file, only whether it is clean.
+    #[arg(long)]
+    pub check: bool,
+    /// List every instruction in a linked kernel's or module's code that the list decides.
+    #[arg(long, value_name = "FILE")]
+    pub vmlinux: Option<PathBuf>,
 }

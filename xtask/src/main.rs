@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The host side of Donjon: `cargo xtask`.
 
+mod allow;
 mod audit;
 mod bare;
 mod bench;
@@ -48,6 +49,7 @@ fn dispatch(command: &Command) -> Result<u8> {
         } => bench::idc(arguments).map(|()| 0),
         Command::Test(arguments) => test::run(arguments),
         Command::Kernel(arguments) => build_kernel(arguments).map(|()| 0),
+        Command::AllowList(arguments) => allow::run(arguments),
         Command::Header { check } => header::run(*check).map(|()| 0),
     }
 }

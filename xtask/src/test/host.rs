@@ -9,7 +9,7 @@ use super::runner::Test;
 use crate::cli::HostArguments;
 use crate::environment::{BARE_TARGET, GUEST_TARGET, NIGHTLY};
 use crate::kernel::{self, Variant};
-use crate::{header, paths, process};
+use crate::{allow, header, paths, process};
 
 /// The test that needs the nightly toolchain.
 pub const MIRI: &str = "miri";
@@ -19,6 +19,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests = vec![
         Test::alone("fmt", || cargo("fmt", &["fmt", "--all", "--check"])),
         Test::alone("header", || header::run(true)),
+        Test::alone("allow-list", || allow::generate(true)),
         Test::alone("clippy:host", || {
             cargo(
                 "clippy",
