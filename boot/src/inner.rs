@@ -172,7 +172,8 @@ impl Builder {
     /// The gate's tables are in the table block, and both halves of the root lead to them.
     fn map_gate(&mut self, memory: PhysicalAddress, block: u64) -> Result<(), Failure> {
         let page = |index| physical(block + index * PAGE_SIZE);
-        let lower = [page(GATE_L2_PAGE)?, page(GATE_L3_PAGE)?];
+        // The one that is allocated last is used first.
+        let lower = [page(GATE_L3_PAGE)?, page(GATE_L2_PAGE)?];
         let mut pages = Pages(&lower);
         tables::link(&mut pages, self.root, GATE_SLOT, page(GATE_L1_PAGE)?, true)?;
         let mapping = mapping(GATE, memory, PAGE_SIZE, Kind::GateText, Level::Three)?;

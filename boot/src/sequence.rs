@@ -8,7 +8,7 @@ use core::arch::asm;
 
 use aarch64_cpu::registers::{ID_AA64MMFR0_EL1, Readable};
 use donjon_abi::boot_info::{Bank, BootInfo, MAX_BANKS};
-use donjon_abi::layout::{BLOCK_SIZE, MAX_CPUS, TABLE_BLOCK_SIZE};
+use donjon_abi::layout::{BLOCK_SIZE, MAX_CPUS, PAGE_SIZE, ROOT_PAGE, TABLE_BLOCK_SIZE};
 use donjon_abi::tcr;
 use donjon_core::cpus::CpuSet;
 use donjon_core::placement::{self, Range};
@@ -21,7 +21,7 @@ use crate::assembly::boot_secondary;
 use crate::failure::Failure;
 use crate::image::Image;
 use crate::inner::{self, Builder};
-use crate::{device_tree, heap, identity, measure, report};
+use crate::{device_tree, devices, heap, identity, measure, report};
 
 /// For `start.S`: in x0 and x1.
 #[repr(C)]
@@ -80,6 +80,12 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
             end: image.table_block()? + TABLE_BLOCK_SIZE,
         },
         tlbi_pages: 0,
+        root: image.table_block()? + ROOT_PAGE * PAGE_SIZE,
+        reserved_root: image.table_block()? + (ROOT_PAGE - 1) * PAGE_SIZE,
+        frame_table: Bank::default(),
+        pool_table: Bank::default(),
+        asid_table: Bank::default(),
+        devices: devices::allowed(&tree)?.banks(),
     };
     start_inner(&image, &machine, console, boot)?;
 
@@ -125,7 +131,7 @@ fn survey(tree: &Fdt, tree_address: u64, image: &Image) -> Result<Machine, Failu
         return Err(Failure::NoRoom(whole.size() >> 10));
     }
     taken.push(whole);
-    let size = inner::size(image, cpus.count(), banks.len());
+    let size = inner::size(image, cpus.count(), &banks);
     let region =
         placement::place(&banks, &taken, size, BLOCK_SIZE).ok_or(Failure::NoRoom(size >> 10))?;
     Ok(Machine {
@@ -152,6 +158,10 @@ fn start_inner(
     }
     builder.map_memory(&machine.banks)?;
     boot.tlbi_pages = builder.finish_gate()? as u64;
+    let books = builder.take_bookkeeping(&machine.banks)?;
+    boot.frame_table = books.frames;
+    boot.pool_table = books.pool;
+    boot.asid_table = books.asids;
     let boot = builder.store(&boot)?;
     let region = machine.region;
     // SAFETY: the identity map covers the region. The root is complete: the inner half and the
@@ -162,12 +172,12 @@ fn start_inner(
     }?;
     // SAFETY: the manifest's address is the inner image's function of this type, now mapped,
     // and the boot information is in the physical view.
-    unsafe {
-        let init: unsafe extern "C" fn(*const BootInfo) =
+    let arrive = unsafe {
+        let init: unsafe extern "C" fn(*const BootInfo) -> u64 =
             core::mem::transmute(image.inner_init() as *const ());
-        init(boot as *const BootInfo);
-    }
-    Ok(())
+        init(boot as *const BootInfo)
+    };
+    builder.prepare_arrivals(image.stays()?, arrive)
 }
 
 /// Makes the upper range what the inner domain will have, beside the identity map.

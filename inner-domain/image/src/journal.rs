@@ -108,6 +108,15 @@ pub fn refusal_after(cursor: u64) -> Option<RefusalRecord> {
     REFUSED.lock().after(cursor).copied()
 }
 
+/// Logs what ends the start of the machine, and says it on the console as well: Linux, which
+/// owns that, is about to stop.
+pub fn announce(text: fmt::Arguments) {
+    log::error!("{text}");
+    if let Some(mut console) = console() {
+        let _ = writeln!(console, "donjon: {text}");
+    }
+}
+
 /// Copies log text from `cursor` on.
 pub fn read(cursor: u64, buffer: &mut [u8]) -> Option<Reading> {
     Some(RING.get()?.lock().read(cursor, buffer))

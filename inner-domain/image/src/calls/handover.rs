@@ -18,7 +18,7 @@ use donjon_hal::{cpu, physical};
 
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::state::Machine;
-use crate::{domain, state};
+use crate::{domain, journal, state};
 
 /// Takes the machine over, or with 0 looks at this CPU's registers afterwards.
 pub fn handover([address, ..]: &Arguments) -> Outcome {
@@ -58,7 +58,7 @@ fn take_over(machine: &Machine, address: u64) -> Outcome {
         }
         Err(error) => {
             drop(domain);
-            log::error!("hand-over refused: {error}");
+            journal::announce(format_args!("hand-over refused: {error}"));
             Err(refusal(&error))
         }
     }
@@ -126,7 +126,9 @@ fn check_this_cpu(machine: &Machine) -> Outcome {
     let root_of_all = machine.boot.root | u64::from(RESERVED_ASID) << ASID_SHIFT;
     let here = Controlled::read();
     if domain.controlled != Some(here) || here.ttbr1 != root_of_all {
-        log::error!("registers differ from those of the hand-over: {here:x?}");
+        journal::announce(format_args!(
+            "registers differ from those of the hand-over: {here:x?}"
+        ));
         return Err(Refusal::rule(Reason::BadRegister));
     }
     let ttbr0 = registers::ttbr0();
