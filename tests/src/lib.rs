@@ -3,10 +3,12 @@
 //!
 //! * [`geometry`]: where gate and vectors lead under every forged table geometry, over any
 //!   reader of physical memory: a model or the memory of a running guest.
+//! * [`linux`]: a small machine as Linux leaves it at the hand-over, and a naive look at it.
 //! * [`machine`]: the tables of a whole machine as boot stage and Linux build them.
 //! * [`tlb`]: a TLB as hostile as the architecture allows, and the gate's steps on it.
 #![forbid(unsafe_code)]
 
 pub mod geometry;
+pub mod linux;
 pub mod machine;
 pub mod tlb;

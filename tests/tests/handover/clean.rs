@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The hand-over of a clean machine, and what comes of it.
+
+use donjon_abi::call::Reason;
+use donjon_abi::layout;
+use donjon_core::frames::FrameType;
+use donjon_core::rules::Step;
+use donjon_tests::linux::*;
+
+#[test]
+fn a_clean_machine_is_taken_over_and_keeps_the_invariants() {
+    let mut linux = Linux::new();
+    let before: Vec<_> = trees(&linux);
+    let summary = linux.hand_over(None, |_, _| {}).expect("clean");
+    assert_eq!(naive::violations(&linux.memory, &USER_ROOTS), [""; 0]);
+    assert_eq!(summary.copied, 6, "image and fixmap");
+    assert_eq!(summary.linear_start, RAM);
+    assert_eq!(summary.text_pages, 32);
+    assert_eq!(summary.constant_pages, 48);
+    // Two roots, each with one level 1, one level 2 for each GiB, their level 3.
+    assert_eq!(summary.user_tables, 2 * (1 + 1 + 2 + 2));
+
+    // Nothing is translated otherwise than before, but that pools are read-only.
+    for (mut before, after) in before.into_iter().zip(trees(&linux)) {
+        for block in [TABLE_POOL, TABLE_POOL + BLOCK, TEXT_POOL] {
+            if let Some(leaf) = before.get_mut(&linear(block)) {
+                leaf.bits = leaf.bits & !DBM | READ_ONLY;
+            }
+        }
+        assert_eq!(before, after);
+    }
+}
+
+fn trees(linux: &Linux) -> Vec<std::collections::BTreeMap<u64, naive::Leaf>> {
+    let roots = [root()].into_iter().chain(USER_ROOTS);
+    roots
+        .map(|root| naive::translations(&linux.memory, root))
+        .collect()
+}
+
+#[test]
+fn the_naive_look_sees_what_is_wrong_before_the_hand_over() {
+    let linux = Linux::new();
+    let found = naive::violations(&linux.memory, &USER_ROOTS).join("\n");
+    for invariant in ["I1: ", "I2: ", "pool: "] {
+        assert!(found.contains(invariant), "{invariant} in {found}");
+    }
+}
+
+#[test]
+fn translations_stay_at_every_step() {
+    let mut linux = Linux::new();
+    linux.memory.watched = true;
+    linux.hand_over(None, |_, _| {}).expect("clean");
+}
+
+#[test]
+fn everything_is_invalidated_after_the_last_change() {
+    let mut linux = Linux::new();
+    linux.hand_over(None, |_, _| {}).expect("clean");
+    let steps = &linux.memory.steps;
+    let last = |wanted: fn(&Step) -> bool| steps.iter().rposition(wanted).expect("such a step");
+    let change = last(|step| matches!(step, Step::Write { .. } | Step::ZeroFrame(_)));
+    let visible = last(|step| *step == Step::BarrierStore);
+    let invalidation = last(|step| *step == Step::InvalidateAll);
+    let complete = last(|step| *step == Step::Barrier);
+    assert!(change < visible && visible < invalidation && invalidation < complete);
+    // A table walk that does not look into the caches finds zeros in free frames.
+    let zeroed = Step::ZeroFrame(DIRTY);
+    let position = steps.iter().position(|step| *step == zeroed);
+    let position = position.expect("it was not zero");
+    assert!(steps[position..].contains(&Step::CleanFrame(DIRTY)));
+}
+
+#[test]
+fn a_copy_is_whole_before_anything_leads_to_it() {
+    let mut linux = Linux::new();
+    let early = linux.memory.get(linux.kernel_entry(IMAGE_VA, 2)) & !3;
+    linux.hand_over(None, |_, _| {}).expect("clean");
+    let entry = linux.kernel_entry(IMAGE_VA, 2);
+    let copy = linux.memory.get(entry) & !3;
+    assert_ne!(copy, early);
+    assert!(copy >= TABLE_POOL_END - 6 * PAGE, "the end of the pool");
+    let steps = &linux.memory.steps;
+    let linked = steps.iter().position(|step| {
+        *step
+            == Step::Write {
+                entry,
+                value: copy | 3,
+            }
+    });
+    let linked = linked.expect("it is linked");
+    let write_to_copy =
+        |step: &Step| matches!(step, Step::Write { entry, .. } if entry & !(PAGE - 1) == copy);
+    assert_eq!(
+        steps[..linked]
+            .iter()
+            .filter(|it| write_to_copy(it))
+            .count(),
+        512
+    );
+    assert_eq!(
+        steps[linked..]
+            .iter()
+            .filter(|it| write_to_copy(it))
+            .count(),
+        0
+    );
+    assert_eq!(steps[linked - 1], Step::BarrierStore);
+}
+
+#[test]
+fn frames_have_the_types_of_what_they_are() {
+    let mut linux = Linux::new();
+    let early = linux.memory.get(linux.kernel_entry(FIXMAP, 2)) & !3;
+    linux
+        .hand_over(None, |rules, memory| {
+            let frames = rules.frames();
+            let linear_table = block_page(layout::LINEAR_L1_PAGE);
+            for (frame, class) in [
+                (RAM, FrameType::Ordinary),
+                (IMAGE, FrameType::Ordinary),
+                (IMAGE + TEXT_PAGES.start * PAGE, FrameType::KernelText),
+                (IMAGE + VECTORS_PAGE * PAGE, FrameType::KernelVectors),
+                (IMAGE + 47 * PAGE, FrameType::KernelText),
+                (
+                    IMAGE + CONSTANT_PAGES.start * PAGE,
+                    FrameType::KernelReadOnly,
+                ),
+                (block_page(layout::GATE_L1_PAGE), FrameType::KernelReadOnly),
+                (root(), FrameType::KernelTable0),
+                (linear_table, FrameType::KernelTable1),
+                (IMAGE + 100 * PAGE, FrameType::Ordinary),
+                (early, FrameType::Ordinary),
+                (STAY, FrameType::Inner),
+                (DIRTY, FrameType::PoolFree),
+                (TEXT_POOL, FrameType::TextPoolFree),
+                (GATE, FrameType::Gate),
+                (INNER, FrameType::Inner),
+                (HOLE, FrameType::Inner),
+                (SECOND_BANK, FrameType::Ordinary),
+                (USER_ROOTS[0], FrameType::UserTable0),
+            ] {
+                assert_eq!(frames.get(frame), Some(class), "{frame:#x}");
+            }
+            assert_eq!(frames.get(RAM - PAGE), None);
+            for table in naive::tree(memory, root()).tables {
+                let expected = FrameType::KernelTable0 as u8 + table.level as u8;
+                let is_gate = (block_page(1)..block_page(4)).contains(&table.frame);
+                let found = frames.get(table.frame).map(|it| it as u8);
+                assert!(is_gate || found == Some(expected), "{table:x?}");
+            }
+            for root in USER_ROOTS {
+                for table in naive::tree(memory, root).tables {
+                    let expected = FrameType::UserTable0 as u8 + table.level as u8;
+                    let found = frames.get(table.frame).map(|it| it as u8);
+                    assert_eq!(found, Some(expected), "{table:x?}");
+                }
+            }
+        })
+        .expect("clean");
+}
+
+#[test]
+fn the_rules_go_on_from_there() {
+    let mut linux = Linux::new();
+    let early = linux.memory.get(linux.kernel_entry(FIXMAP, 2)) & !3;
+    let user = linux.entry(USER_ROOTS[0], USER_VA, 3);
+    let above = linux.entry(USER_ROOTS[0], USER_VA, 2);
+    let table = user & !(PAGE - 1);
+    linux
+        .hand_over(None, |rules, memory| {
+            let page = (ORDINARY + 50 * PAGE) | KERNEL_DATA;
+            let copied = memory.get(naive_entry(memory, FIXMAP, 2)) & !3;
+            assert_eq!(rules.write(memory, copied + 8, page), Ok(0));
+            assert_eq!(
+                rules.write(memory, early + 8, page),
+                Err(Reason::NotATable),
+                "the original is a table no more"
+            );
+            assert_eq!(
+                rules.write(memory, copied + 16, copied | KERNEL_DATA),
+                Err(Reason::BadTarget),
+                "nobody gets a table writable"
+            );
+            // The parents are known: a table in use stays, one that was unlinked goes.
+            assert_eq!(rules.release(memory, table), Err(Reason::InUse));
+            assert!(rules.write(memory, user, 0).is_ok());
+            assert_eq!(rules.write(memory, above, 0), Ok(table | 3));
+            assert_eq!(rules.release(memory, table), Ok(()));
+            assert_eq!(rules.frames().get(table), Some(FrameType::PoolFree));
+            // A root that has tables cannot go.
+            assert_eq!(rules.release(memory, USER_ROOTS[1]), Err(Reason::InUse));
+            assert_eq!(
+                rules.switch_root(memory, 0, USER_ROOTS[1], 7),
+                Ok(USER_ROOTS[1] | 7 << 48)
+            );
+            assert_eq!(rules.new_root(memory, DIRTY), Ok(()));
+        })
+        .expect("clean");
+}
+
+fn naive_entry(memory: &Memory, va: u64, level: u32) -> u64 {
+    let mut table = root();
+    for above in 0..level {
+        table = memory.get(table + index(va, above) * 8) & 0xffff_ffff_f000;
+    }
+    table + index(va, level) * 8
+}
+
+#[test]
+fn pools_that_are_read_only_already_stay_so() {
+    let mut linux = Linux::new();
+    for block in [TABLE_POOL, TABLE_POOL + BLOCK, TEXT_POOL] {
+        let entry = linux.kernel_entry(linear(block), 2);
+        let leaf = (block | KERNEL_CONSTANTS) & !NOT_BLOCK;
+        linux.memory.set(entry, leaf);
+    }
+    linux.hand_over(None, |_, _| {}).expect("clean");
+    assert_eq!(naive::violations(&linux.memory, &USER_ROOTS), [""; 0]);
+}
+
+#[test]
+fn a_kernel_without_modules_has_no_pool_for_text() {
+    let mut linux = Linux::new();
+    linux.said.text_pool_end = linux.said.text_pool_start;
+    linux
+        .hand_over(None, |rules, _| {
+            assert_eq!(rules.frames().get(TEXT_POOL), Some(FrameType::Ordinary));
+        })
+        .expect("clean");
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Leaves of the kernel that a hand-over must refuse.
+
+use donjon_abi::call::Reason;
+use donjon_core::frames::FrameType;
+use donjon_core::handover::Fault;
+use donjon_tests::linux::*;
+
+use crate::planted::*;
+
+/// Leaves that the kernel must not have.
+const KERNEL_LEAVES: &[Planted] = &[
+    planted(
+        "I2: a table, writable",
+        (KERNEL, FREE, 3),
+        |_| DIRTY | KERNEL_DATA,
+        refused(Reason::BadTarget, FrameType::PoolFree),
+    ),
+    planted(
+        "I2: a table, read-only but for DBM",
+        (KERNEL, FREE, 3),
+        |_| USER_ROOTS[0] | KERNEL_CONSTANTS | DBM,
+        refused(Reason::BadTarget, FrameType::UserTable0),
+    ),
+    planted(
+        "I2: the root, writable",
+        (KERNEL, FREE, 3),
+        |_| root() | KERNEL_DATA,
+        refused(Reason::BadTarget, FrameType::KernelTable0),
+    ),
+    planted(
+        "I2: another block that shows the pool",
+        (KERNEL, VMALLOC + 5 * BLOCK, 2),
+        |_| TABLE_POOL | KERNEL_CONSTANTS & !NOT_BLOCK,
+        Fault::Mixed,
+    ),
+    planted(
+        "I3: the inner domain, read-only",
+        (KERNEL, FREE, 3),
+        |_| (INNER + 9 * PAGE) | KERNEL_CONSTANTS,
+        refused(Reason::BadTarget, FrameType::Inner),
+    ),
+    planted(
+        "I3: a block of the inner domain",
+        (KERNEL, linear(INNER), 2),
+        |_| INNER | KERNEL_DATA & !NOT_BLOCK,
+        refused(Reason::BadTarget, FrameType::Inner),
+    ),
+    planted(
+        "I3: the page that stays",
+        (KERNEL, linear(STAY), 3),
+        |_| STAY | KERNEL_CONSTANTS,
+        refused(Reason::BadTarget, FrameType::Inner),
+    ),
+    planted(
+        "I3: the gate as data",
+        (KERNEL, FREE, 3),
+        |_| GATE | KERNEL_CONSTANTS,
+        refused(Reason::BadTarget, FrameType::Gate),
+    ),
+    planted(
+        "I4: writable and executable",
+        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        |old| old & !READ_ONLY,
+        Fault::WritableExecutable,
+    ),
+    planted(
+        "I4: executable and writable through DBM",
+        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        |old| old | DBM,
+        Fault::WritableExecutable,
+    ),
+    planted(
+        "I4: executable outside of the text",
+        (KERNEL, FREE, 3),
+        |_| PLAIN | KERNEL_TEXT,
+        Fault::ExecutableElsewhere,
+    ),
+    planted(
+        "I4: the linear map, executable",
+        (KERNEL, linear(RAM), 2),
+        |old| old & !PXN,
+        Fault::ExecutableElsewhere,
+    ),
+    planted(
+        "I4: text, writable at another address",
+        (KERNEL, linear(TEXT), 3),
+        |_| TEXT | KERNEL_DATA,
+        refused(Reason::BadTarget, FrameType::KernelText),
+    ),
+    planted(
+        "I4: constants, writable in the linear map",
+        (KERNEL, linear(CONSTANTS), 3),
+        |_| CONSTANTS | KERNEL_DATA,
+        refused(Reason::BadTarget, FrameType::KernelReadOnly),
+    ),
+    planted(
+        "I4: one page of constants, writable in its group",
+        (KERNEL, IMAGE_VA + 50 * PAGE, 3),
+        |_| CONSTANTS | KERNEL_DATA,
+        Fault::BrokenGroup,
+    ),
+    planted(
+        "I9: a kernel leaf that is not global",
+        (KERNEL, VMALLOC, 3),
+        |old| old | NON_GLOBAL,
+        refused(Reason::BadDescriptor, FrameType::Ordinary),
+    ),
+    planted(
+        "a kernel page that EL0 may access",
+        (KERNEL, VMALLOC, 3),
+        |old| old | EL0,
+        refused(Reason::BadDescriptor, FrameType::Ordinary),
+    ),
+    planted(
+        "a kernel page that EL0 may execute",
+        (KERNEL, VMALLOC, 3),
+        |old| old & !UXN,
+        refused(Reason::BadDescriptor, FrameType::Ordinary),
+    ),
+    planted(
+        "I10: a contiguous group in the linear map",
+        (KERNEL, linear(IMAGE + 200 * PAGE), 3),
+        |old| old | CONT,
+        Fault::LinearContiguous,
+    ),
+    planted(
+        "I10: a contiguous group of one",
+        (KERNEL, VMALLOC, 3),
+        |old| old | CONT,
+        Fault::BrokenGroup,
+    ),
+    planted(
+        "I10: a contiguous group with other permissions in its middle",
+        (KERNEL, IMAGE_VA + 120 * PAGE, 3),
+        |old| old | READ_ONLY,
+        Fault::BrokenGroup,
+    ),
+    planted(
+        "I10: a contiguous group with a hole",
+        (KERNEL, IMAGE_VA + 127 * PAGE, 3),
+        |_| 0,
+        Fault::BrokenGroup,
+    ),
+    planted(
+        "I10: a block over text and data",
+        (KERNEL, VMALLOC + 5 * BLOCK, 2),
+        |_| IMAGE | KERNEL_CONSTANTS & !NOT_BLOCK,
+        Fault::Mixed,
+    ),
+    planted(
+        "I15: a block between the banks",
+        (KERNEL, VMALLOC + 5 * BLOCK, 2),
+        |_| HOLE | KERNEL_DATA & !NOT_BLOCK,
+        refused(Reason::BadTarget, FrameType::Inner),
+    ),
+    planted(
+        "I10: text, not cached",
+        (KERNEL, linear(TEXT), 3),
+        |old| old | 2 << 2,
+        refused(Reason::BadAttributes, FrameType::KernelText),
+    ),
+    planted(
+        "I10: executable text, not cached",
+        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        |old| old | 2 << 2,
+        Fault::TextAttributes,
+    ),
+    planted(
+        "text that EL0 may access",
+        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        |old| old | EL0,
+        Fault::TextAttributes,
+    ),
+    planted(
+        "I13: a second executable address of text",
+        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        |old| old - PAGE,
+        Fault::SecondRole {
+            frame: TEXT - PAGE,
+            found: Some(FrameType::KernelText),
+        },
+    ),
+    planted(
+        "I13: a second executable address of the vectors",
+        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        |old| old - 10 * PAGE,
+        Fault::SecondRole {
+            frame: IMAGE + VECTORS_PAGE * PAGE,
+            found: Some(FrameType::KernelVectors),
+        },
+    ),
+    planted(
+        "I13: a second executable address of the gate",
+        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        |_| GATE | KERNEL_TEXT,
+        Fault::SecondRole {
+            frame: GATE,
+            found: Some(FrameType::Gate),
+        },
+    ),
+    planted(
+        "text that is a table",
+        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        |_| DIRTY | KERNEL_TEXT,
+        Fault::SecondRole {
+            frame: DIRTY,
+            found: Some(FrameType::PoolFree),
+        },
+    ),
+    planted(
+        "text that is no memory",
+        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        |_| UART | KERNEL_TEXT,
+        Fault::SecondRole {
+            frame: UART,
+            found: None,
+        },
+    ),
+    planted(
+        "I15: a device that is not on the list",
+        (KERNEL, FREE, 3),
+        |_| WITHHELD | DEVICE | PXN | UXN,
+        nowhere(Reason::NotMemory),
+    ),
+    planted(
+        "I15: a block of devices that are not all on the list",
+        (KERNEL, VMALLOC + 5 * BLOCK, 2),
+        |_| UART & !(BLOCK - 1) | (DEVICE | PXN | UXN) & !NOT_BLOCK,
+        nowhere(Reason::NotMemory),
+    ),
+    planted(
+        "a device as memory",
+        (KERNEL, FREE, 3),
+        |_| UART | KERNEL_DATA,
+        nowhere(Reason::BadAttributes),
+    ),
+    planted(
+        "a physical address of more than 40 bits",
+        (KERNEL, FREE, 3),
+        |_| 1 << 41 | PLAIN | KERNEL_DATA,
+        nowhere(Reason::BadDescriptor),
+    ),
+    planted(
+        "NS",
+        (KERNEL, FREE, 3),
+        |_| 1 << 5 | PLAIN | KERNEL_DATA,
+        refused(Reason::BadDescriptor, FrameType::Ordinary),
+    ),
+    planted(
+        "a linear map with a page in the wrong place",
+        (KERNEL, linear(IMAGE + 200 * PAGE), 3),
+        |old| old + PAGE,
+        Fault::NotLinear,
+    ),
+    planted(
+        "a reserved descriptor at level 3",
+        (KERNEL, FREE, 3),
+        |_| PLAIN | KERNEL_DATA & !NOT_BLOCK,
+        Fault::Reserved,
+    ),
+    planted(
+        "a level 1 block in the linear map",
+        (KERNEL, LINEAR + (1 << 30), 1),
+        |_| (RAM + (1 << 30)) | KERNEL_DATA & !NOT_BLOCK,
+        Fault::Level1Block,
+    ),
+];
+
+#[test]
+fn leaves_of_the_kernel() {
+    for it in some(KERNEL_LEAVES) {
+        is_refused(it);
+    }
+}
+
+#[test]
+fn a_contiguous_group_is_judged_by_what_it_shows() {
+    for (first, leaf, expected) in [
+        (
+            48,
+            KERNEL_DATA,
+            refused(Reason::BadTarget, FrameType::KernelReadOnly),
+        ),
+        // With the table block in it, shown as constants are.
+        (
+            64,
+            KERNEL_DATA,
+            refused(Reason::BadTarget, FrameType::KernelReadOnly),
+        ),
+        (
+            112,
+            KERNEL_DATA | NON_GLOBAL,
+            refused(Reason::BadDescriptor, FrameType::Ordinary),
+        ),
+    ] {
+        let mut linux = Linux::new();
+        for page in first..first + 16 {
+            let entry = linux.kernel_entry(IMAGE_VA + page * PAGE, 3);
+            linux.memory.set(entry, (IMAGE + page * PAGE) | leaf | CONT);
+        }
+        assert_eq!(fault(&mut linux), expected, "page {first}");
+    }
+    // Sixteen alike, but not aligned, or over frames of two kinds.
+    for (output, leaf, expected) in [
+        (ORDINARY + 8 * PAGE, KERNEL_DATA, Fault::BrokenGroup),
+        (STAY - 15 * PAGE, KERNEL_CONSTANTS, Fault::Mixed),
+    ] {
+        let mut linux = Linux::new();
+        for page in 0..16 {
+            let entry = linux.kernel_entry(VMALLOC + (64 + page) * PAGE, 3);
+            linux
+                .memory
+                .set(entry, (output + page * PAGE) | leaf | CONT);
+        }
+        assert_eq!(fault(&mut linux), expected, "{output:#x}");
+    }
+}

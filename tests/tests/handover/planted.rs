@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Planting one thing at a time.
+
+use donjon_abi::call::Reason;
+use donjon_core::frames::FrameType;
+use donjon_core::handover::{Fault, HandoverError};
+use donjon_tests::linux::*;
+
+/// What is planted at an address, and what it is to be called.
+pub struct Planted {
+    pub name: &'static str,
+    /// The root, 0 for the kernel's.
+    pub root: u64,
+    pub va: u64,
+    pub level: u32,
+    pub descriptor: fn(u64) -> u64,
+    pub fault: Fault,
+}
+
+pub const KERNEL: u64 = 0;
+pub const USER: u64 = USER_ROOTS[1];
+/// An entry of a level 3 table in vmalloc that is free.
+pub const FREE: u64 = VMALLOC + 77 * PAGE;
+pub const USER_FREE: u64 = USER_VA + 77 * PAGE;
+pub const TEXT: u64 = IMAGE + 30 * PAGE;
+pub const CONSTANTS: u64 = IMAGE + 50 * PAGE;
+pub const PLAIN: u64 = ORDINARY + 90 * PAGE;
+
+pub const fn refused(reason: Reason, target: FrameType) -> Fault {
+    let target = Some(target);
+    Fault::Refused { reason, target }
+}
+
+pub const fn nowhere(reason: Reason) -> Fault {
+    let target = None;
+    Fault::Refused { reason, target }
+}
+
+pub const fn planted(
+    name: &'static str,
+    (root, va, level): (u64, u64, u32),
+    descriptor: fn(u64) -> u64,
+    fault: Fault,
+) -> Planted {
+    Planted {
+        name,
+        root,
+        va,
+        level,
+        descriptor,
+        fault,
+    }
+}
+
+fn plant(it: &Planted) -> (Linux, u64) {
+    let mut linux = Linux::new();
+    let root = if it.root == KERNEL { root() } else { it.root };
+    let entry = linux.entry(root, it.va, it.level);
+    let descriptor = (it.descriptor)(linux.memory.get(entry));
+    linux.memory.set(entry, descriptor);
+    (linux, root)
+}
+
+/// That it is refused, by its name and at its place.
+pub fn is_refused(it: &Planted) {
+    let (mut linux, root) = plant(it);
+    let error = linux.hand_over(None, |_, _| {}).expect_err(it.name);
+    let HandoverError::Entry { place, fault } = error else {
+        panic!("{}: {error}", it.name);
+    };
+    assert_eq!(fault, it.fault, "{}: {error}", it.name);
+    // A wrong group shows at its first entry.
+    if fault != Fault::BrokenGroup {
+        // Where the entry stands by now: its table may have been copied.
+        let entry = linux.entry(root, it.va, it.level);
+        assert_eq!(
+            (place.va, place.entry),
+            (it.va, entry),
+            "{}: {error}",
+            it.name
+        );
+        assert_eq!(
+            place.descriptor,
+            linux.memory.get(entry),
+            "{}: {error}",
+            it.name
+        );
+    }
+}
+
+/// Miri is slow: a few are enough for it to see each path.
+pub fn some(list: &[Planted]) -> impl Iterator<Item = &Planted> {
+    list.iter().step_by(if cfg!(miri) { 9 } else { 1 })
+}
+
+/// The fault of the entry for which a machine is refused.
+pub fn fault(linux: &mut Linux) -> Fault {
+    match linux.hand_over(None, |_, _| {}) {
+        Err(HandoverError::Entry { fault, .. }) => fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Why a changed machine is refused.
+pub fn error(change: impl FnOnce(&mut Linux)) -> HandoverError {
+    let mut linux = Linux::new();
+    change(&mut linux);
+    linux.hand_over(None, |_, _| {}).expect_err("refused")
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Tables and roots that a hand-over must refuse.
+
+use donjon_abi::layout;
+use donjon_core::frames::FrameType;
+use donjon_core::handover::Fault;
+use donjon_tests::linux::*;
+
+use crate::planted::*;
+
+/// Tables that nobody must have.
+const TABLES: &[Planted] = &[
+    planted(
+        "I1: a kernel table with two parents",
+        (KERNEL, VMALLOC + 2 * BLOCK, 2),
+        |_| TABLE_POOL | 3,
+        Fault::TwoParents,
+    ),
+    planted(
+        "I1: an early table with two parents",
+        (KERNEL, VMALLOC + 2 * BLOCK, 2),
+        |_| (IMAGE + BSS_PAGES.start * PAGE) | 3,
+        Fault::TwoParents,
+    ),
+    planted(
+        "I1: the root below itself",
+        (KERNEL, VMALLOC + 2 * BLOCK, 2),
+        |_| root() | 3,
+        Fault::TwoParents,
+    ),
+    planted(
+        "I1: a page of the table block that is no table",
+        (KERNEL, VMALLOC + 2 * BLOCK, 2),
+        |_| block_page(11) | 3,
+        Fault::TableTarget(Some(FrameType::KernelReadOnly)),
+    ),
+    planted(
+        "I1: a table of the inner domain",
+        (KERNEL, VMALLOC + 2 * BLOCK, 2),
+        |_| INNER | 3,
+        Fault::TableTarget(Some(FrameType::Inner)),
+    ),
+    planted(
+        "I1: a table in the pool for text",
+        (KERNEL, VMALLOC + 2 * BLOCK, 2),
+        |_| TEXT_POOL | 3,
+        Fault::TableTarget(Some(FrameType::TextPoolFree)),
+    ),
+    planted(
+        "I1: a table in no memory",
+        (KERNEL, VMALLOC + 2 * BLOCK, 2),
+        |_| FLASH | 3,
+        Fault::TableTarget(None),
+    ),
+    planted(
+        "a table descriptor with NSTable",
+        (KERNEL, VMALLOC, 2),
+        |old| old | 1 << 63,
+        Fault::TableBits,
+    ),
+    planted(
+        "I1: a user's table outside of the pool",
+        (USER, USER_VA + BLOCK, 2),
+        |_| PLAIN | 3,
+        Fault::TableTarget(Some(FrameType::Ordinary)),
+    ),
+    planted(
+        "I1: a user's table below another user",
+        (USER, 1 << 39, 0),
+        |_| USER_ROOTS[0] | 3,
+        Fault::TwoParents,
+    ),
+    planted(
+        "I1: a kernel table below a user",
+        (USER, USER_VA + BLOCK, 2),
+        |_| TABLE_POOL | 3,
+        Fault::TwoParents,
+    ),
+    planted(
+        "I1: the gate's table below a user",
+        (USER, USER_VA + BLOCK, 2),
+        |_| block_page(layout::GATE_L3_PAGE) | 3,
+        Fault::TableTarget(Some(FrameType::KernelReadOnly)),
+    ),
+    planted(
+        "a level 1 block of a user",
+        (USER, 1 << 31, 1),
+        |_| RAM | USER_DATA & !NOT_BLOCK,
+        Fault::Level1Block,
+    ),
+];
+
+#[test]
+fn tables() {
+    for it in some(TABLES) {
+        is_refused(it);
+    }
+}
+
+fn root_entry(slot: usize) -> u64 {
+    root() + slot as u64 * 8
+}
+
+#[test]
+fn slots_of_the_root() {
+    const FORBIDDEN: [usize; 12] = [1, 3, 7, 8, 15, 16, 31, 40, 104, 112, 232, 240];
+    let inner_only = [layout::PHYSMAP_SLOT, layout::INNER_SLOT];
+    for slot in FORBIDDEN.into_iter().chain(inner_only) {
+        let mut linux = Linux::new();
+        let table = linux.new_table();
+        for entry in [root_entry(slot), root_entry(256 + slot)] {
+            linux.memory.set(entry, table | 3);
+        }
+        assert_eq!(fault(&mut linux), Fault::ForbiddenSlot, "slot {slot}");
+    }
+    for slot in FORBIDDEN {
+        let mut linux = Linux::new();
+        linux.memory.set(root_entry(256 + slot), TABLE_POOL | 3);
+        assert_eq!(
+            fault(&mut linux),
+            Fault::ForbiddenSlot,
+            "inner half of slot {slot}"
+        );
+    }
+}
+
+#[test]
+fn halves_of_the_root_that_differ() {
+    for slot in [0, 128, 200, layout::GATE_SLOT] {
+        let mut linux = Linux::new();
+        linux.memory.set(root_entry(256 + slot), 0);
+        assert_eq!(fault(&mut linux), Fault::HalvesDiffer(0), "slot {slot}");
+    }
+    let mut linux = Linux::new();
+    linux.memory.set(root_entry(256 + 210), TABLE_POOL | 3);
+    assert_eq!(fault(&mut linux), Fault::HalvesDiffer(TABLE_POOL | 3));
+}
+
+#[test]
+fn tables_of_the_gate_that_lead_elsewhere() {
+    let table = |page| block_page(page);
+    for (entry, value) in [
+        // Another page than the inner domain's, or another entry, at each level.
+        (table(layout::GATE_L3_PAGE), PLAIN | KERNEL_TEXT),
+        (table(layout::GATE_L3_PAGE), GATE | KERNEL_TEXT & !READ_ONLY),
+        (table(layout::GATE_L3_PAGE), 0),
+        (table(layout::GATE_L3_PAGE) + 8, PLAIN | KERNEL_DATA),
+        (table(layout::GATE_L2_PAGE), TABLE_POOL | 3),
+        (
+            table(layout::GATE_L2_PAGE) + 511 * 8,
+            RAM | KERNEL_DATA & !NOT_BLOCK,
+        ),
+        (table(layout::GATE_L1_PAGE), TABLE_POOL | 3),
+        (table(layout::GATE_L1_PAGE) + 8, TABLE_POOL | 3),
+    ] {
+        let mut linux = Linux::new();
+        linux.memory.set(entry, value);
+        assert_eq!(fault(&mut linux), Fault::Gate, "{entry:#x}");
+    }
+    let mut linux = Linux::new();
+    for half in [0, 256] {
+        linux
+            .memory
+            .set(root_entry(half + layout::GATE_SLOT), TABLE_POOL | 3);
+    }
+    assert_eq!(fault(&mut linux), Fault::Gate);
+}
+
+#[test]
+fn nothing_stands_in_the_upper_half_of_a_user_root() {
+    for index in [256, 511] {
+        let mut linux = Linux::new();
+        linux.memory.set(USER_ROOTS[0] + index * 8, DIRTY | 3);
+        assert_eq!(fault(&mut linux), Fault::UserRootHalf);
+    }
+}
