@@ -13,6 +13,9 @@ use anyhow::{Context, Result, bail, ensure};
 /// Most bytes of a memory packet.
 const CHUNK: usize = 1024;
 
+/// How long an answer may take on a busy host.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A connection to QEMU's stub. Opening it stops the machine; closing it does not start it.
 pub struct Stub {
     stream: UnixStream,
@@ -24,7 +27,7 @@ impl Stub {
     /// Connects and asks which registers there are.
     pub fn connect(socket: &Path) -> Result<Self> {
         let stream = UnixStream::connect(socket).context("connecting to QEMU's gdb stub")?;
-        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
         let mut stub = Self {
             stream,
             pending: Vec::new(),
@@ -141,7 +144,10 @@ impl Stub {
                 return Ok(String::from_utf8(packet)?);
             }
             let mut buffer = [0; 8192];
-            let count = self.stream.read(&mut buffer)?;
+            let count = self
+                .stream
+                .read(&mut buffer)
+                .context("waiting for QEMU's gdb stub")?;
             ensure!(count > 0, "QEMU closed its gdb stub");
             self.pending.extend(&buffer[..count]);
         }

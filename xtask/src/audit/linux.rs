@@ -124,6 +124,7 @@ pub fn check(said: &Said) -> Result<()> {
 mod tests {
     use super::*;
 
+    #[allow(clippy::single_range_in_vec_init, reason = "a list of ranges")]
     #[test]
     fn the_console_of_a_boot_is_understood() {
         let console = b"donjon: boot image 0.1.0 at 0x40200000, entered at EL1\r\n\

@@ -18,18 +18,18 @@ mod capture;
 mod checks;
 mod code;
 mod command;
-mod descriptor;
+pub mod descriptor;
 mod devices;
 mod frames;
 pub mod gdb;
 mod linux;
-mod memory;
+pub mod memory;
 mod report;
 mod roots;
-mod snapshot;
+pub mod snapshot;
 #[cfg(test)]
 mod tests;
-mod walk;
+pub mod walk;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -39,10 +39,12 @@ use checks::World;
 use frames::Frames;
 use walk::Walks;
 
-pub use capture::{Subject, of_stopped, snapshot};
+use capture::snapshot;
+pub use capture::{Subject, of_stopped};
 pub use command::run;
-pub use report::{Report, UNSEEN, Violation};
-pub use snapshot::Snapshot;
+use report::UNSEEN;
+pub use report::{Report, Violation};
+use snapshot::Snapshot;
 
 /// How often a moment is looked at again that only shows a call of the inner domain half done.
 const RETRIES: u32 = 20;

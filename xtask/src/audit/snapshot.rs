@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use donjon_abi::layout::{GATE, SLOT_SIZE};
+
 use super::code::AllowList;
 use super::memory::Memory;
 
@@ -48,6 +50,9 @@ impl Cpu {
 
 /// BADDR of a TTBR whose table is a whole page.
 const ROOT: u64 = 0x0000_ffff_ffff_f000;
+
+/// Addresses of the inner domain's own code and data.
+pub const INNER_CODE: Range<u64> = GATE - SLOT_SIZE..GATE;
 
 /// Addresses in Linux, from its symbols; virtual.
 #[derive(Clone, Debug, Default)]
@@ -114,8 +119,23 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The CPUs that run.
+    /// The CPUs that run, but for those that [arrive](Self::is_arriving).
     pub fn running(&self) -> impl Iterator<Item = &Cpu> {
-        self.cpus.iter().filter(|it| !it.off)
+        self.cpus
+            .iter()
+            .filter(|it| !it.off && !self.is_arriving(it))
+    }
+
+    /// Whether a CPU that was switched on is still on its way through the inner domain's entry,
+    /// with the MMU off or with tables that are the inner domain's: the outer domain has not run
+    /// there yet.
+    pub fn is_arriving(&self, cpu: &Cpu) -> bool {
+        let ours = |pa: u64| self.facts.inner.iter().any(|it| it.contains(&pa));
+        let translated = cpu.sctlr & 1 == 1;
+        match (ours(cpu.pc), INNER_CODE.contains(&cpu.pc)) {
+            (true, _) if !translated => true,
+            (false, false) => false,
+            _ => translated && ours(cpu.user_root()),
+        }
     }
 }

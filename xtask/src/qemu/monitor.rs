@@ -55,7 +55,7 @@ struct Monitor {
 impl Monitor {
     fn connect(socket: &Path) -> Result<Self> {
         let stream = UnixStream::connect(socket).context("connecting to QEMU's monitor")?;
-        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        stream.set_read_timeout(Some(Duration::from_secs(120)))?;
         let mut monitor = Self {
             reader: BufReader::new(stream.try_clone()?),
             writer: stream,
@@ -81,7 +81,11 @@ impl Monitor {
 
     fn read(&mut self) -> Result<Value> {
         let mut line = String::new();
-        if self.reader.read_line(&mut line)? == 0 {
+        let count = self
+            .reader
+            .read_line(&mut line)
+            .context("waiting for QEMU's monitor")?;
+        if count == 0 {
             anyhow::bail!("QEMU closed its monitor");
         }
         Ok(serde_json::from_str(&line)?)

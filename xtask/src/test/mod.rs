@@ -2,6 +2,7 @@
 //! `cargo xtask test`: every check of the project, by name.
 
 mod attack;
+mod audit;
 mod bad_input;
 mod boots;
 mod gate;
@@ -56,6 +57,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(boots::tests(host_arguments));
     tests.extend(weakened::tests(host_arguments));
     tests.extend(attack::tests(host_arguments));
+    tests.extend(audit::tests(host_arguments));
     tests.extend(geometry::tests(host_arguments));
     tests.extend(gate::tests());
     tests.extend(load::tests(host_arguments));

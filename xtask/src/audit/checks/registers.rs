@@ -3,14 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use donjon_abi::layout::{GATE, INNER_SLOT, PAGE_SIZE, SLOT_SIZE};
+use donjon_abi::layout::{GATE, PAGE_SIZE};
 use donjon_abi::tcr::{INNER, INNER_TLBI, MAIR, OUTER, RESERVED_ASID, STRICT_MIDDLE};
 
 use super::World;
 use crate::audit::frames::block_root;
 use crate::audit::report::Violation;
-use crate::audit::snapshot::Cpu;
-use crate::audit::walk::UPPER;
+use crate::audit::snapshot::{Cpu, INNER_CODE};
 
 /// Bits of SCTLR_EL1 with one right value, whatever the CPU has (DDI 0487, D24.2, SCTLR_EL1):
 /// M, A, C, SA, SA0, UMA, I, WXN, E0E, EE, EnDB, EnDA, EnIB, EnIA, NMI and SPINTMASK.
@@ -38,9 +37,9 @@ const CNP: u64 = 1;
 
 /// Whether a CPU is inside the inner domain: another TCR_EL1, and a PC in the gate or below it.
 pub fn is_inside(cpu: &Cpu) -> bool {
-    let inner_slot = UPPER + INNER_SLOT as u64 * SLOT_SIZE;
-    let ours = (inner_slot..GATE + PAGE_SIZE).contains(&cpu.pc);
-    ours && [INNER, INNER_TLBI, STRICT_MIDDLE].contains(&cpu.tcr)
+    let gate = GATE..GATE + PAGE_SIZE;
+    (INNER_CODE.contains(&cpu.pc) || gate.contains(&cpu.pc))
+        && [INNER, INNER_TLBI, STRICT_MIDDLE].contains(&cpu.tcr)
 }
 
 /// Checks every CPU that runs.

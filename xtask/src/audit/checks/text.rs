@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use donjon_abi::layout::GATE_ENTRY_WRITE;
 
 use super::World;
-use crate::audit::code::{Kind, kind, writes_tcr};
+use crate::audit::code::{kind, writes_tcr};
 use crate::audit::descriptor::PAGE;
 use crate::audit::report::Violation;
 use crate::audit::walk::Leaf;
@@ -64,8 +64,6 @@ fn page(world: &World<'_>, pa: u64, leaf: &Leaf, scan: &mut Scan) {
         let Some(kind) = kind(word) else { continue };
         if is_gate && writes_tcr(word) {
             writes.push(at);
-        } else if is_gate && is_tlbi(kind) {
-            // After a mismatch, and on the way out in mode `tlbi`.
         } else if !world.snapshot.facts.allowed.allows(kind) {
             let text = format!("the word {word:#010x}, {kind:?}, is not on the allow-list");
             scan.violations
@@ -78,8 +76,4 @@ fn page(world: &World<'_>, pa: u64, leaf: &Leaf, scan: &mut Scan) {
         scan.violations
             .push(leaf.violates("I8", entry, "gate", &text));
     }
-}
-
-const fn is_tlbi(kind: Kind) -> bool {
-    matches!(kind, Kind::System([1, 0, 8, 7, _]))
 }

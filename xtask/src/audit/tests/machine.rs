@@ -301,4 +301,4 @@ fn cpu(number: u32, ttbr0: u64) -> Cpu {
     }
 }
 
-const _: () = assert!((PHYSICAL + BLOCK) % TABLE_BLOCK_SIZE == 0);
+const _: () = assert!((PHYSICAL + BLOCK).is_multiple_of(TABLE_BLOCK_SIZE));

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The auditor against a machine without a fault, and with one planted in it.
 
+#![allow(
+    clippy::single_range_in_vec_init,
+    reason = "lists of ranges, most of them with one"
+)]
+
 mod machine;
 mod planted;
 
-use machine::{FRAME, KERNEL_DATA, Machine, PHYSICAL, RAM, Tree, USER_DATA};
+use donjon_abi::layout::GATE;
+use donjon_abi::tcr::INNER;
+use machine::{FRAME, KERNEL_DATA, Machine, PHYSICAL, RAM, STAY, Tree, USER_DATA};
 
 use super::walk::UPPER;
 use super::{of, since};
@@ -40,6 +47,35 @@ fn the_root_of_a_process_that_does_not_run_is_found() {
     });
     let report = of(&machine.snapshot());
     assert!(report.by_invariant().contains_key("I4"), "{report}");
+}
+
+#[test]
+fn a_cpu_on_its_way_in_is_the_inner_domains_business() {
+    let mut machine = Machine::clean();
+    let cpu = &mut machine.cpus[1];
+    (cpu.pc, cpu.sctlr, cpu.tcr, cpu.ttbr0, cpu.ttbr1) = (STAY + 0x900, 0, 0, 0, 0);
+    let report = of(&machine.snapshot());
+    assert!(report.violations.is_empty(), "{report}");
+    assert_eq!(report.cpus, 1);
+    // An address of a process that happens to be the same is something else.
+    machine.cpus[1].sctlr = 1;
+    let report = of(&machine.snapshot());
+    assert!(report.by_invariant().contains_key("I6"), "{report}");
+    machine.cpus[1].sctlr = 0;
+    // Anywhere else it would be somebody else's.
+    machine.cpus[1].pc = FRAME;
+    let report = of(&machine.snapshot());
+    assert!(report.by_invariant().contains_key("I6"), "{report}");
+}
+
+#[test]
+fn a_cpu_inside_may_have_the_inner_view() {
+    let mut machine = Machine::clean();
+    machine.cpus[1].tcr = INNER;
+    machine.cpus[1].pc = GATE - 0x100;
+    let report = of(&machine.snapshot());
+    assert!(report.violations.is_empty(), "{report}");
+    assert_eq!(report.cpus_inside, 1);
 }
 
 #[test]

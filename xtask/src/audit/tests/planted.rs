@@ -49,7 +49,7 @@ const PLANTS: [Plant; 47] = [
     }),
     plant("I1", "a table in an ordinary frame", "is in no PT frame", |m| {
         let at = m.entry(U, 1 << 41, 0);
-        m.write(at, FRAME + 3 * PAGE | 3);
+        m.write(at, (FRAME + 3 * PAGE) | 3);
     }),
     plant("I1", "a table where no RAM is", "not in RAM", |m| {
         let at = m.entry(K, SPARE, 2);
@@ -100,7 +100,7 @@ const PLANTS: [Plant; 47] = [
     plant("I6", "CnP in TTBR1", "TTBR1_EL1", |m| m.cpus[1].ttbr1 |= 1),
     plant("I6", "CnP in TTBR0", "CnP", |m| m.cpus[1].ttbr0 |= 1),
     plant("I6", "an ordinary frame in TTBR0", "no user root", |m| {
-        m.cpus[1].ttbr0 = FRAME + 3 * PAGE | 0x33 << 48;
+        m.cpus[1].ttbr0 = (FRAME + 3 * PAGE) | (0x33 << 48);
     }),
     plant("I6", "one ASID for two roots", "serves two roots", |m| {
         m.cpus[1].ttbr0 = m.roots[1] | 0x31 << 48;

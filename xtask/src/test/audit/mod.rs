@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The auditor on running guests: they are clean, and what is planted in one is named.
+//!
+//! The host tests of the auditor do the same with a machine that is made up; here the tables and
+//! registers are real.
+
+mod plants;
+mod step;
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use super::runner::Test;
+use crate::audit::{self, Report, Sizes, Subject, of_stopped};
+use crate::bare::InnerVariant;
+use crate::cli::{HostArguments, MachineArguments, Switch};
+use crate::machine::Machine;
+use crate::qemu::{self, Live, monitor};
+use crate::run::{self, Parts};
+
+use plants::Site;
+
+const TIMEOUT: Duration = Duration::from_secs(240);
+/// Looks under load, at intervals that nothing in the guest keeps step with.
+const LOOKS: u32 = 6;
+/// Busy at EL1 and at EL0, and with processes that come and go.
+const LOAD: &str = "\
+for worker in 1 2 3 4; do
+    dd if=/dev/zero of=/dev/null bs=1M &
+    while :; do :; done &
+    while :; do sh -c 'ls -R /sys/kernel; cat /proc/self/maps'; done &
+done >/dev/null 2>&1
+";
+
+/// Clean in every mode; and every invariant planted in one guest.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let mut tests = Vec::new();
+    for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict] {
+        for cpus in [1, 4] {
+            let host = host.clone();
+            let name = format!("audit:clean:{}:{cpus}", switch.name());
+            tests.push(Test::beside(&name, move || is_clean(&host, switch, cpus)));
+        }
+    }
+    let host = host.clone();
+    tests.push(Test::beside("audit:planted", move || names_plants(&host)));
+    tests
+}
+
+fn prepare(host: &HostArguments, switch: Switch, cpus: u32) -> Result<(Parts, Subject)> {
+    let machine = Machine::new(&MachineArguments {
+        machine: "virt".into(),
+        cpu: None,
+        cpus: Some(cpus),
+        memory: Some("256M".into()),
+        switch,
+        icount: false,
+        el2: false,
+        append: None,
+    })?;
+    let parts = run::prepare(host, machine, &InnerVariant::sound(switch))?;
+    let subject = Subject::of(&parts)?;
+    Ok((parts, subject))
+}
+
+/// At the end of boot, then again and again under load.
+fn is_clean(host: &HostArguments, switch: Switch, cpus: u32) -> Result<()> {
+    let (parts, subject) = prepare(host, switch, cpus)?;
+    let looks: String = (0..LOOKS)
+        .map(|it| format!("sleep 0.{}\necho look\n", 3 + 7 * it % 10))
+        .collect();
+    let script = format!("echo look\n{LOAD}{looks}exit 0\n");
+    let mut sizes: Option<Sizes> = None;
+    let mut reports: Vec<Result<Report>> = Vec::new();
+    qemu::exec_live(&parts.boot, &script, TIMEOUT, |guest, _, _| {
+        let report = audit::live(&subject, guest, sizes.as_ref());
+        reports.push(report.map(|(report, now)| {
+            sizes = Some(now);
+            report
+        }));
+    })?;
+    ensure!(reports.len() > 1, "there was no audit under load");
+    for report in reports {
+        let report = report?;
+        ensure!(report.violations.is_empty(), "{report}");
+        ensure!(
+            report.cpus == cpus as usize && report.leaves > 100 && report.code_bytes > 1 << 20,
+            "it did not look at much:\n{report}"
+        );
+    }
+    Ok(())
+}
+
+/// Plants one violation after the other in a stopped guest, and takes each out again. The guest
+/// then runs to its end.
+fn names_plants(host: &HostArguments) -> Result<()> {
+    let (parts, subject) = prepare(host, Switch::Asid, 4)?;
+    let script = format!("{LOAD}sleep 2; echo ready; sleep 1; echo done; exit 0\n");
+    let mut outcome = None;
+    let status = qemu::exec_live(&parts.boot, &script, TIMEOUT, |guest, _, _| {
+        outcome.get_or_insert_with(|| {
+            monitor::stop(guest.monitor)?;
+            let planted = plant_all(&subject, guest);
+            monitor::resume(guest.monitor)?;
+            planted
+        });
+    });
+    outcome.context("the guest said nothing")??;
+    ensure!(
+        status? == 0,
+        "the guest did not survive what was taken out again"
+    );
+    Ok(())
+}
+
+fn plant_all(subject: &Subject, guest: &Live<'_>) -> Result<()> {
+    let look = || anyhow::Ok(audit::of(&of_stopped(subject, guest)?));
+    let snapshot = of_stopped(subject, guest)?;
+    let before = audit::of(&snapshot);
+    let mut missed = Vec::new();
+    let site = Site::of(&snapshot)?;
+    for plant in plants::all(&site) {
+        let old = site.write(guest, &plant.words)?;
+        let report = look();
+        site.write(guest, &old)?;
+        let report = report?;
+        let new = report.new_since(&before);
+        if !new
+            .iter()
+            .any(|it| it.invariant == plant.invariant && !it.owner.is_empty())
+        {
+            missed.push(format!("{}, {}", plant.invariant, plant.what));
+        }
+    }
+    nothing_is_left(&look()?, &before)?;
+    for (register, bits) in step::REGISTERS {
+        let cpu = step::busy(subject, guest)?;
+        // It may have taken some time to find one.
+        let before = look()?;
+        cpu.toggle(guest, register, bits)?;
+        let report = look();
+        cpu.toggle(guest, register, bits)?;
+        let report = report?;
+        let new = report.new_since(&before);
+        if !new
+            .iter()
+            .any(|it| it.invariant == "I6" && it.text.contains(register.name))
+        {
+            missed.push(format!("I6, {}", register.name));
+        }
+        nothing_is_left(&look()?, &before)?;
+    }
+    ensure!(missed.is_empty(), "not named:\n{}", missed.join("\n"));
+    Ok(())
+}
+
+fn nothing_is_left(now: &Report, before: &Report) -> Result<()> {
+    let left: Vec<String> = now
+        .new_since(before)
+        .iter()
+        .map(|it| it.to_string())
+        .collect();
+    ensure!(left.is_empty(), "still there:\n{}", left.join("\n"));
+    Ok(())
+}
