@@ -83,6 +83,12 @@ fn a_pool_is_one_block_of_the_linear_map() {
             }
         });
         assert_eq!(pages, HandoverError::PoolNotLinear(block));
+        let another = error(|linux| {
+            let entry = linux.kernel_entry(linear(block), 2);
+            let leaf = linux.memory.get(entry);
+            linux.memory.set(entry, leaf - block + SECOND_BANK);
+        });
+        assert_eq!(another, HandoverError::PoolNotLinear(block));
         let device = error(|linux| {
             let entry = linux.kernel_entry(linear(block), 2);
             let leaf = linux.memory.get(entry);

@@ -316,3 +316,36 @@ fn a_contiguous_group_is_judged_by_what_it_shows() {
         assert_eq!(fault(&mut linux), expected, "{output:#x}");
     }
 }
+
+#[test]
+fn an_executable_block_is_text_to_its_end() {
+    let text = VMALLOC + 5 * BLOCK;
+    for (end, expected) in [
+        (text + BLOCK, None),
+        (text + BLOCK - PAGE, Some(Fault::ExecutableElsewhere)),
+    ] {
+        let mut linux = Linux::new();
+        for page in TEXT_PAGES {
+            let entry = linux.kernel_entry(IMAGE_VA + page * PAGE, 3);
+            linux.memory.set(entry, 0);
+        }
+        let entry = linux.kernel_entry(text, 2);
+        linux
+            .memory
+            .set(entry, (SECOND_BANK | KERNEL_TEXT) & !NOT_BLOCK);
+        // The linear map shows it as a block as well, read-only.
+        let alias = linux.kernel_entry(linear(SECOND_BANK), 2);
+        let leaf = linux.memory.get(alias);
+        linux.memory.set(alias, leaf & !DBM | READ_ONLY);
+        linux.said.text_start = text;
+        linux.said.text_end = end;
+        linux.said.vectors = text;
+        match expected {
+            Some(expected) => assert_eq!(fault(&mut linux), expected),
+            None => {
+                let summary = linux.hand_over(None, |_, _| {}).expect("text");
+                assert_eq!(summary.text_pages, 512);
+            }
+        }
+    }
+}
