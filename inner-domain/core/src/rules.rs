@@ -33,6 +33,7 @@ mod roots;
 mod slots;
 mod step;
 mod text;
+mod user_page;
 mod verdict;
 
 use donjon_abi::call::Reason;
@@ -65,8 +66,11 @@ pub struct Storage<'a> {
     pub asids: &'a mut [u16],
 }
 
-/// The rules and all that they know.
+/// The rules and all that they know. What every write needs comes first, where one instruction
+/// loads two words of it.
+#[repr(C)]
 pub struct Rules<'a, C: Checks = Configured> {
+    last: user_page::LastTable,
     frames: FrameTable<'a>,
     pool: &'a mut [PoolFrame],
     asids: &'a mut [u16],
@@ -110,6 +114,7 @@ impl<'a, C: Checks> Rules<'a, C> {
             asids,
         } = storage;
         Self {
+            last: user_page::LastTable::NONE,
             frames,
             pool,
             asids,
@@ -125,29 +130,6 @@ impl<'a, C: Checks> Rules<'a, C> {
         }
     }
 
-    /// Replaces the entry at physical address `entry`; returns what stood there.
-    ///
-    /// # Errors
-    ///
-    /// A [`Reason`] when a rule forbids it; nothing has changed then.
-    #[inline]
-    pub fn write<H: Hardware>(
-        &mut self,
-        hw: &mut H,
-        entry: u64,
-        value: u64,
-    ) -> Result<u64, Reason> {
-        if !entry.is_multiple_of(8) {
-            return Err(Reason::BadEntry);
-        }
-        let word = self.frames.word(entry);
-        if word & 0xff == FrameType::UserTable3 as u16 {
-            let table = table_index(word, entry);
-            return self.write_user_page(hw, entry, table, value);
-        }
-        self.write_other(hw, entry, value)
-    }
-
     /// The calls that are not made for every page.
     #[inline(never)]
     fn write_other<H: Hardware>(
@@ -156,6 +138,9 @@ impl<'a, C: Checks> Rules<'a, C> {
         entry: u64,
         value: u64,
     ) -> Result<u64, Reason> {
+        if !entry.is_multiple_of(8) {
+            return Err(Reason::BadEntry);
+        }
         if entry & !(PAGE_SIZE - 1) == self.root {
             return self.write_root(hw, entry, value);
         }

@@ -14,6 +14,7 @@ use super::checks::Checks;
 use super::pool_frame::NO_ROOT;
 use super::pools::PoolKind;
 use super::step::Hardware;
+use super::user_page::LastTable;
 use super::{PoolFrame, Rules};
 use crate::address::{ENTRIES, Level};
 use crate::frames::{FrameTable, FrameType, type_of};
@@ -21,6 +22,7 @@ use crate::frames::{FrameTable, FrameType, type_of};
 impl<'a, C: Checks> Rules<'a, C> {
     /// The types of all frames, to set those that are neither a pool's nor a table's.
     pub const fn frames_mut(&mut self) -> &mut FrameTable<'a> {
+        self.last = LastTable::NONE;
         &mut self.frames
     }
 

@@ -22,6 +22,10 @@ pub trait Checks {
     const ROOT: bool = true;
     /// The TLB is invalidated before a block of memory changes its class.
     const FLUSH: bool = true;
+    /// No table write makes anything executable at EL1.
+    const EXECUTE: bool = true;
+    /// The linear map shows the pools read-only.
+    const POOL: bool = true;
 }
 
 /// All checks, but for the one that a cargo feature of a test build leaves out.
@@ -37,4 +41,6 @@ impl Checks for Configured {
     const ASID: bool = !cfg!(feature = "weaken-asid");
     const ROOT: bool = !cfg!(feature = "weaken-root");
     const FLUSH: bool = !cfg!(feature = "weaken-flush");
+    const EXECUTE: bool = !cfg!(feature = "weaken-execute");
+    const POOL: bool = !cfg!(feature = "weaken-pool");
 }

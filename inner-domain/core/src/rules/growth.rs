@@ -187,7 +187,9 @@ impl<C: Checks> Rules<'_, C> {
             return self.give_up(growth);
         }
         let value = hw.read(entry) & !bits::DIRTY_BIT_MODIFIER | bits::READ_ONLY;
-        hw.perform(Step::Write { entry, value });
+        if C::POOL {
+            hw.perform(Step::Write { entry, value });
+        }
         if C::FLUSH {
             // Also drops what is left of mappings that were cleared long ago.
             self.flush_all(hw);

@@ -72,7 +72,7 @@ fn check_bits<C: Checks>(leaf: u64, user: bool) -> Result<(), Reason> {
     if leaf & !(bits::OF_PAGE | contiguous) != 0 {
         return Err(Reason::BadDescriptor);
     }
-    if leaf & bits::NO_EL1 == 0 {
+    if C::EXECUTE && leaf & bits::NO_EL1 == 0 {
         return Err(Reason::Executable);
     }
     let (looked_at, expected) = if user {

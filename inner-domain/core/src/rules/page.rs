@@ -7,68 +7,11 @@ use donjon_abi::layout::PAGE_SIZE;
 use super::checks::Checks;
 use super::links::Place;
 use super::step::{Hardware, Step};
-use super::{Rules, bits, flush};
+use super::{Rules, bits, flush, index_of};
 use crate::address::Level;
 use crate::frames::FrameType;
 
-/// Bits of the most common mapping of all, a user's ordinary memory: with these the rest of the
-/// descriptor may be anything that [`bits::LIVE`] has.
-const COMMON: u64 = bits::TABLE | bits::INNER_SHAREABLE | bits::NON_GLOBAL | bits::NO_EL1;
-/// Where the common mapping may not differ from [`COMMON`].
-const NOT_COMMON: u64 = !(bits::LIVE | bits::ADDRESS);
-
 impl<C: Checks> Rules<'_, C> {
-    /// Replaces an entry of a user's level 3 table: the path that everything depends on.
-    #[inline]
-    pub(super) fn write_user_page<H: Hardware>(
-        &mut self,
-        hw: &mut H,
-        entry: u64,
-        table: usize,
-        value: u64,
-    ) -> Result<u64, Reason> {
-        let old = hw.read(entry);
-        let Some(metadata) = self.pool.get_mut(table) else {
-            return Err(Reason::NotATable);
-        };
-        if !bits::is_valid(value) {
-            if bits::is_valid(old) {
-                metadata.set_stale(entry);
-            }
-        } else {
-            let common = value & NOT_COMMON == COMMON
-                && self.frames.word(value & bits::ADDRESS) == FrameType::Ordinary as u16;
-            let settled = if bits::is_valid(old) {
-                (old ^ value) & !bits::LIVE == 0
-            } else {
-                !metadata.is_stale(entry)
-            };
-            if !common || !settled {
-                return self.write_unusual_page(hw, entry, table, value);
-            }
-        }
-        hw.perform(Step::Write { entry, value });
-        Ok(old)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn write_unusual_page<H: Hardware>(
-        &mut self,
-        hw: &mut H,
-        entry: u64,
-        table: usize,
-        value: u64,
-    ) -> Result<u64, Reason> {
-        let place = Place {
-            entry,
-            table,
-            level: Level::Three,
-            user: true,
-        };
-        self.write_page(hw, place, value)
-    }
-
     /// Replaces an entry of any level 3 table.
     pub(super) fn write_page<H: Hardware>(
         &mut self,
@@ -86,7 +29,8 @@ impl<C: Checks> Rules<'_, C> {
                 flush::leaf(hw, self.address(place), user);
                 self.free_text(old & bits::ADDRESS);
             } else if bits::is_valid(old) {
-                self.pool[table].set_stale(entry);
+                self.pool[table].set_stale(index_of(entry));
+                self.last.quiet = false;
             }
             return Ok(old);
         }
@@ -98,9 +42,9 @@ impl<C: Checks> Rules<'_, C> {
             if C::TRANSITION && (old ^ value) & !bits::LIVE != 0 {
                 return Err(Reason::LiveChange);
             }
-        } else if self.pool[table].is_stale(entry) {
+        } else if self.pool[table].is_stale(index_of(entry)) {
             flush::leaf(hw, self.address(place), user);
-            self.pool[table].clear_stale(entry);
+            self.pool[table].clear_stale(index_of(entry));
         }
         hw.perform(Step::Write { entry, value });
         Ok(old)

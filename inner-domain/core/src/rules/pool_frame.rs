@@ -57,33 +57,35 @@ impl PoolFrame {
 }
 
 impl PoolFrame {
-    /// Word and bit of an entry in `stale`, from the entry's address.
-    #[inline]
-    const fn place(entry: u64) -> (usize, u64) {
-        (
-            (entry >> 9) as usize % (ENTRIES / 64),
-            1 << ((entry >> 3) % 64),
-        )
+    /// Word and bit of an entry in `stale`.
+    #[inline(always)]
+    const fn place(index: usize) -> (usize, u64) {
+        (index / 64 % (ENTRIES / 64), 1 << (index % 64))
     }
 
     /// Whether the TLB may hold something for the address of an invalid entry.
-    #[inline]
-    pub(super) const fn is_stale(&self, entry: u64) -> bool {
-        let (word, bit) = Self::place(entry);
+    #[inline(always)]
+    pub(super) const fn is_stale(&self, index: usize) -> bool {
+        let (word, bit) = Self::place(index);
         self.stale[word] & bit != 0
     }
 
     /// Notes that a valid entry was cleared.
-    #[inline]
-    pub(super) const fn set_stale(&mut self, entry: u64) {
-        let (word, bit) = Self::place(entry);
+    #[inline(always)]
+    pub(super) const fn set_stale(&mut self, index: usize) {
+        let (word, bit) = Self::place(index);
         self.stale[word] |= bit;
     }
 
     /// Notes that the TLB holds nothing for the entry.
-    pub(super) const fn clear_stale(&mut self, entry: u64) {
-        let (word, bit) = Self::place(entry);
+    pub(super) const fn clear_stale(&mut self, index: usize) {
+        let (word, bit) = Self::place(index);
         self.stale[word] &= !bit;
+    }
+
+    /// Whether no entry is stale.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.stale.iter().fold(0, |all, word| all | word) == 0
     }
 }
 

@@ -7,6 +7,7 @@ use donjon_abi::layout::PAGE_SIZE;
 use super::checks::Checks;
 use super::pool_frame::NO_ROOT;
 use super::step::{Hardware, Step};
+use super::user_page::LastTable;
 use super::{Rules, bits};
 use crate::address::ENTRIES;
 use crate::frames::{FrameType, type_of};
@@ -37,6 +38,7 @@ impl<C: Checks> Rules<'_, C> {
         // A stale walk may still read this frame as what it was. Zeros are no harm to it.
         hw.perform(Step::ZeroFrame(frame));
         hw.perform(Step::BarrierStore);
+        self.last = LastTable::NONE;
         let metadata = &mut self.pool[index];
         metadata.detached = false;
         metadata.children = 0;

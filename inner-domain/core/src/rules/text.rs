@@ -131,7 +131,7 @@ impl<C: Checks> Rules<'_, C> {
         self.frames.set(to, FrameType::ModuleText);
         hw.perform(Step::Write { entry, value: 0 });
         flush::leaf(hw, va, false);
-        self.pool[table].clear_stale(entry);
+        self.pool[table].clear_stale(index_of(entry));
         let value = to
             | bits::TABLE
             | u64::from(MAIR_NORMAL) << bits::INDEX_SHIFT
