@@ -5,10 +5,12 @@
 //!   reader of physical memory: a model or the memory of a running guest.
 //! * [`linux`]: a small machine as Linux leaves it at the hand-over, and a naive look at it.
 //! * [`machine`]: the tables of a whole machine as boot stage and Linux build them.
+//! * [`space`]: an address space with its TLBs, and an outer domain that tries everything on it.
 //! * [`tlb`]: a TLB as hostile as the architecture allows, and the gate's steps on it.
 #![forbid(unsafe_code)]
 
 pub mod geometry;
 pub mod linux;
 pub mod machine;
+pub mod space;
 pub mod tlb;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The address space of a small machine, seen without the rules that guard it.
+//!
+//! * [`memory`]: physical memory, the steps that change it, and the TLBs of all CPUs.
+//! * [`caches`]: TLBs as hostile as the architecture allows. Whatever may be walked at a moment
+//!   is walked at that moment and kept until an invalidation of it is complete; whatever is kept
+//!   is used. So one state stands for every choice that hardware has.
+//! * [`small`]: a machine of 16 MiB with one of everything, ready for its rules.
+//! * [`survey`]: all mappings and tables, found by walking from the roots, and the invariants
+//!   that they must keep.
+//! * [`verdict`]: what the contract says of a call, decided from scratch.
+//! * [`outer`]: an outer domain that makes every call there is, mostly plausible ones, by its
+//!   [`dice`], and the [`tally`] of what came of them.
+//!
+//! Nothing here asks the rules what is right, and nothing keeps books as they do. The types of frames are read from them, because
+//! the invariants speak of types, and so are the roots of the CPUs from what a call returned.
+
+pub mod caches;
+pub mod dice;
+pub mod memory;
+pub mod outer;
+pub mod small;
+pub mod survey;
+pub mod tally;
+pub mod verdict;

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! An outer domain without shame, and the books of somebody who watches it.
+//!
+//! It makes every call, mostly with arguments that make sense in the state that it is in, often
+//! with one thing wrong. Few frames, few addresses and few ASIDs, so that they meet again.
+
+use donjon_core::frames::FrameType;
+use donjon_core::rules::{Checks, PoolKind, Progress, Rules};
+
+use super::dice::Dice;
+use super::memory::{Frames, Machine, PAGE, Violation};
+use super::small::{self, BLOCK};
+use super::survey;
+use super::tally::Tally;
+use super::verdict::View;
+
+/// The attacker, and what memory should look like after all its calls.
+pub struct Outer {
+    dice: Dice,
+    expected: Frames,
+    /// Whether each answer is compared with the contract's.
+    pub compare: bool,
+    /// What happened.
+    pub tally: Tally,
+    violations: Vec<Violation>,
+}
+
+impl Outer {
+    /// An attacker on a machine as it is now.
+    pub fn new(seed: u64, machine: &Machine) -> Self {
+        Self {
+            dice: Dice::new(seed),
+            expected: machine.frames.clone(),
+            compare: true,
+            tally: Tally::default(),
+            violations: Vec::new(),
+        }
+    }
+
+    /// Makes one call and checks all that can be seen right after it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong.
+    pub fn step<C: Checks>(
+        &mut self,
+        machine: &mut Machine,
+        rules: &mut Rules<'_, C>,
+    ) -> Result<(), Vec<Violation>> {
+        self.tally.calls += 1;
+        let refused = self.tally.refused;
+        let changed = match self.dice.below(1000) {
+            0..600 => self.write_leaf(machine, rules),
+            600..780 => self.write_link(machine, rules),
+            780..860 => self.release(machine, rules),
+            860..890 => self.new_root(machine, rules),
+            890..960 => self.switch(machine, rules),
+            960..970 => self.write_anything(machine, rules),
+            970..985 => self.pool(machine, rules),
+            _ => self.seal(machine, rules),
+        };
+        machine.settle();
+        self.violations.append(&mut machine.violations);
+        let types = rules.frames();
+        let recent = survey::check_recent(types, &mut machine.caches);
+        self.violations.extend(recent);
+        if changed && self.tally.refused == refused {
+            let held = survey::check_caches(types, &machine.caches);
+            self.violations.extend(held);
+            let roots = survey::check_roots(types, &machine.caches);
+            self.violations.extend(roots);
+        }
+        self.verdict()
+    }
+
+    /// Walks everything and compares memory with what it should be.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong.
+    pub fn survey<C: Checks>(
+        &mut self,
+        machine: &Machine,
+        rules: &Rules<'_, C>,
+    ) -> Result<survey::Survey, Vec<Violation>> {
+        let mut found = survey::survey(&machine.frames, rules.frames());
+        self.violations.append(&mut found.violations);
+        let expected = survey::survey(&self.expected, rules.frames());
+        if found.mappings != expected.mappings {
+            self.violations
+                .push("mappings are not what the calls asked for".into());
+        }
+        if let Some(address) = machine.frames.difference(&self.expected) {
+            self.violations
+                .push(format!("memory differs at {address:#x}"));
+        }
+        self.verdict().map(|()| found)
+    }
+
+    fn verdict(&mut self) -> Result<(), Vec<Violation>> {
+        match std::mem::take(&mut self.violations) {
+            none if none.is_empty() => Ok(()),
+            violations => Err(violations),
+        }
+    }
+
+    fn agree(
+        &mut self,
+        call: (&str, u64, u64),
+        contract: bool,
+        answer: &Result<u64, impl core::fmt::Debug>,
+    ) {
+        self.tally.refused += u64::from(answer.is_err());
+        if self.compare && contract != answer.is_ok() {
+            self.violations.push(format!(
+                "{call:x?}: {answer:?}, and the contract says {contract}"
+            ));
+        }
+    }
+
+    fn write<C: Checks>(
+        &mut self,
+        machine: &mut Machine,
+        rules: &mut Rules<'_, C>,
+        entry: u64,
+        value: u64,
+    ) -> bool {
+        let contract = view(machine, rules).write(entry, value);
+        let old = machine.frames.read(entry & !7);
+        let answer = rules.write(machine, entry, value);
+        self.agree(("write", entry, value), contract, &answer);
+        let Ok(answer) = answer else { return false };
+        if answer != old {
+            self.violations
+                .push(format!("write {entry:#x} gave {answer:#x}, not {old:#x}"));
+        }
+        self.expected.write(entry, value);
+        if entry & !(PAGE - 1) == small::ROOT {
+            self.expected.write(entry + 256 * 8, value);
+        }
+        true
+    }
+
+    fn write_leaf<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
+        let user = !self.dice.once_in(4);
+        let class = if user {
+            FrameType::UserTable3
+        } else {
+            FrameType::KernelTable3
+        };
+        let Some(table) = self.table(rules, class) else {
+            return self.write_link(machine, rules);
+        };
+        let index = self.page_index(table);
+        let value = match self.dice.below(5) {
+            0 | 1 => self.dice.one_of(&[0, 0, 0xdead_0000]),
+            _ => self.leaf(user),
+        };
+        let entry = table + index * 8;
+        let value = match machine.frames.read(entry) {
+            // Most changes of live entries are changes of permissions.
+            old if old & 1 == 1 && value & 1 == 1 && !self.dice.once_in(4) => {
+                old ^ 1
+                    << self
+                        .dice
+                        .one_of(&[6, 7, 10, 50, 51, 54, 55, 53, 2, 11, 12, 52])
+            }
+            _ => value,
+        };
+        let written = self.write(machine, rules, entry, value);
+        self.tally.leaves += u64::from(written);
+        // Module text goes back to its pool this way.
+        written && !user && value & 1 == 0
+    }
+
+    fn write_link<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
+        let user = !self.dice.once_in(4);
+        let level = self.dice.below(3);
+        let class = match (level, user) {
+            (0, true) => FrameType::UserTable0,
+            (1, true) => FrameType::UserTable1,
+            (_, true) => FrameType::UserTable2,
+            (0, false) => FrameType::KernelTable0,
+            (1, false) => FrameType::KernelTable1,
+            (_, false) => FrameType::KernelTable2,
+        };
+        let Some(table) = self.table(rules, class) else {
+            return self.new_root(machine, rules);
+        };
+        let own = table == small::IMAGE_L1 || table == small::IMAGE_L2;
+        let index = match class {
+            FrameType::KernelTable0 => self.dice.one_of(&[1, 15, 129, 130, 232, 384]),
+            FrameType::UserTable0 => self.dice.one_of(&[0, 1, 255, 256]),
+            _ if table == small::LINEAR_L2 => 4 + self.dice.below(8),
+            // What the image hangs on goes once in a long while.
+            _ if own && !self.dice.once_in(300) => self.dice.one_of(&[1, 2, 511]),
+            _ => self.dice.one_of(&[0, 1, 511]),
+        };
+        let entry = table + index * 8;
+        let live = machine.frames.read(entry) & 1 == 1;
+        let value = if live && !self.dice.once_in(8) {
+            0
+        } else if class == FrameType::KernelTable2 && self.dice.once_in(2) {
+            self.leaf(false) & !0b10 & !(BLOCK - PAGE)
+        } else {
+            let extra = self
+                .dice
+                .one_of(&[0, 0, 0, 1 << 59, 1 << 60, 1 << 10, 1 << 61, 1 << 2]);
+            self.frame() | 0b11 | extra
+        };
+        let kept_linear = live && table == small::LINEAR_L2 && !self.dice.once_in(30);
+        if kept_linear || !self.write(machine, rules, entry, value) {
+            return false;
+        }
+        match value & 0b11 {
+            0b11 => self.tally.links += 1,
+            _ => self.tally.unlinks += u64::from(live),
+        }
+        true
+    }
+
+    fn write_anything<C: Checks>(
+        &mut self,
+        machine: &mut Machine,
+        rules: &mut Rules<'_, C>,
+    ) -> bool {
+        let frame = match self.dice.below(4) {
+            0 => self.dice.any(),
+            1 => small::kernel(self.dice.below(10)),
+            2 => self.target(),
+            _ => self.frame(),
+        };
+        let entry = frame.wrapping_add(self.dice.below(PAGE));
+        let entry = if self.dice.once_in(3) {
+            entry
+        } else {
+            entry & !7
+        };
+        let value = self.dice.any() & self.dice.any();
+        let inner_half = entry & !(PAGE - 1) == small::ROOT && entry % PAGE >= PAGE / 2;
+        self.write(machine, rules, entry, value) && !inner_half
+    }
+
+    fn release<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
+        let frame = match self.dice.below(40) {
+            0 => self.target(),
+            1 => small::kernel(self.dice.below(10)),
+            2 => self.frame() + 8,
+            _ => self.frame(),
+        };
+        let contract = view(machine, rules).release(frame);
+        let answer = rules.release(machine, frame).map(|()| 0);
+        self.agree(("release", frame, 0), contract, &answer);
+        if answer.is_ok() {
+            self.expected.zero(frame);
+            self.tally.releases += 1;
+        }
+        true
+    }
+
+    fn new_root<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
+        let frame = self.frame();
+        let contract = rules.frames().get(frame) == Some(FrameType::PoolFree);
+        let answer = rules.new_root(machine, frame).map(|()| 0);
+        self.agree(("new root", frame, 0), contract, &answer);
+        true
+    }
+
+    fn switch<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
+        let cpu = self.dice.below(3) as usize;
+        if self.dice.once_in(20) {
+            rules.cpu_gone(cpu);
+            machine.caches.load(&machine.frames, cpu, None);
+            return false;
+        }
+        let root = match self.dice.below(10) {
+            0 => 0,
+            1 => self.frame(),
+            _ => self.table(rules, FrameType::UserTable0).unwrap_or(0),
+        };
+        let asid = self.dice.one_of(&[2, 3, 4, 4, 5, 1, 0, 1 << 16 | 2]);
+        let contract = view(machine, rules).switch(cpu, root, asid);
+        // A CPU in the inner domain walks no lower range: EPD0 is set until it leaves.
+        let before = machine.caches.current().find(|(it, ..)| *it == cpu);
+        let before = before.map(|(_, root, asid)| (root, asid));
+        machine.caches.load(&machine.frames, cpu, None);
+        let answer = rules.switch_root(machine, cpu, root, asid);
+        self.agree(("switch", root, asid), contract, &answer);
+        let current = match answer {
+            Ok(small::RESERVED_ROOT) => None,
+            Ok(value) => Some((value & ((1 << 48) - 1), (value >> 48) as u16)),
+            Err(_) => before,
+        };
+        self.tally.switches += u64::from(answer.is_ok());
+        machine.caches.load(&machine.frames, cpu, current);
+        true
+    }
+
+    fn pool<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
+        let block = small::RAM + self.dice.one_of(&[3, 3, 3, 4, 5, 0, 1]) * BLOCK;
+        if self.dice.once_in(3) {
+            let removed = rules.pool_remove(machine, block).is_ok();
+            self.tally.shrunk += u64::from(removed);
+        } else {
+            let text = block == small::RAM + 5 * BLOCK;
+            let kind = if text {
+                PoolKind::Text
+            } else {
+                PoolKind::Tables
+            };
+            for _ in 0..self.dice.one_of(&[1, 4, 100]) {
+                let answer = rules.pool_add(machine, block, kind);
+                self.tally.grown += u64::from(answer == Ok(Progress::Done));
+                if answer != Ok(Progress::Again) {
+                    break;
+                }
+            }
+        }
+        // The one entry of the linear map changes.
+        let entry = small::LINEAR_L2 + (block - small::RAM) / BLOCK * 8;
+        let (old, new) = (self.expected.read(entry), machine.frames.read(entry));
+        if (old ^ new) & !(1 << 7 | 1 << 51) == 0 {
+            self.expected.write(entry, new);
+        }
+        true
+    }
+
+    fn seal<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
+        let va = small::IMAGE + self.dice.one_of(&[0, 1, 3, 8, 8, 9, 9, 10, 11, 12]) * PAGE;
+        let Ok(seal) = rules.seal_begin(machine, va) else {
+            return false;
+        };
+        machine.caches.must_not_write(seal.to);
+        let entry = seal.entry;
+        let interrupted = self.dice.once_in(10) && self.write(machine, rules, entry, 0);
+        if self.dice.once_in(5) {
+            rules.seal_abort(seal);
+        } else if rules.seal_finish(machine, seal).is_ok() {
+            if interrupted {
+                self.violations.push("sealed what was gone".into());
+            }
+            self.expected.write(entry, machine.frames.read(entry));
+            self.tally.sealed += 1;
+        }
+        true
+    }
+
+    /// A frame that may be a table.
+    fn frame(&mut self) -> u64 {
+        if self.dice.once_in(8) {
+            return small::ORDINARY + self.dice.below(3) * PAGE;
+        }
+        small::POOL + (small::TAKEN + self.dice.below(16)) * PAGE
+    }
+
+    /// A table of a class.
+    fn table<C: Checks>(&mut self, rules: &Rules<'_, C>, class: FrameType) -> Option<u64> {
+        let own = [
+            small::ROOT,
+            small::LINEAR_L2,
+            small::LINEAR_L3,
+            small::IMAGE_L1,
+            small::IMAGE_L2,
+            small::IMAGE_L2,
+            small::IMAGE_L3,
+            small::IMAGE_L3,
+            small::IMAGE_L3,
+        ];
+        for _ in 0..24 {
+            let frame = match class.as_table() {
+                Some((_, false)) if self.dice.once_in(2) => self.dice.one_of(&own),
+                _ => self.frame(),
+            };
+            if rules.frames().get(frame) == Some(class) {
+                return Some(frame);
+            }
+        }
+        None
+    }
+
+    fn page_index(&mut self, table: u64) -> u64 {
+        if table == small::IMAGE_L3 {
+            return match self.dice.below(60) {
+                0 => self.dice.below(8),
+                _ => 8 + self.dice.below(4),
+            };
+        }
+        self.dice.one_of(&[0, 1, 2, 511])
+    }
+
+    /// A physical page that may be mapped.
+    fn target(&mut self) -> u64 {
+        match self.dice.below(16) {
+            0 => small::kernel(self.dice.below(8)),
+            1 => self.frame(),
+            2 => small::TEXT_POOL + self.dice.below(3) * PAGE,
+            3 => small::DEVICE + self.dice.below(3) * PAGE,
+            4 => self
+                .dice
+                .one_of(&[0, 1 << 32, small::RAM + small::BLOCKS * BLOCK]),
+            5..8 => small::RAM + (3 + self.dice.below(5)) * BLOCK + self.dice.below(3) * PAGE,
+            _ => small::DATA + self.dice.below(4) * PAGE,
+        }
+    }
+
+    /// A leaf that is right, or nearly.
+    fn leaf(&mut self, user: bool) -> u64 {
+        let mut leaf = self.target()
+            | if user {
+                small::USER_PAGE
+            } else {
+                small::KERNEL_PAGE
+            };
+        if self.dice.once_in(3) {
+            leaf |= 1 << 7;
+        }
+        if self.dice.once_in(6) {
+            leaf |= 1 << 51;
+        }
+        if self.dice.once_in(8) {
+            leaf = leaf & !(0b111 << 2) | self.dice.below(8) << 2;
+        }
+        if self.dice.once_in(8) {
+            leaf ^= 1 << self.dice.below(64);
+        }
+        leaf
+    }
+}
+
+fn view<'a, C: Checks>(machine: &'a Machine, rules: &'a Rules<'_, C>) -> View<'a> {
+    View {
+        frames: &machine.frames,
+        types: rules.frames(),
+        caches: &machine.caches,
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The invariants of the threat model, checked from scratch.
+//!
+//! Every walk begins at a root and believes nothing but memory and the types of frames.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use donjon_core::address::Level;
+use donjon_core::frames::{FrameTable, FrameType};
+
+use super::caches::{Caches, Leaf};
+use super::memory::{Frames, PAGE, Violation};
+use super::small;
+
+const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
+const LEVELS: [Level; 4] = [Level::Zero, Level::One, Level::Two, Level::Three];
+
+/// One leaf, and the root that leads to it: for the kernel [`small::ROOT`].
+pub type Mappings = BTreeMap<(u64, u64), Leaf>;
+
+/// What a walk over everything found.
+#[derive(Default)]
+pub struct Survey {
+    /// All mappings.
+    pub mappings: Mappings,
+    /// The entry that leads to each table.
+    pub parents: BTreeMap<u64, u64>,
+    /// What is wrong.
+    pub violations: Vec<Violation>,
+}
+
+/// Walks from the kernel's root and from every user root.
+pub fn survey(frames: &Frames, types: &FrameTable<'_>) -> Survey {
+    let mut survey = Survey::default();
+    let root = small::ROOT;
+    for slot in 0..256 {
+        let [outer, wide] = [slot, 256 + slot].map(|entry| frames.read(root + entry * 8));
+        if outer != wide {
+            let text = format!("I9: the halves differ in slot {slot}: {outer:#x} and {wide:#x}");
+            survey.violations.push(text);
+        }
+    }
+    let outer = (0xffff_8000_0000_0000, 256);
+    survey.walk(frames, types, (root, root), outer, 0);
+    let (start, end) = types.span();
+    for frame in (start..end).step_by(PAGE as usize) {
+        if types.get(frame) == Some(FrameType::UserTable0) {
+            survey.walk(frames, types, (frame, frame), (0, 512), 0);
+        }
+    }
+    survey
+}
+
+impl Survey {
+    fn walk(
+        &mut self,
+        frames: &Frames,
+        types: &FrameTable<'_>,
+        (root, table): (u64, u64),
+        (va, entries): (u64, u64),
+        level: u8,
+    ) {
+        let user = root != small::ROOT;
+        let expected = FrameType::table(LEVELS[usize::from(level)], user);
+        if types.get(table) != Some(expected) {
+            let found = types.get(table);
+            self.violations.push(format!(
+                "I1: {table:#x} at {va:#x} is {found:?}, not {expected:?}"
+            ));
+            return;
+        }
+        for (index, descriptor) in frames.valid(table).filter(|(index, _)| *index < entries) {
+            let va = va + (index << (39 - 9 * u32::from(level)));
+            if user && va >> 47 != 0 {
+                let text = format!("I1: user root {root:#x} translates {va:#x}");
+                self.violations.push(text);
+            }
+            if level < 3 && descriptor & 0b11 == 0b11 {
+                let below = descriptor & ADDRESS;
+                let entry = table + index * 8;
+                if let Some(other) = self.parents.insert(below, entry) {
+                    self.violations.push(format!(
+                        "I1: {other:#x} and {entry:#x} both lead to table {below:#x}"
+                    ));
+                    continue;
+                }
+                self.walk(frames, types, (root, below), (va, 512), level + 1);
+            } else {
+                let leaf = Leaf {
+                    asid: 0,
+                    va,
+                    level,
+                    descriptor,
+                };
+                check_leaf(types, leaf, user, &mut self.violations);
+                self.mappings.insert((root, va), leaf);
+            }
+        }
+    }
+}
+
+/// I2 to I5, I9 and I10 for one leaf.
+fn check_leaf(types: &FrameTable<'_>, leaf: Leaf, user: bool, violations: &mut Vec<Violation>) {
+    let mut wrong = |text: &str| violations.push(format!("{text}: {leaf:x?}"));
+    let global = leaf.descriptor & 1 << 11 == 0;
+    if global == user {
+        wrong("I9: a global leaf of a user, or another one of the kernel");
+    }
+    if user && leaf.is_executable() {
+        wrong("I5: EL1 can execute user memory");
+    }
+    if leaf.is_executable() && leaf.is_writable() {
+        wrong("I4: writable and executable");
+    }
+    if leaf.descriptor & 1 << 52 != 0 {
+        wrong("I10: contiguous");
+    }
+    // A pool's block holds tables of all classes, all under the same rule.
+    let kind = |page: u64| {
+        let class = types.get(page);
+        class.map(|class| matches!(class, FrameType::Ordinary | FrameType::Claimed))
+    };
+    let first = kind(leaf.output());
+    if leaf.level == 2 && leaf.pages().any(|page| kind(page) != first) {
+        wrong("I10: a block over several types");
+    }
+    if leaf.level < 2 {
+        wrong("I10: a block of level 1");
+    }
+    for page in leaf.pages() {
+        if let Some(text) = fault(types.get(page), leaf) {
+            wrong(text);
+            return;
+        }
+    }
+}
+
+/// What is wrong about a leaf that shows a frame of a type.
+fn fault(class: Option<FrameType>, leaf: Leaf) -> Option<&'static str> {
+    use FrameType as T;
+    let shareability = leaf.descriptor >> 8 & 0b11;
+    let write_back = matches!(leaf.descriptor >> 2 & 0b111, 0 | 1) && shareability == 0b11;
+    match class {
+        None if leaf.is_executable() => Some("I4: an executable device"),
+        None => None,
+        Some(T::Ordinary | T::Claimed) if leaf.is_executable() => Some("I4: executable data"),
+        Some(T::Ordinary | T::Claimed) => None,
+        Some(T::Inner | T::Gate) => Some("I3: an inner frame"),
+        Some(_) if leaf.is_writable() => Some("I2, I4: writable"),
+        Some(_) if !write_back => Some("I10: other memory attributes"),
+        Some(T::KernelText | T::KernelVectors | T::ModuleText) => None,
+        Some(_) if leaf.is_executable() => Some("I4: executable, but not text"),
+        Some(_) => None,
+    }
+}
+
+/// I12: whatever a TLB may hold is harmless with the types that frames have now.
+pub fn check_caches(types: &FrameTable<'_>, caches: &Caches) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    // A kernel leaf is held at two addresses.
+    let mut seen = BTreeSet::new();
+    for leaf in caches.leaves() {
+        if seen.insert((leaf.level, leaf.descriptor)) {
+            check_held(types, leaf, &mut violations);
+        }
+    }
+    for (table, role) in caches.tables() {
+        let level = LEVELS[usize::from(role.level)];
+        let class = FrameType::table(level, !role.is_kernel());
+        let found = types.get(table);
+        // A free frame is zero: a walk ends there.
+        if found != Some(class) && found != Some(FrameType::PoolFree) {
+            violations.push(format!("I12: {table:#x}, {found:?}, is held as {role:x?}"));
+        }
+    }
+    violations
+}
+
+/// The same for leaves that have just come.
+pub fn check_recent(types: &FrameTable<'_>, caches: &mut Caches) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for leaf in std::mem::take(&mut caches.recent) {
+        check_held(types, leaf, &mut violations);
+    }
+    violations
+}
+
+fn check_held(types: &FrameTable<'_>, leaf: Leaf, violations: &mut Vec<Violation>) {
+    for page in leaf.pages() {
+        let class = types.get(page);
+        if let Some(text) = fault(class, leaf) {
+            violations.push(format!(
+                "I12: {leaf:x?} is held and {page:#x} is {class:?}: {text}"
+            ));
+            return;
+        }
+    }
+}
+
+/// I6: each CPU has a user root with its own ASID.
+pub fn check_roots(types: &FrameTable<'_>, caches: &Caches) -> Vec<Violation> {
+    let mut owners: BTreeMap<u16, u64> = BTreeMap::new();
+    let mut violations = Vec::new();
+    for (_, root, asid) in caches.current() {
+        if types.get(root) != Some(FrameType::UserTable0) {
+            violations.push(format!("I6: {root:#x} is current and no user root"));
+        }
+        let owner = *owners.entry(asid).or_insert(root);
+        if owner != root || asid <= 1 {
+            violations.push(format!("I6: ASID {asid} for {root:#x} and {owner:#x}"));
+        }
+    }
+    violations
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a run of calls did, so that a run that did nothing is noticed.
+
+/// How often what happened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Calls.
+    pub calls: u64,
+    /// Leaves written.
+    pub leaves: u64,
+    /// Tables linked.
+    pub links: u64,
+    /// Tables unlinked.
+    pub unlinks: u64,
+    /// Tables released.
+    pub releases: u64,
+    /// Roots loaded.
+    pub switches: u64,
+    /// Blocks that joined a pool.
+    pub grown: u64,
+    /// Blocks that left one.
+    pub shrunk: u64,
+    /// Pages made executable.
+    pub sealed: u64,
+    /// Calls refused.
+    pub refused: u64,
+}
+
+impl Tally {
+    const fn counts(&self) -> [u64; 10] {
+        [
+            self.calls,
+            self.leaves,
+            self.links,
+            self.unlinks,
+            self.releases,
+            self.switches,
+            self.grown,
+            self.shrunk,
+            self.sealed,
+            self.refused,
+        ]
+    }
+
+    /// The sum of two.
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            calls: self.calls + other.calls,
+            leaves: self.leaves + other.leaves,
+            links: self.links + other.links,
+            unlinks: self.unlinks + other.unlinks,
+            releases: self.releases + other.releases,
+            switches: self.switches + other.switches,
+            grown: self.grown + other.grown,
+            shrunk: self.shrunk + other.shrunk,
+            sealed: self.sealed + other.sealed,
+            refused: self.refused + other.refused,
+        }
+    }
+
+    /// Whether everything happened, and not just once.
+    pub fn has_everything(&self) -> bool {
+        self.counts().iter().all(|count| *count > 10)
+    }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The table-write rules on a small machine whose TLBs hold everything that they may.
+
+#[path = "rules/random.rs"]
+mod random;
+#[path = "rules/steps.rs"]
+mod steps;
+#[path = "rules/truth_table.rs"]
+mod truth_table;
+#[path = "rules/weakened.rs"]
+mod weakened;

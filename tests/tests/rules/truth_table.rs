@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Every call against every type of frame, as what is mapped, as the table that is written and as
+//! the table that is linked. The tables below are the contract, typed in by hand.
+
+use donjon_abi::call::Reason;
+use donjon_core::frames::FrameType as T;
+use donjon_core::rules::{Configured, PoolKind, Rules};
+use donjon_tests::space::memory::{Machine, PAGE};
+use donjon_tests::space::small::{
+    self, Books, DATA, DEVICE, GATE, IMAGE_L1, IMAGE_L2, IMAGE_L3, INNER, KERNEL_PAGE, ORDINARY,
+    POOL, READ_ONLY, ROOT, TEXT, TEXT_POOL, USER_PAGE, VECTORS,
+};
+
+const TABLE: u64 = 0b11;
+const RO: u64 = 1 << 7;
+const DBM: u64 = 1 << 51;
+const UNCACHED: u64 = 2 << 2;
+const PXN: u64 = 1 << 53;
+const FREE: u64 = POOL + small::TAKEN * PAGE;
+const SPARE: u64 = FREE + 9 * PAGE;
+
+/// An answer in one letter, so that the tables stay tables.
+fn letter(answer: Result<u64, Reason>) -> char {
+    match answer {
+        Ok(_) => '+',
+        Err(Reason::NotATable) => 'N',
+        Err(Reason::BadEntry) => 'e',
+        Err(Reason::BadDescriptor) => 'D',
+        Err(Reason::BadTarget) => 'T',
+        Err(Reason::Executable) => 'X',
+        Err(Reason::LiveChange) => 'L',
+        Err(Reason::NotMemory) => 'm',
+        Err(Reason::BadAttributes) => 'A',
+        Err(Reason::BadTable) => 'B',
+        Err(Reason::BadSlot) => 'S',
+        Err(Reason::InUse) => 'U',
+        Err(Reason::WrongFrame) => 'F',
+        Err(Reason::BadAsid) => 'a',
+        Err(Reason::NotText) => 't',
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// A machine with a frame of every type.
+fn everything(books: &mut Books) -> (Machine, Rules<'_>) {
+    let (mut machine, mut rules) = small::build::<Configured>(books);
+    let hw = &mut machine;
+    rules.new_root(hw, FREE).expect("free");
+    for table in [FREE, FREE + PAGE, FREE + 2 * PAGE] {
+        rules
+            .write(hw, table, (table + PAGE) | TABLE)
+            .expect("free");
+    }
+    let entry = IMAGE_L3 + 8 * 8;
+    rules
+        .write(hw, entry, DATA | KERNEL_PAGE)
+        .expect("ordinary");
+    let seal = rules.seal_begin(hw, small::IMAGE + 8 * PAGE).expect("room");
+    rules.seal_finish(hw, seal).expect("unchanged");
+    let claimed = rules.pool_add(hw, ORDINARY + small::BLOCK, PoolKind::Tables);
+    claimed.expect("ordinary");
+    (machine, rules)
+}
+
+/// A frame of each type, none for what is not RAM.
+fn frame(class: Option<T>) -> u64 {
+    match class {
+        Some(T::Ordinary) => DATA + PAGE,
+        Some(T::Inner) => INNER,
+        Some(T::PoolFree) => SPARE,
+        Some(T::UserTable0) => FREE,
+        Some(T::UserTable1) => FREE + PAGE,
+        Some(T::UserTable2) => FREE + 2 * PAGE,
+        Some(T::UserTable3) => FREE + 3 * PAGE,
+        Some(T::KernelTable0) => ROOT,
+        Some(T::KernelTable1) => IMAGE_L1,
+        Some(T::KernelTable2) => IMAGE_L2,
+        Some(T::KernelTable3) => IMAGE_L3,
+        Some(T::KernelText) => TEXT,
+        Some(T::KernelVectors) => VECTORS,
+        Some(T::KernelReadOnly) => READ_ONLY,
+        Some(T::TextPoolFree) => TEXT_POOL + PAGE,
+        Some(T::ModuleText) => TEXT_POOL,
+        Some(T::Claimed) => ORDINARY + small::BLOCK + 5 * PAGE,
+        Some(T::Gate) => GATE,
+        None => DEVICE,
+    }
+}
+
+fn classes() -> impl Iterator<Item = Option<T>> {
+    T::ALL.into_iter().map(Some).chain([None])
+}
+
+/// A call that has to do with one frame.
+type Column = dyn Fn(&mut Machine, &mut Rules<'_>, u64) -> Result<u64, Reason>;
+
+/// The block that a frame is in.
+const fn block_of(frame: u64) -> u64 {
+    frame & !(small::BLOCK - 1)
+}
+
+/// Compares a table of answers with the expected one; `answer` is asked on a fresh machine.
+fn compare(expected: &[(Option<T>, &str)], columns: &[&Column]) {
+    let mut wrong = Vec::new();
+    let mut seen = Vec::new();
+    for (class, row) in expected {
+        seen.push(*class);
+        if cfg!(miri) && seen.len() % 8 != 3 {
+            continue;
+        }
+        let answers: String = columns
+            .iter()
+            .map(|column| {
+                let mut books = Books::default();
+                let (mut machine, mut rules) = everything(&mut books);
+                let frame = frame(*class);
+                assert_eq!(
+                    rules.frames().get(frame),
+                    *class,
+                    "a frame of the wrong type"
+                );
+                letter(column(&mut machine, &mut rules, frame))
+            })
+            .collect();
+        if answers != *row {
+            wrong.push(format!("{class:?}: {answers}, not {row}"));
+        }
+    }
+    assert_eq!(wrong, [] as [String; 0]);
+    assert!(
+        classes().all(|class| seen.contains(&class)),
+        "a type is missing"
+    );
+}
+
+#[test]
+fn every_type_as_what_is_mapped() {
+    // User: read-write, read-only, read-only with DBM, uncached and read-only, executable at EL1;
+    // kernel: the same five; kernel block: read-write, read-only.
+    let expected = [
+        (Some(T::Ordinary), "++++X++++XTT"),
+        (Some(T::Inner), "TTTTXTTTTXTT"),
+        (Some(T::PoolFree), "TTTTXT+TAXTT"),
+        (Some(T::UserTable0), "TTTTXT+TAXTT"),
+        (Some(T::UserTable1), "TTTTXT+TAXTT"),
+        (Some(T::UserTable2), "TTTTXT+TAXTT"),
+        (Some(T::UserTable3), "TTTTXT+TAXTT"),
+        (Some(T::KernelTable0), "TTTTXT+TAXTT"),
+        (Some(T::KernelTable1), "TTTTXT+TAXTT"),
+        (Some(T::KernelTable2), "TTTTXT+TAXTT"),
+        (Some(T::KernelTable3), "TTTTXT+TAXTT"),
+        (Some(T::KernelText), "T+TAXT+TAXTT"),
+        (Some(T::KernelVectors), "TTTTXT+TAXTT"),
+        (Some(T::KernelReadOnly), "T+TAXT+TAXTT"),
+        (Some(T::TextPoolFree), "TTTTXT+TAXTT"),
+        (Some(T::ModuleText), "TTTTXT+TAXTT"),
+        (Some(T::Claimed), "TTTTXTTTTXTT"),
+        (Some(T::Gate), "TTTTXTTTTXTT"),
+        // Index 0 is no device memory.
+        (None, "TTTTXAAA+Xmm"),
+    ];
+    let leaf = |base: u64, user: bool| {
+        move |machine: &mut Machine, rules: &mut Rules<'_>, target: u64| {
+            let table = if user { FREE + 3 * PAGE } else { IMAGE_L3 };
+            rules.write(machine, table + 20 * 8, target | base)
+        }
+    };
+    let block = |base: u64| {
+        move |machine: &mut Machine, rules: &mut Rules<'_>, target: u64| {
+            let start = target & !(small::BLOCK - 1);
+            rules.write(machine, IMAGE_L2 + 20 * 8, start | base & !0b10)
+        }
+    };
+    let (user, kernel) = (USER_PAGE, KERNEL_PAGE);
+    compare(
+        &expected,
+        &[
+            &leaf(user, true),
+            &leaf(user | RO, true),
+            &leaf(user | RO | DBM, true),
+            &leaf(user | RO | UNCACHED, true),
+            &leaf((user | RO) & !PXN, true),
+            &leaf(kernel, false),
+            &leaf(kernel | RO, false),
+            &leaf(kernel | RO | DBM, false),
+            &leaf(kernel | RO | UNCACHED, false),
+            &leaf((kernel | RO) & !PXN, false),
+            &block(kernel),
+            &block(kernel | RO),
+        ],
+    );
+}
+
+#[test]
+fn every_type_as_the_table_that_is_written() {
+    // An empty entry: 0, a user's page, a kernel page, a block, a free table, a table that is
+    // linked already. Then entry 0, which may be live: cleared, replaced by a free table.
+    let expected = [
+        (Some(T::Ordinary), "NNNNNNNN"),
+        (Some(T::Inner), "NNNNNNNN"),
+        (Some(T::PoolFree), "NNNNNNNN"),
+        (Some(T::UserTable0), "+DDD+B+L"),
+        (Some(T::UserTable1), "+DDD+B+L"),
+        (Some(T::UserTable2), "+DDD+B+L"),
+        // A table descriptor of level 3 is a page that EL1 can execute.
+        (Some(T::UserTable3), "++DDXX+X"),
+        (Some(T::KernelTable0), "+DDD+BSS"),
+        (Some(T::KernelTable1), "+DDD+B+L"),
+        (Some(T::KernelTable2), "+DD++B+L"),
+        (Some(T::KernelTable3), "+D+DXX+X"),
+        (Some(T::KernelText), "NNNNNNNN"),
+        (Some(T::KernelVectors), "NNNNNNNN"),
+        (Some(T::KernelReadOnly), "NNNNNNNN"),
+        (Some(T::TextPoolFree), "NNNNNNNN"),
+        (Some(T::ModuleText), "NNNNNNNN"),
+        (Some(T::Claimed), "NNNNNNNN"),
+        (Some(T::Gate), "NNNNNNNN"),
+        (None, "NNNNNNNN"),
+    ];
+    let write = |index: u64, value: u64| {
+        move |machine: &mut Machine, rules: &mut Rules<'_>, table: u64| {
+            rules.write(machine, table + index * 8, value)
+        }
+    };
+    compare(
+        &expected,
+        &[
+            &write(20, 0),
+            &write(20, DATA | USER_PAGE),
+            &write(20, DATA | KERNEL_PAGE),
+            &write(20, ORDINARY | KERNEL_PAGE & !0b10),
+            &write(20, SPARE | TABLE),
+            &write(20, (FREE + PAGE) | TABLE),
+            &write(0, 0),
+            &write(0, SPARE | TABLE),
+        ],
+    );
+}
+
+#[test]
+fn every_type_as_the_table_that_is_linked() {
+    // Into user tables of level 0, 1, 2, then into the kernel's.
+    let expected = classes().map(|class| match class {
+        Some(T::PoolFree) => (class, "++++++"),
+        _ => (class, "BBBBBB"),
+    });
+    let expected: Vec<_> = expected.collect();
+    let link = |parent: u64| {
+        move |machine: &mut Machine, rules: &mut Rules<'_>, child: u64| {
+            rules.write(machine, parent + 20 * 8, child | TABLE)
+        }
+    };
+    compare(
+        &expected,
+        &[
+            &link(FREE),
+            &link(FREE + PAGE),
+            &link(FREE + 2 * PAGE),
+            &link(ROOT),
+            &link(IMAGE_L1),
+            &link(IMAGE_L2),
+        ],
+    );
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "builds thirty machines")]
+fn a_detached_table_is_linked_again_as_what_it_was() {
+    // A user's level 1, 2 and 3 table, then the kernel's level 2 and 3, into the six parents as above.
+    let expected = ["+BBBBB", "B+BBBB", "BB+BBB", "BBBBBB", "BBBBBB"];
+    let parents = [FREE, FREE + PAGE, FREE + 2 * PAGE, ROOT, IMAGE_L1, IMAGE_L2];
+    // Root slots are never cleared, so no kernel table of level 1 is ever detached.
+    let entries = [FREE, FREE + PAGE, FREE + 2 * PAGE, IMAGE_L1, IMAGE_L2].map(|it| it + 8);
+    for (entry, row) in entries.into_iter().zip(expected) {
+        for (parent, expected) in parents.into_iter().zip(row.chars()) {
+            let mut books = Books::default();
+            let (mut machine, mut rules) = everything(&mut books);
+            let mut write = |entry, value| rules.write(&mut machine, entry, value);
+            write(entry, SPARE | TABLE).expect("free");
+            write(entry, 0).expect("clear");
+            let answer = write(parent + 20 * 8, SPARE | TABLE);
+            assert_eq!(letter(answer), expected, "of {entry:#x} into {parent:#x}");
+        }
+    }
+}
+
+#[test]
+fn every_type_in_the_other_calls() {
+    // Release, new root, load as a root, add its block to a pool, remove its block.
+    let expected = [
+        (Some(T::Ordinary), "FFFFU"),
+        (Some(T::Inner), "FFFFU"),
+        (Some(T::PoolFree), "++FFU"),
+        // In use: tables below, or an entry that leads to it.
+        (Some(T::UserTable0), "UF+FU"),
+        (Some(T::UserTable1), "UFFFU"),
+        (Some(T::UserTable2), "UFFFU"),
+        (Some(T::UserTable3), "UFFFU"),
+        (Some(T::KernelTable0), "FFFFU"),
+        (Some(T::KernelTable1), "UFFFU"),
+        (Some(T::KernelTable2), "UFFFU"),
+        (Some(T::KernelTable3), "UFFFU"),
+        (Some(T::KernelText), "FFFFU"),
+        (Some(T::KernelVectors), "FFFFU"),
+        (Some(T::KernelReadOnly), "FFFFU"),
+        // One of the block's frames is module text.
+        (Some(T::TextPoolFree), "FFFFU"),
+        (Some(T::ModuleText), "FFFFU"),
+        (Some(T::Claimed), "FFFFU"),
+        (Some(T::Gate), "FFFFU"),
+        (None, "FFFFF"),
+    ];
+    compare(
+        &expected,
+        &[
+            &|machine, rules, frame| rules.release(machine, frame).map(|()| 0),
+            &|machine, rules, frame| rules.new_root(machine, frame).map(|()| 0),
+            &|machine, rules, frame| rules.switch_root(machine, 0, frame, 5),
+            &|machine, rules, frame| {
+                // Another block is on its way; that comes first.
+                let _ = rules.pool_remove(machine, block_of(frame));
+                while let Ok(donjon_core::rules::Progress::Again) =
+                    rules.pool_add(machine, ORDINARY + small::BLOCK, PoolKind::Tables)
+                {
+                }
+                let added = rules.pool_add(machine, block_of(frame), PoolKind::Tables);
+                added.map(|_| 0)
+            },
+            &|machine, rules, frame| rules.pool_remove(machine, block_of(frame)).map(|()| 0),
+        ],
+    );
+}
+
+#[test]
+fn no_entry_is_written_at_an_odd_address_or_in_the_inner_half_of_a_root() {
+    let mut books = Books::default();
+    let (mut machine, mut rules) = everything(&mut books);
+    for table in [FREE, FREE + PAGE, FREE + 3 * PAGE, ROOT, IMAGE_L3] {
+        for offset in 1..8 {
+            let answer = rules.write(&mut machine, table + offset, 0);
+            assert_eq!(answer, Err(Reason::BadEntry));
+        }
+    }
+    for root in [FREE, ROOT] {
+        for entry in 256..512 {
+            let answer = rules.write(&mut machine, root + entry * 8, 0);
+            assert_eq!(answer, Err(Reason::BadEntry), "entry {entry}");
+        }
+    }
+    let linear = rules.write(&mut machine, small::LINEAR_L1 + 8, 0);
+    assert_eq!(linear, Err(Reason::NotATable));
+}
+
+#[test]
+fn bits_that_nobody_needs_are_refused_one_by_one() {
+    let mut books = Books::default();
+    let (mut machine, mut rules) = everything(&mut books);
+    let mut refused = |entry: u64, value: u64| -> Vec<u32> {
+        let bits = 0..64_u32;
+        bits.filter(|bit| {
+            rules.write(&mut machine, entry, 0).expect("clear");
+            rules.write(&mut machine, entry, value ^ 1 << bit).is_err()
+        })
+        .collect()
+    };
+    let page = ORDINARY + 7 * PAGE;
+    // NS, nG, the reserved value of SH, contiguous, PXN, and what is reserved. Of the address:
+    // 21 and 22 lead to the pools, 24 and up to no memory.
+    let always = [1, 5, 9, 11, 21, 22, 48, 49, 52, 53, 59, 60, 61, 62, 63];
+    let beyond: Vec<u32> = (24..48).collect();
+    let expect = |more: &[u32]| {
+        let mut bits: Vec<u32> = always.iter().chain(more).chain(&beyond).copied().collect();
+        bits.sort_unstable();
+        bits
+    };
+    assert_eq!(
+        refused(FREE + 3 * PAGE + 8 * 30, page | USER_PAGE),
+        expect(&[])
+    );
+    assert_eq!(
+        refused(IMAGE_L3 + 8 * 30, page | KERNEL_PAGE),
+        expect(&[6, 50, 54])
+    );
+}
