@@ -61,7 +61,9 @@ void __init donjon_pool_reserve(void)
 	size = max_t(phys_addr_t, round_up(size, POOL_BLOCK_SIZE), POOL_LEAST);
 	set_aside(&donjon_table_pool_start, &donjon_table_pool_end, size);
 	set_aside(&donjon_text_pool_start, &donjon_text_pool_end, size);
-	pr_info("%llu KiB reserved for tables, as much for text\n", size >> 10);
+	pr_info("table pool %pa-%pa, text pool %pa-%pa\n",
+		&donjon_table_pool_start, &donjon_table_pool_end,
+		&donjon_text_pool_start, &donjon_text_pool_end);
 }
 
 static unsigned long block_number(struct page *page)

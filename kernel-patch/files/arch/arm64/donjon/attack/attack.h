@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the attacks have in common. Everything here is what a kernel can do that
+ * belongs to an attacker: read any memory that is mapped, store anywhere, call
+ * the inner domain with any arguments.
+ */
+#ifndef __DONJON_ATTACK_H
+#define __DONJON_ATTACK_H
+
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include <asm/donjon.h>
+#include <asm/page.h>
+
+/* One way to carry an attack out. It says how it went, once, or the last counts. */
+struct attempt {
+	const char *name;
+	void (*run)(void);
+};
+
+/* An attack; the last attempt has no name. */
+struct attack {
+	const char *id;
+	const struct attempt *attempts;
+};
+
+/* How the running attempt went; main.c adds which one it is. */
+void __printf(1, 2) attack_succeeded(const char *format, ...);
+void __printf(1, 2) attack_stopped(const char *format, ...);
+/* It could not be tried, which counts as an error of the test. */
+void __printf(1, 2) attack_untried(const char *format, ...);
+
+/* Words for a refusal. */
+const char *attack_why(struct donjon_result result);
+
+/* Addresses of functions that are not exported, from /proc/kallsyms. */
+extern unsigned long attack_set_fixmap;
+
+/* undo.c: what has been changed is put back after the audit, last first. */
+void undo_later(void (*undo)(u64 first, u64 second), u64 first, u64 second);
+void undo_all(void);
+
+/* Write a table entry; put back later what stood there. */
+struct donjon_result write_entry(u64 entry, u64 value);
+/* The same entry, by a store that nobody else knows of. */
+void restore_entry_later(u64 entry, u64 value);
+
+/* walk.c: a table walk by software. */
+struct step {
+	u64 entry;	/* physical address of the last entry read */
+	u64 value;
+	int level;	/* of its table, 0 to 3 */
+};
+
+u64 kernel_root(void);
+u64 user_root(void);
+/* Down to a leaf, an invalid entry, or the given level. */
+struct step walk_to(u64 root, unsigned long va, int level);
+/* An invalid entry in the same table; 0 if there is none. */
+u64 free_entry(u64 entry);
+
+/* One access each; false if it faulted. */
+bool try_load(const u64 *from, u64 *value);
+bool try_store(u64 *to, u64 value);
+/* Replace the word by itself, so that a store that succeeds breaks nothing. */
+bool try_touch(u64 *word);
+
+/* First byte of the inner domain's memory. */
+u64 inner_memory(void);
+
+/* window.c: a page of address space whose entry of level 3 has become invalid. */
+struct window {
+	unsigned long va;
+	u64 entry;	/* physical address */
+	u64 old;	/* what was mapped */
+};
+
+/* False if there is none, and attack_untried() has been called. */
+bool open_window(struct window *window);
+bool open_user_window(struct window *window);
+
+/* Descriptors for them. */
+u64 kernel_page(u64 pa);
+u64 user_page(u64 pa);
+
+#define PAGE_OF(pa)		((pa) & 0x0000fffffffff000UL)
+#define DESCRIPTOR_VALID	BIT(0)
+#define DESCRIPTOR_TABLE	3UL
+
+#define ATTACK(name)	extern const struct attack attack_##name;
+#include "list.h"
+#undef ATTACK
+
+#endif /* __DONJON_ATTACK_H */
