@@ -23,6 +23,9 @@ pub enum Command {
     Run(RunArguments),
     /// Boot and check from outside the guest which invariants hold; status 1 if one does not.
     Audit(AuditArguments),
+    /// Attack the inner domain from a hostile kernel module, and each time again in a build
+    /// without the protection; status 1 if an attack succeeds or a control does not.
+    Attack(AttackArguments),
     /// Measure in QEMU.
     Bench {
         /// What to measure.
@@ -155,6 +158,23 @@ pub struct AuditArguments {
     /// Seconds that the guest may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     pub timeout: u64,
+}
+
+/// Arguments of `attack`.
+#[derive(Args, Debug)]
+pub struct AttackArguments {
+    /// Only these attacks.
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    pub only: Vec<String>,
+    /// Also write the results to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// How the inner domain is entered.
+    #[arg(long, value_enum, default_value = "asid")]
+    pub switch: Switch,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
 }
 
 /// When an audit looks.

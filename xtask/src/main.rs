@@ -2,6 +2,7 @@
 //! The host side of Donjon: `cargo xtask`.
 
 mod allow;
+mod attack;
 mod audit;
 mod bare;
 mod bench;
@@ -43,6 +44,7 @@ fn dispatch(command: &Command) -> Result<u8> {
     process::end_children_when_told_to_stop()?;
     match command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Attack(arguments) => attack::run(arguments),
         Command::Audit(arguments) => audit::run(arguments),
         Command::Bench {
             subject: Subject::Idc(arguments),

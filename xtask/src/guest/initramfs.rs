@@ -22,6 +22,9 @@ const DIRECTORIES: [&str; 12] = [
     "usr",
 ];
 
+/// The module that attacks is in no guest but those that are there to be attacked.
+const HOSTILE: &str = "donjon_attack.ko";
+
 /// Archive of BusyBox, the guest programs, the kernel's modules and /init.
 pub fn base(busybox: &Path, programs: &Path, modules: &Path) -> Result<Vec<u8>> {
     let mut archive = Archive::default();
@@ -34,7 +37,8 @@ pub fn base(busybox: &Path, programs: &Path, modules: &Path) -> Result<Vec<u8>> 
     for name in files(programs, is_ours)? {
         archive.file(&format!("bin/{name}"), 0o755, &read(&programs.join(&name))?)?;
     }
-    for name in files(modules, |name| name.ends_with(".ko"))? {
+    let is_kept = |name: &str| name.ends_with(".ko") && name != HOSTILE;
+    for name in files(modules, is_kept)? {
         let place = format!("lib/modules/{name}");
         archive.file(&place, 0o644, &read(&modules.join(&name))?)?;
     }
@@ -43,8 +47,13 @@ pub fn base(busybox: &Path, programs: &Path, modules: &Path) -> Result<Vec<u8>> 
 
 /// `base` with a command that /init runs instead of a shell.
 pub fn with_command(base: &[u8], command: &str) -> Result<Vec<u8>> {
+    with_file(base, "donjon/exec", format!("{command}\n").as_bytes())
+}
+
+/// `base` with one more file, in a directory that it has.
+pub fn with_file(base: &[u8], name: &str, content: &[u8]) -> Result<Vec<u8>> {
     let mut archive = Archive::default();
-    archive.file("donjon/exec", 0o644, format!("{command}\n").as_bytes())?;
+    archive.file(name, 0o644, content)?;
     // The kernel unpacks one archive after the other.
     let mut both = base.to_vec();
     both.extend(archive.finish()?);

@@ -5,7 +5,7 @@ mod busybox;
 mod initramfs;
 
 pub use busybox::obtain as obtain_busybox;
-pub use initramfs::{base, with_command};
+pub use initramfs::{base, with_command, with_file};
 
 /// Names of the virtio ports that carry the output of a command, and its status.
 pub const PORTS: [&str; 3] = ["donjon.stdout", "donjon.stderr", "donjon.status"];

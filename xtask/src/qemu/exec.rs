@@ -25,6 +25,9 @@ use crate::process::Running;
 /// How long a guest may take to power off after its command, and a panic to print all it has.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// How long what was written last may be on its way to us on a busy host.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// An output stream of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
@@ -89,6 +92,8 @@ pub fn exec_live(
     let mut qemu = boot.command(&initrd, "");
     let (sender, receiver) = mpsc::channel();
     connect(&mut qemu, &scratch, boot, &sender)?;
+    // The readers have theirs: when the last socket is closed, there is nothing more to come.
+    drop(sender);
     let monitor = scratch.join("monitor");
     qemu.arg("-qmp")
         .arg(format!("unix:{},server=on,wait=off", monitor.display()));
@@ -197,7 +202,7 @@ fn watch(
         }
         if running.ended()?.is_some() {
             // What it wrote last may still be on its way to us.
-            while let Ok((from, bytes)) = receiver.recv_timeout(Duration::from_millis(50)) {
+            while let Ok((from, bytes)) = receiver.recv_timeout(LAST_WORDS) {
                 if from == Source::Console {
                     console.push(&bytes);
                 }

@@ -68,7 +68,9 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
                 .map_err(|reason| Fault::Refused { reason, target })
                 .map_err(HandoverError::at(place))?;
             let entry = place.entry;
-            self.hardware.perform(Step::Write { entry, value });
+            if C::POOL {
+                self.hardware.perform(Step::Write { entry, value });
+            }
         }
         self.hardware.perform(Step::BarrierStore);
         for frame in units(self.description.table_pool, PAGE_SIZE) {

@@ -19,7 +19,7 @@
 #define BLOCK_ORDER	get_order(SZ_2M)
 #define MARK		0x5a1e5a1e5a1e5a1eUL
 /* Turns of a waiting loop; some seconds */
-#define PATIENCE	(1UL << 30)
+#define PATIENCE	BIT(30)
 
 struct race {
 	u64 *target;

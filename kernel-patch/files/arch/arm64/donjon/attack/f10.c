@@ -18,7 +18,7 @@
 #define ASID_SHIFT	48
 
 /* One entry of a group says that all 16 are alike. */
-static void contiguous(void)
+static void contiguous_alone(void)
 {
 	struct donjon_result result;
 	struct window window;
@@ -33,7 +33,7 @@ static void contiguous(void)
 }
 
 /* Another frame in place of one that may be in a TLB. */
-static void live(void)
+static void live_change(void)
 {
 	struct window window, other;
 	struct donjon_result result;
@@ -130,8 +130,8 @@ static void asid_reserved(void)
 }
 
 static const struct attempt attempts[] = {
-	{ "contiguous", contiguous },
-	{ "live-change", live },
+	{ "contiguous", contiguous_alone },
+	{ "live-change", live_change },
 	{ "asid-twice", asid_twice },
 	{ "asid-reserved", asid_reserved },
 	{}

@@ -26,9 +26,15 @@
 #include "attack.h"
 
 static const struct attack * const attacks[] = {
-#define ATTACK(name)	&attack_##name,
-#include "list.h"
-#undef ATTACK
+	&attack_a1,
+	&attack_b1,
+	&attack_b3,
+	&attack_d1,
+	&attack_f10,
+	&attack_f14,
+	&attack_f16,
+	&attack_f17,
+	&attack_f18,
 };
 
 static const char * const reasons[] = DONJON_REASON_WORDS;

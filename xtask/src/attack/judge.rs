@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whether an attack was stopped, by what it had to be, and whether its controls succeeded.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::attempt::{Attack, Control, End};
+use super::guest::{Line, Outcome, Tried};
+use crate::cli::Switch;
+
+/// What came of an attack and its controls.
+pub struct Verdict {
+    /// Which.
+    pub attack: &'static Attack,
+    mode: Switch,
+    stopped: bool,
+    by: Vec<String>,
+    violations: usize,
+    controls: usize,
+    /// What is not as it has to be.
+    wrong: Vec<String>,
+    notes: Vec<String>,
+}
+
+/// As it stands in the JSON file.
+#[derive(Serialize)]
+pub struct Record<'a> {
+    id: &'a str,
+    mode: &'a str,
+    outcome: &'a str,
+    by: String,
+    audit_violations: usize,
+    control: &'a str,
+    note: String,
+}
+
+impl Verdict {
+    /// Of an attack with all protections on.
+    pub fn of(attack: &'static Attack, mode: Switch, tried: Tried) -> Self {
+        let mut verdict = Self {
+            attack,
+            mode,
+            stopped: true,
+            by: Vec::new(),
+            violations: 0,
+            controls: 0,
+            wrong: Vec::new(),
+            notes: vec![attack.title.to_owned()],
+        };
+        for attempt in attack.attempts {
+            let Some(line) = named(&tried, attempt.name) else {
+                verdict.wrong.push(format!("{} was not made", attempt.name));
+                continue;
+            };
+            let (End::Stopped(mark) | End::Machine(mark)) = attempt.end;
+            let what = format!("{}: {}", line.attempt, line.text);
+            match line.outcome {
+                Outcome::Stopped if line.text.contains(mark) => {
+                    if !verdict.by.contains(&line.text) {
+                        verdict.by.push(line.text.clone());
+                    }
+                }
+                Outcome::Stopped => verdict
+                    .wrong
+                    .push(format!("stopped by something else: {what}")),
+                Outcome::Untried => verdict.wrong.push(format!("not tried: {what}")),
+                Outcome::Succeeded => {
+                    verdict.stopped = false;
+                    verdict.wrong.push(what);
+                }
+            }
+        }
+        match &tried.report {
+            Some(report) => {
+                verdict.violations = report.violations.len();
+                let named = report.violations.iter().map(|it| format!("audit: {it}"));
+                verdict.wrong.extend(named);
+            }
+            None => verdict
+                .notes
+                .push("the machine had stopped, so no audit".into()),
+        }
+        verdict
+    }
+
+    /// Adds what came of a control.
+    pub fn add(&mut self, control: &Control, tried: &Tried) {
+        let without = control.without.name();
+        self.controls += 1;
+        for name in control.attempts {
+            match named(tried, name) {
+                Some(line) if line.outcome == Outcome::Succeeded => {
+                    self.notes.push(format!("{without}: {name}: {}", line.text));
+                }
+                Some(line) => self.wrong.push(format!(
+                    "{name} does not even succeed with {without}: {}",
+                    line.text
+                )),
+                None => self
+                    .wrong
+                    .push(format!("{name} was not made with {without}")),
+            }
+        }
+        let violations = tried.report.iter().flat_map(|it| &it.violations);
+        let named: BTreeSet<&str> = violations.map(|it| it.invariant).collect();
+        for invariant in control.seen_as {
+            if !named.contains(invariant) {
+                let named: Vec<_> = named.iter().copied().collect();
+                self.wrong.push(format!(
+                    "with {without} the auditor does not name {invariant}; it names [{}]",
+                    named.join(" ")
+                ));
+            }
+        }
+        if !control.seen_as.is_empty() {
+            let seen = control.seen_as.join(", ");
+            self.notes
+                .push(format!("{without}: the auditor names {seen}"));
+        }
+    }
+
+    /// Whether everything is as it has to be.
+    pub const fn is_good(&self) -> bool {
+        self.wrong.is_empty()
+    }
+
+    /// For the JSON file.
+    pub fn record(&self) -> Record<'_> {
+        let mut note = self.notes.clone();
+        note.extend(self.wrong.iter().map(|it| format!("WRONG: {it}")));
+        Record {
+            id: self.attack.id,
+            mode: self.mode.name(),
+            outcome: self.outcome(),
+            by: self.by.join("; "),
+            audit_violations: self.violations,
+            control: self.control(),
+            note: note.join("; "),
+        }
+    }
+
+    const fn outcome(&self) -> &'static str {
+        if self.stopped { "stopped" } else { "succeeded" }
+    }
+
+    fn control(&self) -> &'static str {
+        let failed = self.wrong.iter().any(|it| it.contains("weaken-"));
+        match (self.controls, failed) {
+            (0, _) => "n/a",
+            (_, true) => "failed",
+            (_, false) => "succeeded",
+        }
+    }
+}
+
+fn named<'a>(tried: &'a Tried, name: &str) -> Option<&'a Line> {
+    tried.attempts.iter().rev().find(|it| it.attempt == name)
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:<4} {:<9} {} ({} attempts, audit {}, control {}): {}",
+            self.attack.id,
+            self.outcome(),
+            self.attack.title,
+            self.attack.attempts.len(),
+            self.violations,
+            self.control(),
+            self.by.join("; ")
+        )?;
+        for wrong in &self.wrong {
+            write!(f, "\n     WRONG: {wrong}")?;
+        }
+        Ok(())
+    }
+}

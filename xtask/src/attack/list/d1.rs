@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! D1: page tables.
+
+use super::{Attack, Attempt, Control, Without};
+
+const FAULT: &str = "the store through the linear map faulted";
+
+/// The linear map shows tables read-only.
+pub const ATTACK: Attack = Attack {
+    id: "D1",
+    title: "store to a table through the linear map",
+    attempts: &[
+        Attempt::stopped("kernel-table", FAULT),
+        Attempt::stopped("user-table", FAULT),
+    ],
+    controls: &[Control {
+        without: Without::inner(&["weaken-pool"]),
+        attempts: &["kernel-table", "user-table"],
+        seen_as: &["I2", "I3"],
+    }],
+    cpu: None,
+};

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask attack`: a hostile kernel tries to get through, and each attempt that fails is
+//! made again where the protection that it aims at is switched off. An attack that fails there as
+//! well proves nothing.
+//!
+//! The attacks themselves are in the guest: `arch/arm64/donjon/attack/` in `kernel-patch/files`,
+//! one file each, in a module that nothing else carries. Here, in [`list`], stands what they are,
+//! what has to stop them, and what their control is. One boot serves all attempts that a machine
+//! survives; after each attack the machine is stopped and audited with what is left of it in
+//! place.
+
+mod attempt;
+mod guest;
+mod judge;
+mod list;
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::bare::InnerVariant;
+use crate::cli::{AttackArguments, HostArguments, MachineArguments, Switch};
+use crate::environment::{self, Needs};
+use crate::kernel::Variant;
+use crate::machine::Machine;
+use crate::run::{self, Parts};
+
+use attempt::{Attack, Attempt, Without};
+use guest::Tried;
+use judge::Verdict;
+use list::ALL;
+
+/// Enough for two CPUs to race.
+const CPUS: u32 = 2;
+
+/// What makes the parts of a boot: [`run::prepare_over`], or the same one at a time.
+pub type Builder = fn(&HostArguments, Machine, &InnerVariant, Variant) -> Result<Parts>;
+
+/// Runs; returns the exit status.
+pub fn run(arguments: &AttackArguments) -> Result<u8> {
+    let attacks = chosen(&arguments.only)?;
+    ensure!(
+        arguments.switch != Switch::None,
+        "without an inner domain (--switch none) there is nothing to attack"
+    );
+    environment::prepare(&arguments.host, Needs::default())?;
+    let bench = Bench {
+        host: &arguments.host,
+        build: run::prepare_over,
+        switch: arguments.switch,
+    };
+    let mut verdicts = bench.protected(&attacks)?;
+    for (without, attacks) in by_protection(&attacks) {
+        bench.controls(without, &attacks, &mut verdicts)?;
+    }
+    for verdict in &verdicts {
+        println!("{verdict}");
+    }
+    if let Some(path) = &arguments.json {
+        let records: Vec<_> = verdicts.iter().map(Verdict::record).collect();
+        let text = serde_json::to_string_pretty(&records)?;
+        fs::write(path, text + "\n").with_context(|| format!("writing {}", path.display()))?;
+    }
+    Ok(u8::from(!verdicts.iter().all(Verdict::is_good)))
+}
+
+fn chosen(ids: &[String]) -> Result<Vec<&'static Attack>> {
+    if let Some(unknown) = ids.iter().find(|id| !ALL.iter().any(|it| it.is(id))) {
+        let known: Vec<_> = ALL.iter().map(|it| it.id).collect();
+        bail!(
+            "there is no attack {unknown}; there are {}",
+            known.join(", ")
+        );
+    }
+    let wanted = |it: &&&Attack| ids.is_empty() || ids.iter().any(|id| it.is(id));
+    Ok(ALL.iter().filter(wanted).copied().collect())
+}
+
+/// The attacks that have a control without each of the protections.
+pub fn by_protection(attacks: &[&'static Attack]) -> BTreeMap<Without, Vec<&'static Attack>> {
+    let mut sorted: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for attack in attacks {
+        for control in attack.controls {
+            sorted.entry(control.without).or_default().push(*attack);
+        }
+    }
+    sorted
+}
+
+/// Where attacks are carried out.
+#[derive(Clone, Copy)]
+pub struct Bench<'a> {
+    /// The host.
+    pub host: &'a HostArguments,
+    /// What builds.
+    pub build: Builder,
+    /// How the inner domain is entered.
+    pub switch: Switch,
+}
+
+impl Bench<'_> {
+    /// Carries `attacks` out with all protections on.
+    pub fn protected(&self, attacks: &[&'static Attack]) -> Result<Vec<Verdict>> {
+        let mut tried = self.survivable(Without::NOTHING, attacks, |_, _| true)?;
+        for attack in attacks {
+            let mut alone = Vec::new();
+            for attempt in attack.attempts.iter().filter(|it| it.is_fatal()) {
+                let parts = self.parts(Without::NOTHING, attack.cpu)?;
+                alone.push(guest::alone(&parts, attack, attempt)?);
+            }
+            let tried = tried.entry(attack.id).or_default();
+            tried.attempts.extend(alone);
+        }
+        let verdict = |attack: &&'static Attack| {
+            let tried = tried.remove(attack.id).unwrap_or_default();
+            Verdict::of(attack, self.switch, tried)
+        };
+        Ok(attacks.iter().map(verdict).collect())
+    }
+
+    /// Carries the controls of `attacks` out where one protection is off, and notes what came of
+    /// them.
+    pub fn controls(
+        &self,
+        without: Without,
+        attacks: &[&'static Attack],
+        verdicts: &mut [Verdict],
+    ) -> Result<()> {
+        let concerns = |attack: &Attack, attempt: &Attempt| {
+            let controls = attack.controls.iter().filter(|it| it.without == without);
+            controls
+                .flat_map(|it| it.attempts)
+                .any(|it| *it == attempt.name)
+        };
+        let mut tried = self.survivable(without, attacks, concerns)?;
+        for verdict in verdicts {
+            let controls = verdict.attack.controls.iter();
+            for control in controls.filter(|it| it.without == without) {
+                let tried = tried.remove(verdict.attack.id).unwrap_or_default();
+                verdict.add(control, &tried);
+            }
+        }
+        Ok(())
+    }
+
+    /// All attempts that are wanted and that the machine survives, one boot for each CPU model.
+    fn survivable(
+        &self,
+        without: Without,
+        attacks: &[&'static Attack],
+        wanted: impl Fn(&Attack, &Attempt) -> bool,
+    ) -> Result<BTreeMap<&'static str, Tried>> {
+        let control = without != Without::NOTHING;
+        let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for attack in attacks {
+            let attempts: Vec<_> = attack
+                .attempts
+                .iter()
+                .filter(|it| wanted(attack, it))
+                // Where it succeeds it is survived, or it would not be known that it did.
+                .filter(|it| control || !it.is_fatal())
+                .collect();
+            if !attempts.is_empty() {
+                let group = groups.entry(attack.cpu).or_default();
+                group.push((*attack, attempts));
+            }
+        }
+        let mut all = BTreeMap::new();
+        for (cpu, group) in groups {
+            all.extend(guest::together(&self.parts(without, cpu)?, &group)?);
+        }
+        Ok(all)
+    }
+
+    fn parts(&self, without: Without, cpu: Option<&str>) -> Result<Parts> {
+        let machine = Machine::new(&MachineArguments {
+            machine: "virt".into(),
+            cpu: cpu.map(str::to_owned),
+            cpus: Some(CPUS),
+            memory: Some("256M".into()),
+            switch: self.switch,
+            icount: false,
+            el2: false,
+            append: Some("loglevel=7".into()),
+        })?;
+        let inner = InnerVariant {
+            switch: self.switch,
+            weakened: without.inner.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        let linux = without.linux.map_or(Variant::Donjon, Variant::Weakened);
+        let mut parts = (self.build)(self.host, machine, &inner, linux)?;
+        guest::arm(&mut parts)?;
+        Ok(parts)
+    }
+}
