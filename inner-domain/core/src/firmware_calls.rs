@@ -51,8 +51,13 @@ pub const fn decide(function: u64, argument: u64) -> Decision {
         id::CPU_OFF => Decision::CpuOff(function),
         id::PSCI_FEATURES => match (argument as u32) & !WIDE {
             // Linux starts CPUs through CPU_ON of the inner domain, and asks here first.
-            id::SMCCC_VERSION | id::CPU_ON | id::CPU_OFF | id::AFFINITY_INFO
-            | id::SYSTEM_OFF | id::SYSTEM_RESET | id::PSCI_FEATURES => Decision::Pass(function),
+            id::SMCCC_VERSION
+            | id::CPU_ON
+            | id::CPU_OFF
+            | id::AFFINITY_INFO
+            | id::SYSTEM_OFF
+            | id::SYSTEM_RESET
+            | id::PSCI_FEATURES => Decision::Pass(function),
             _ => Decision::NotSupported,
         },
         // The work-arounds are calls at each exception; none is on the list.
@@ -67,7 +72,13 @@ mod tests {
 
     #[test]
     fn what_starts_or_resumes_a_cpu_is_refused() {
-        for function in [0x8400_0003_u64, 0xc400_0003, 0x8400_0001, 0xc400_0001, 0xc400_000e] {
+        for function in [
+            0x8400_0003_u64,
+            0xc400_0003,
+            0x8400_0001,
+            0xc400_0001,
+            0xc400_000e,
+        ] {
             assert_eq!(decide(function, 0), Decision::Refuse, "{function:#x}");
         }
     }
@@ -85,12 +96,21 @@ mod tests {
         for function in [0x8400_0000_u32, 0xc400_0004, 0x8400_0008, 0x8400_0009] {
             assert_eq!(decide(function.into(), 0), Decision::Pass(function));
         }
-        assert_eq!(decide(0x8400_000a, 0xc400_0003), Decision::Pass(0x8400_000a));
+        assert_eq!(
+            decide(0x8400_000a, 0xc400_0003),
+            Decision::Pass(0x8400_000a)
+        );
     }
 
     #[test]
     fn vendors_and_secure_services_are_refused() {
-        for function in [0x8200_0000_u64, 0xb200_0000, 0x8600_ff01, 0xc400_0020, 1 << 32] {
+        for function in [
+            0x8200_0000_u64,
+            0xb200_0000,
+            0x8600_ff01,
+            0xc400_0020,
+            1 << 32,
+        ] {
             assert_eq!(decide(function, 0), Decision::Refuse, "{function:#x}");
         }
     }

@@ -47,9 +47,7 @@ fn perform_rare(step: Step) {
     unsafe {
         match step {
             Step::Write { entry, value } => ((PHYSMAP + entry) as *mut u64).write_volatile(value),
-            Step::ZeroFrame(frame) => {
-                core::ptr::write_bytes((PHYSMAP + frame) as *mut u8, 0, PAGE_SIZE as usize);
-            }
+            Step::ZeroFrame(frame) => zero(PHYSMAP + frame),
             Step::CleanFrame(frame) => cpu::clean_to_coherency(PHYSMAP + frame, PAGE_SIZE),
             Step::BarrierStore => asm!("dsb ishst", options(nostack)),
             Step::Barrier => asm!("dsb ish", "isb", options(nostack)),
@@ -64,5 +62,33 @@ fn perform_rare(step: Step) {
             }
             Step::InvalidateAll => asm!("tlbi vmalle1is", options(nostack)),
         }
+    }
+}
+
+/// Fills a page with zeros: a tenth of the instructions that a loop over words takes, because a
+/// release of many tables is the longest of all calls.
+///
+/// # Safety
+///
+/// The page is mapped, and nothing but tables that may be empty is in it.
+unsafe fn zero(page: u64) {
+    // SAFETY: the caller's promise; the loop writes one page.
+    unsafe {
+        asm!(
+            "2: stp xzr, xzr, [{at}]",
+            "stp xzr, xzr, [{at}, #16]",
+            "stp xzr, xzr, [{at}, #32]",
+            "stp xzr, xzr, [{at}, #48]",
+            "stp xzr, xzr, [{at}, #64]",
+            "stp xzr, xzr, [{at}, #80]",
+            "stp xzr, xzr, [{at}, #96]",
+            "stp xzr, xzr, [{at}, #112]",
+            "add {at}, {at}, #128",
+            "cmp {at}, {end}",
+            "b.lo 2b",
+            at = inout(reg) page => _,
+            end = in(reg) page + PAGE_SIZE,
+            options(nostack)
+        );
     }
 }

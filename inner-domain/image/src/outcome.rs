@@ -39,14 +39,14 @@ impl Refusal {
 
     /// A rule forbids the entry of a list with this index, below 2^32.
     pub fn rule_at(reason: Reason, index: u64) -> Self {
-        Self::with_value(Error::Refused, (reason as u64) << 32 | index)
+        Self::with_value(Error::Refused, ((reason as u64) << 32) | index)
     }
 
     /// The instruction with this index may not be executed.
     pub fn instruction(index: usize, word: u32) -> Self {
         Self::with_value(
             Error::BadInstruction,
-            u64::from(word) << 32 | index as u64 * 4,
+            (u64::from(word) << 32) | (index as u64 * 4),
         )
     }
 

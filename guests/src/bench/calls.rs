@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Calls into the inner domain per operation: how many there are, and how many there would be if
+//! each table entry were a call of its own.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{Error, Result, Write};
+use std::process::ExitCode;
+
+use crate::counter::CycleCounter;
+
+const STATS: &str = "/sys/kernel/security/donjon/stats";
+const PAGE: usize = 4096;
+const MIB: usize = 1 << 20;
+/// Times that each operation is repeated; the figures are means.
+const REPETITIONS: u64 = 10;
+
+/// Measures every operation and prints one line for each.
+pub fn run() -> ExitCode {
+    // While it is open the cycle counter runs, so that the inner domain can count instructions.
+    let counter = CycleCounter::open();
+    if let Err(error) = &counter {
+        eprintln!("donjon-bench: no cycle counter, hence no instructions: {error}");
+    }
+    match measure() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("donjon-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure() -> Result<()> {
+    println!("operation entries one_by_one calls lists releases switches instructions");
+    each("fork+exit", fork_and_exit)?;
+    each("fork+exec", fork_and_exec)?;
+    each("pipe ping-pong", ping_pong)?;
+    let anonymous = || touch_and_unmap(&map(32 * MIB, None)?, true);
+    each("mmap 32 MiB anonymous, touch, munmap", anonymous)?;
+    let file = fs::File::options()
+        .create(true)
+        .truncate(true)
+        .read(true)
+        .write(true)
+        .open("/tmp/bench")?;
+    file.set_len(32 * MIB as u64)?;
+    let of_file = || touch_and_unmap(&map(32 * MIB, Some(&file))?, false);
+    of_file()?;
+    each("mmap 32 MiB file, touch, munmap", of_file)?;
+    let mapping = map(8 * MIB, None)?;
+    mapping.touch(true);
+    each("mprotect 8 MiB twice", || mapping.protect_twice())?;
+    each("fork+exit, 8 MiB resident", fork_and_exit)?;
+    println!("longest {}", longest()?);
+    Ok(())
+}
+
+/// Sums of one counter over all CPUs, by function.
+fn counters(column: usize) -> Result<HashMap<String, u64>> {
+    let mut sums = HashMap::new();
+    for line in fs::read_to_string(STATS)?.lines().skip(1) {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        if let (Some(name), Some(Ok(value))) = (
+            fields.get(1),
+            fields.get(column).map(|it| it.parse::<u64>()),
+        ) {
+            *sums.entry((*name).to_owned()).or_default() += value;
+        }
+    }
+    Ok(sums)
+}
+
+const CALLS: usize = 2;
+const INSTRUCTIONS: usize = 4;
+const ENTRIES: usize = 5;
+const WORST: usize = 7;
+
+/// The most instructions of one call, the hand-over aside, which happens once.
+fn longest() -> Result<String> {
+    let worst = counters(WORST)?;
+    let rest = worst.iter().filter(|(name, _)| *name != "handover");
+    Ok(rest
+        .max_by_key(|(_, value)| **value)
+        .map_or_else(String::new, |(name, value)| format!("{name} {value}")))
+}
+
+fn each(name: &str, operation: impl Fn() -> Result<()>) -> Result<()> {
+    operation()?;
+    let before = [
+        counters(CALLS)?,
+        counters(ENTRIES)?,
+        counters(INSTRUCTIONS)?,
+    ];
+    for _ in 0..REPETITIONS {
+        operation()?;
+    }
+    let after = [
+        counters(CALLS)?,
+        counters(ENTRIES)?,
+        counters(INSTRUCTIONS)?,
+    ];
+    let mean = |which: usize, function: &str| {
+        let of = |table: &HashMap<String, u64>| table.get(function).copied().unwrap_or(0);
+        (of(&after[which]) - of(&before[which])) as f64 / REPETITIONS as f64
+    };
+    const CHANGING: [&str; 5] = [
+        "table_write",
+        "table_write_list",
+        "table_release",
+        "root_new",
+        "switch_root",
+    ];
+    let single = mean(0, "table_write");
+    let entries = single + mean(1, "table_write_list");
+    let lists = mean(0, "table_write_list");
+    let instructions: f64 = CHANGING.iter().map(|it| mean(2, it)).sum();
+    println!(
+        "{name}: {entries:.1} {entries:.1} {:.1} {lists:.1} {:.1} {:.1} {instructions:.0}",
+        single + lists,
+        mean(0, "table_release"),
+        mean(0, "switch_root"),
+    );
+    std::io::stdout().flush()
+}
+
+/// What a failed system call left.
+fn check(result: i64) -> Result<i64> {
+    if result < 0 {
+        Err(Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+fn fork_and_exit() -> Result<()> {
+    child(|| {
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(0) }
+    })
+}
+
+fn fork_and_exec() -> Result<()> {
+    child(|| {
+        let program = c"/bin/busybox".as_ptr();
+        let arguments = [c"true".as_ptr(), std::ptr::null()];
+        // SAFETY: both are null-terminated; on failure the child ends.
+        unsafe {
+            libc::execv(program, arguments.as_ptr());
+            libc::_exit(1)
+        }
+    })
+}
+
+fn child(run: impl FnOnce()) -> Result<()> {
+    // SAFETY: this program has one thread, so the child may go on as it likes.
+    let pid = check(unsafe { libc::fork() }.into())?;
+    if pid == 0 {
+        run();
+    }
+    let mut status = 0;
+    // SAFETY: the child is ours and the status a local variable.
+    check(unsafe { libc::waitpid(pid as i32, &raw mut status, 0) }.into())?;
+    if status == 0 {
+        Ok(())
+    } else {
+        Err(Error::other(format!(
+            "a child ended with status {status:#x}"
+        )))
+    }
+}
+
+fn ping_pong() -> Result<()> {
+    const ROUNDS: usize = 100;
+    let (mut to, mut from) = ([0; 2], [0; 2]);
+    // SAFETY: both arrays have room for two descriptors.
+    check(unsafe { libc::pipe(to.as_mut_ptr()) }.into())?;
+    // SAFETY: as above.
+    check(unsafe { libc::pipe(from.as_mut_ptr()) }.into())?;
+    let pass = |read: i32, write: i32| {
+        let mut byte = 0_u8;
+        // SAFETY: one byte into and out of a local variable.
+        unsafe {
+            libc::read(read, (&raw mut byte).cast(), 1);
+            libc::write(write, (&raw const byte).cast(), 1);
+        }
+    };
+    // SAFETY: one thread, as in `child`.
+    let pid = check(unsafe { libc::fork() }.into())?;
+    if pid == 0 {
+        for _ in 0..ROUNDS {
+            pass(to[0], from[1]);
+        }
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(0) }
+    }
+    // SAFETY: one byte from a constant.
+    unsafe { libc::write(to[1], [0_u8].as_ptr().cast(), 1) };
+    for _ in 1..ROUNDS {
+        pass(from[0], to[1]);
+    }
+    let mut status = 0;
+    // SAFETY: the child is ours; the descriptors are open and closed once.
+    unsafe {
+        check(libc::waitpid(pid as i32, &raw mut status, 0).into())?;
+        for descriptor in to.into_iter().chain(from) {
+            libc::close(descriptor);
+        }
+    }
+    Ok(())
+}
+
+/// A private mapping of this process.
+struct Mapping {
+    start: *mut u8,
+    size: usize,
+}
+
+fn map(size: usize, file: Option<&fs::File>) -> Result<Mapping> {
+    use std::os::fd::AsRawFd;
+    let (flags, descriptor) = match file {
+        Some(file) => (libc::MAP_SHARED, file.as_raw_fd()),
+        None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1),
+    };
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping at an address of the kernel's choice.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), size, protection, flags, descriptor, 0) };
+    if start == libc::MAP_FAILED {
+        return Err(Error::last_os_error());
+    }
+    Ok(Mapping {
+        start: start.cast(),
+        size,
+    })
+}
+
+impl Mapping {
+    fn touch(&self, write: bool) {
+        for offset in (0..self.size).step_by(PAGE) {
+            // SAFETY: within the mapping.
+            unsafe {
+                let at = self.start.add(offset);
+                if write {
+                    at.write_volatile(1);
+                } else {
+                    at.read_volatile();
+                }
+            }
+        }
+    }
+
+    fn protect_twice(&self) -> Result<()> {
+        for protection in [libc::PROT_READ, libc::PROT_READ | libc::PROT_WRITE] {
+            // SAFETY: the whole mapping, which nothing refers to meanwhile.
+            check(unsafe { libc::mprotect(self.start.cast(), self.size, protection) }.into())?;
+        }
+        Ok(())
+    }
+}
+
+fn touch_and_unmap(mapping: &Mapping, write: bool) -> Result<()> {
+    mapping.touch(write);
+    // SAFETY: the whole mapping, which nothing refers to afterwards.
+    check(unsafe { libc::munmap(mapping.start.cast(), mapping.size) }.into()).map(|_| ())
+}
