@@ -26,7 +26,8 @@ use crate::kernel::Variant;
 use crate::machine::Machine;
 use crate::run::{self, Parts};
 
-use attempt::{Attack, Attempt, Without};
+pub use attempt::Without;
+use attempt::{Attack, Attempt};
 use guest::Tried;
 use judge::Verdict;
 use list::ALL;
@@ -65,6 +66,33 @@ pub fn run(arguments: &AttackArguments) -> Result<u8> {
     Ok(u8::from(!verdicts.iter().all(Verdict::is_good)))
 }
 
+/// Carries all attacks out with all protections on; fails unless every one is stopped.
+pub fn all_are_stopped(bench: Bench<'_>) -> Result<()> {
+    all_good(&bench.protected(ALL)?)
+}
+
+/// Carries the controls out that want these protections off; fails unless all succeed.
+pub fn controls_succeed(bench: Bench<'_>, without: Without) -> Result<()> {
+    let attacks = by_protection(ALL).remove(&without).unwrap_or_default();
+    ensure!(!attacks.is_empty(), "no attack has such a control");
+    let new = |it: &&'static Attack| Verdict::new(it, bench.switch);
+    let mut verdicts: Vec<_> = attacks.iter().map(new).collect();
+    bench.controls(without, &attacks, &mut verdicts)?;
+    all_good(&verdicts)
+}
+
+fn all_good(verdicts: &[Verdict]) -> Result<()> {
+    let bad = verdicts.iter().filter(|it| !it.is_good());
+    let bad: Vec<_> = bad.map(Verdict::to_string).collect();
+    ensure!(bad.is_empty(), "{}", bad.join("\n"));
+    Ok(())
+}
+
+/// What the controls of all attacks are built without.
+pub fn protections() -> Vec<Without> {
+    by_protection(ALL).into_keys().collect()
+}
+
 fn chosen(ids: &[String]) -> Result<Vec<&'static Attack>> {
     if let Some(unknown) = ids.iter().find(|id| !ALL.iter().any(|it| it.is(id))) {
         let known: Vec<_> = ALL.iter().map(|it| it.id).collect();
@@ -78,11 +106,14 @@ fn chosen(ids: &[String]) -> Result<Vec<&'static Attack>> {
 }
 
 /// The attacks that have a control without each of the protections.
-pub fn by_protection(attacks: &[&'static Attack]) -> BTreeMap<Without, Vec<&'static Attack>> {
-    let mut sorted: BTreeMap<_, Vec<_>> = BTreeMap::new();
+fn by_protection(attacks: &[&'static Attack]) -> BTreeMap<Without, Vec<&'static Attack>> {
+    let mut sorted: BTreeMap<_, Vec<&Attack>> = BTreeMap::new();
     for attack in attacks {
         for control in attack.controls {
-            sorted.entry(control.without).or_default().push(*attack);
+            let group = sorted.entry(control.without).or_default();
+            if !group.iter().any(|it| it.id == attack.id) {
+                group.push(*attack);
+            }
         }
     }
     sorted
@@ -101,7 +132,7 @@ pub struct Bench<'a> {
 
 impl Bench<'_> {
     /// Carries `attacks` out with all protections on.
-    pub fn protected(&self, attacks: &[&'static Attack]) -> Result<Vec<Verdict>> {
+    fn protected(&self, attacks: &[&'static Attack]) -> Result<Vec<Verdict>> {
         let mut tried = self.survivable(Without::NOTHING, attacks, |_, _| true)?;
         for attack in attacks {
             let mut alone = Vec::new();
@@ -112,8 +143,9 @@ impl Bench<'_> {
             let tried = tried.entry(attack.id).or_default();
             tried.attempts.extend(alone);
         }
+        let nothing = Tried::default();
         let verdict = |attack: &&'static Attack| {
-            let tried = tried.remove(attack.id).unwrap_or_default();
+            let tried = tried.get(attack.id).unwrap_or(&nothing);
             Verdict::of(attack, self.switch, tried)
         };
         Ok(attacks.iter().map(verdict).collect())
@@ -121,7 +153,7 @@ impl Bench<'_> {
 
     /// Carries the controls of `attacks` out where one protection is off, and notes what came of
     /// them.
-    pub fn controls(
+    fn controls(
         &self,
         without: Without,
         attacks: &[&'static Attack],
@@ -133,12 +165,13 @@ impl Bench<'_> {
                 .flat_map(|it| it.attempts)
                 .any(|it| *it == attempt.name)
         };
-        let mut tried = self.survivable(without, attacks, concerns)?;
+        let tried = self.survivable(without, attacks, concerns)?;
+        let nothing = Tried::default();
         for verdict in verdicts {
+            let tried = tried.get(verdict.attack.id).unwrap_or(&nothing);
             let controls = verdict.attack.controls.iter();
             for control in controls.filter(|it| it.without == without) {
-                let tried = tried.remove(verdict.attack.id).unwrap_or_default();
-                verdict.add(control, &tried);
+                verdict.add(control, tried);
             }
         }
         Ok(())

@@ -2,9 +2,10 @@
 //! `cargo xtask test`: every check of the project, by name.
 
 mod attack;
+mod attacks;
 mod audit;
 mod bad_input;
-mod boots;
+pub mod boots;
 mod gate;
 mod geometry;
 mod host;
@@ -15,8 +16,9 @@ mod weakened;
 
 use anyhow::{Result, bail};
 
-use crate::cli::{HostArguments, TestArguments};
+use crate::cli::{HostArguments, Switch, TestArguments};
 use crate::environment::{self, Needs};
+use crate::selftests;
 
 use runner::Test;
 
@@ -57,9 +59,14 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(boots::tests(host_arguments));
     tests.extend(weakened::tests(host_arguments));
     tests.extend(attack::tests(host_arguments));
+    tests.extend(attacks::tests(host_arguments));
     tests.extend(audit::tests(host_arguments));
     tests.extend(geometry::tests(host_arguments));
     tests.extend(gate::tests());
     tests.extend(load::tests(host_arguments));
+    let host = host_arguments.clone();
+    tests.push(Test::alone("kselftest", move || {
+        selftests::test(&host, Switch::Asid)
+    }));
     Ok(tests)
 }

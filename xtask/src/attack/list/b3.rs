@@ -4,7 +4,7 @@
 use super::{Attack, Attempt, Control, Without};
 
 /// Linux does not hear of the refusal here: its functions return as if they had mapped.
-const FAULT: &str = "refused, and an access";
+const FAULT: &str = "refused, and an access faults";
 
 /// Every way to map something ends in the same call.
 pub const ATTACK: Attack = Attack {

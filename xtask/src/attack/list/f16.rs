@@ -20,7 +20,7 @@ pub const ATTACK: Attack = Attack {
         Control {
             without: Without::inner(&["weaken-target"]),
             attempts: &["write"],
-            seen_as: &["I4"],
+            seen_as: &["I3"],
         },
     ],
     cpu: None,

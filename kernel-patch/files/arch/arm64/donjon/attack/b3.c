@@ -23,7 +23,7 @@ static void judge(const char *what, u64 *word)
 	if (try_touch(word))
 		attack_succeeded("a store through %s went through", what);
 	else
-		attack_stopped("refused, and an access through %s faults", what);
+		attack_stopped("refused, and an access faults");
 }
 
 /* Some table of the kernel's. */
@@ -121,15 +121,17 @@ static void for_user(void)
 	undo_later(undo_mmap, va, 0);
 	mmap_write_lock(mm);
 	vma = find_vma(mm, va);
+	/* Dirty from the start, or the first store would be a fault to handle */
 	if (vma)
 		remap_pfn_range(vma, va, PHYS_PFN(table), PAGE_SIZE,
-				vma->vm_page_prot);
+				__pgprot((pgprot_val(vma->vm_page_prot) &
+					  ~PTE_RDONLY) | PTE_DIRTY));
 	mmap_write_unlock(mm);
 
 	pagefault_disable();
 	if (get_user(word, (unsigned long __user *)va) ||
 	    put_user(word, (unsigned long __user *)va))
-		attack_stopped("refused, and an access by the process faults");
+		attack_stopped("refused, and an access faults");
 	else
 		attack_succeeded("a process can write a table");
 	pagefault_enable();
