@@ -40,11 +40,13 @@ void donjon_pool_take(struct page *page)
 }
 
 /* With the first table, because there is no struct page before. */
-static void fill(void)
+void donjon_pool_fill(void)
 {
 	unsigned long pfn;
 	int list;
 
+	if (likely(pool_ready))
+		return;
 	for (list = 0; list < POOL_LISTS; list++)
 		INIT_LIST_HEAD(&donjon_pool.lists[list]);
 	for (pfn = PHYS_PFN(donjon_table_pool_end);
@@ -75,8 +77,7 @@ static struct page *try_alloc(enum donjon_class class)
 	struct page *page;
 
 	spin_lock_irqsave(&donjon_pool.lock, flags);
-	if (unlikely(!pool_ready))
-		fill();
+	donjon_pool_fill();
 	page = choose(class);
 	if (page) {
 		donjon_pool_take(page);

@@ -33,6 +33,7 @@ struct pool {
 extern struct pool donjon_pool;
 
 /* With the lock held: */
+void donjon_pool_fill(void);
 void donjon_pool_put(struct page *page, unsigned long list);
 void donjon_pool_take(struct page *page);
 
