@@ -34,6 +34,8 @@ pub enum Command {
     },
     /// Run the tests.
     Test(TestArguments),
+    /// Run the kernel's own selftests, natively and over the inner domain.
+    Kselftest(KselftestArguments),
     /// Build Linux alone and say where it is.
     Kernel(KernelArguments),
     /// Write what is generated from kernel-patch/allow-list.toml, or show a kernel's instructions.
@@ -222,6 +224,29 @@ pub struct BenchArguments {
     /// Wall time of the emulator instead of instructions.
     #[arg(long)]
     pub wall: bool,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+}
+
+/// Arguments of `kselftest`.
+#[derive(Args, Debug)]
+pub struct KselftestArguments {
+    /// Run the programs whose names contain one of these.
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Only list the names.
+    #[arg(long)]
+    pub list: bool,
+    /// What is compared with the native kernel; `none` shows that one alone.
+    #[arg(long, value_enum, default_value = "asid")]
+    pub switch: Switch,
+    /// CPU model.
+    #[arg(long, default_value = "cortex-a57")]
+    pub cpu: String,
+    /// Number of CPUs.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub cpus: u32,
     /// The host.
     #[command(flatten)]
     pub host: HostArguments,

@@ -19,6 +19,7 @@ mod process;
 mod progress;
 mod qemu;
 mod run;
+mod selftests;
 mod test;
 
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Bench {
             subject: Subject::Idc(arguments),
         } => bench::idc(arguments).map(|()| 0),
+        Command::Kselftest(arguments) => selftests::run(arguments),
         Command::Test(arguments) => test::run(arguments),
         Command::Kernel(arguments) => build_kernel(arguments).map(|()| 0),
         Command::AllowList(arguments) => allow::run(arguments),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What runs in the guest: BusyBox, our programs, and the script that starts everything.
 
-mod busybox;
 mod initramfs;
+mod package;
 
-pub use busybox::obtain as obtain_busybox;
 pub use initramfs::{base, with_command, with_file};
+pub use package::{obtain_busybox, obtain_libraries};
 
 /// Names of the virtio ports that carry the output of a command, and its status.
 pub const PORTS: [&str; 3] = ["donjon.stdout", "donjon.stderr", "donjon.status"];

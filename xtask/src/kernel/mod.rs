@@ -22,7 +22,7 @@ use crate::paths::{self, CacheLock};
 use crate::process;
 
 /// Prefix of the cross tools.
-const CROSS: &str = "aarch64-linux-gnu-";
+pub const CROSS: &str = "aarch64-linux-gnu-";
 /// Kernels of one variant that stay in the cache.
 const KEPT: usize = 4;
 
@@ -133,6 +133,11 @@ impl Recipe {
         }
         Ok(())
     }
+}
+
+/// Changes whenever the unpatched source does.
+pub fn source_identity(host: &HostArguments) -> Result<String> {
+    Ok(source::find(host)?.identity)
 }
 
 /// The patched tree; nothing is built.
