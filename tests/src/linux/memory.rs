@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory that carries out steps and remembers them.
 
-use std::collections::HashMap;
-
 use donjon_core::rules::{Hardware, Step};
 
-use super::{PAGE, naive, root};
+use super::{BLOCK, PAGE, RAM, SECOND_BANK, naive, root};
 
-/// Physical memory; what was never written is zero.
-#[derive(Default)]
+/// From the first frame of RAM to the last.
+const FRAMES: usize = ((SECOND_BANK + BLOCK - RAM) / PAGE) as usize;
+
+/// Physical memory; what was never written is zero, and so is what is not there.
 pub struct Memory {
-    frames: HashMap<u64, Box<[u64; 512]>>,
+    frames: Vec<Option<Box<[u64; 512]>>>,
     /// The steps, in their order.
     pub steps: Vec<Step>,
     /// Whether each step that changes an entry that leads to a table must leave all translations
@@ -18,24 +18,46 @@ pub struct Memory {
     pub watched: bool,
 }
 
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            frames: vec![None; FRAMES],
+            steps: Vec::new(),
+            watched: false,
+        }
+    }
+}
+
+/// Where a frame stands in the list; past its end for what is not there.
+fn number(address: u64) -> usize {
+    (address / PAGE).wrapping_sub(RAM / PAGE) as usize
+}
+
 impl Memory {
     /// The word at a physical address.
     pub fn get(&self, address: u64) -> u64 {
         assert_eq!(address % 8, 0);
-        let frame = self.frames.get(&(address & !(PAGE - 1)));
-        frame.map_or(0, |frame| frame[(address % PAGE / 8) as usize])
+        match self.frames.get(number(address)) {
+            Some(Some(frame)) => frame[(address % PAGE / 8) as usize],
+            _ => 0,
+        }
     }
 
     /// Changes a word.
+    ///
+    /// # Panics
+    ///
+    /// When there is no memory.
     pub fn set(&mut self, address: u64, value: u64) {
         assert_eq!(address % 8, 0);
-        let frame = self.frames.entry(address & !(PAGE - 1));
-        frame.or_insert_with(|| Box::new([0; 512]))[(address % PAGE / 8) as usize] = value;
+        let frame = &mut self.frames[number(address)];
+        let frame = frame.get_or_insert_with(|| Box::new([0; 512]));
+        frame[(address % PAGE / 8) as usize] = value;
     }
 
     /// Whether a frame is zero.
     pub fn is_zero(&self, frame: u64) -> bool {
-        let words = self.frames.get(&frame);
+        let words = self.frames[number(frame)].as_ref();
         words.is_none_or(|words| words.iter().all(|word| *word == 0))
     }
 
@@ -61,7 +83,7 @@ impl Hardware for Memory {
             }
             Step::Write { entry, value } => self.set(entry, value),
             Step::ZeroFrame(frame) => {
-                self.frames.remove(&frame);
+                self.frames[number(frame)] = None;
             }
             _ => {}
         }

@@ -72,18 +72,18 @@ impl Cursor {
             }
             let entry = self.tables[depth] + index as u64 * 8;
             let descriptor = hardware.read(entry);
-            let va = self.va();
+            let found = (descriptor & 1 != 0).then(|| Entry {
+                level: LEVELS[depth],
+                index,
+                place: Place {
+                    va: self.va(),
+                    entry,
+                    descriptor,
+                },
+            });
             self.next[depth] += 1;
-            if descriptor & 1 != 0 {
-                return Some(Entry {
-                    level: LEVELS[depth],
-                    index,
-                    place: Place {
-                        va,
-                        entry,
-                        descriptor,
-                    },
-                });
+            if found.is_some() {
+                return found;
             }
         }
     }

@@ -26,8 +26,9 @@ pub enum Progress {
     Done,
 }
 
-/// Entries that one slice may look at: seven full tables, about four instructions per entry.
-const ENTRIES_PER_SLICE: usize = 7 * ENTRIES;
+/// Entries after which a slice ends. With the table that it ends in it looks at 1,800 at most,
+/// ten instructions each.
+const ENTRIES_PER_SLICE: usize = 5 * ENTRIES / 2;
 /// What looking at a frame that is no leaf table costs, in entries.
 const FRAME_COST: usize = 3;
 /// Frames that one slice may fill with zeros and clean.
@@ -70,7 +71,7 @@ impl<C: Checks> Rules<'_, C> {
             Some(growth) if growth.block != block || growth.kind != kind => Err(Reason::InUse),
             Some(growth) => match growth.phase {
                 Phase::Search(from) => self.search(hw, growth, from),
-                Phase::Zero(from) => Ok(self.zero(hw, growth, from)),
+                Phase::Zero(from) => self.zero(hw, growth, from),
             },
         }
     }
@@ -207,8 +208,19 @@ impl<C: Checks> Rules<'_, C> {
         }
     }
 
-    fn zero<H: Hardware>(&mut self, hw: &mut H, growth: Growth, from: u64) -> Progress {
+    fn zero<H: Hardware>(
+        &mut self,
+        hw: &mut H,
+        growth: Growth,
+        from: u64,
+    ) -> Result<Progress, Reason> {
         let end = growth.block + BLOCK_SIZE;
+        if from == end {
+            self.growth = None;
+            // One block at a time grows, so the room that there was is still there.
+            self.enter_tables(growth.block)?;
+            return Ok(Progress::Done);
+        }
         let until = end.min(from + ZEROED_PER_SLICE * PAGE_SIZE);
         let mut frame = from;
         while frame < until {
@@ -217,14 +229,8 @@ impl<C: Checks> Rules<'_, C> {
             frame += PAGE_SIZE;
         }
         hw.perform(Step::BarrierStore);
-        if until < end {
-            self.proceed(growth, Phase::Zero(until));
-            return Progress::Again;
-        }
-        self.growth = None;
-        // One block at a time grows, so the room that there was is still there.
-        let _ = self.enter_tables(growth.block);
-        Progress::Done
+        self.proceed(growth, Phase::Zero(until));
+        Ok(Progress::Again)
     }
 
     /// Makes the frames of a block free frames of a table pool.
