@@ -37,9 +37,9 @@ const WRITABLE: u64 = 2;
 const TABLES: u64 = 20;
 
 /// One frame of RAM in this many may be a table: bounds the metadata that is kept for them.
-const POOL_SHARE: u64 = 64;
+const POOL_SHARE: u64 = 16;
 /// Fewest blocks of tables that there is metadata for.
-const POOL_BLOCKS_MIN: u64 = 4;
+const POOL_BLOCKS_MIN: u64 = 16;
 /// Owners of the ASIDs, of 16 bits each.
 const ASIDS: u64 = 1 << 16;
 
