@@ -121,7 +121,8 @@ fn verdicts(
         machine: "virt".into(),
         cpu: Some(cpu.into()),
         cpus: Some(cpus),
-        memory: Some("768M".into()),
+        // Whole GiB, for the mode that invalidates mappings one by one.
+        memory: Some("1G".into()),
         switch,
         icount: false,
         el2: false,
