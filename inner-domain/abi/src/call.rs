@@ -278,8 +278,11 @@ pub struct RefusalRecord {
     pub sequence: u64,
     /// Function number; the CPU's index from bit 32 on.
     pub function: u64,
-    /// The [`Error`]; the value of the call from bit 32 on.
+    /// The [`Error`].
     pub error: i64,
+    /// What the call gave back in x1: a [`Reason`], or one from bit 32 on above the index in a
+    /// list, or an instruction above its offset.
+    pub value: u64,
     /// Where the call came from.
     pub caller: u64,
     /// First argument.

@@ -21,6 +21,7 @@ impl<const N: usize> RefusalRing<N> {
             sequence: 0,
             function: 0,
             error: 0,
+            value: 0,
             caller: 0,
             a1: 0,
             a2: 0,

@@ -112,7 +112,8 @@ fn note_refusal(block: &CpuBlock, function: usize, arguments: &Arguments, refusa
     journal::note_refusal(RefusalRecord {
         sequence: 0,
         function: cpu << 32 | function as u64,
-        error: (refusal.error() as i64 & 0xffff_ffff) | (refusal.value() as i64) << 32,
+        error: refusal.error() as i64,
+        value: refusal.value(),
         caller: block.caller(),
         a1: arguments[0],
         a2: arguments[1],

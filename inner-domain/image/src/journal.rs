@@ -94,8 +94,8 @@ pub fn note_refusal(record: RefusalRecord) {
         log::warn!(
             "refusal {count}: function {} error {} value {:#x} caller {:#x} arguments {:#x} {:#x}",
             record.function as u32,
-            record.error as i32,
-            record.error >> 32,
+            record.error,
+            record.value,
             record.caller,
             record.a1,
             record.a2

@@ -40,6 +40,7 @@ pub fn refusals([cursor, address, length, ..]: &Arguments) -> Outcome {
             record.sequence,
             record.function,
             record.error as u64,
+            record.value,
             record.caller,
             record.a1,
             record.a2,

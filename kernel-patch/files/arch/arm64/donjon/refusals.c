@@ -17,8 +17,8 @@ struct refusal {
 	u64 sequence;
 	u32 function;
 	u32 cpu;
-	s32 error;
-	u32 value;
+	s64 error;
+	u64 value;
 	u64 caller;
 	u64 a1;
 	u64 a2;
@@ -35,6 +35,8 @@ static const char * const reasons[] = DONJON_REASON_WORDS;
 
 const char *donjon_reason(struct donjon_result result)
 {
+	u32 reason;
+
 	switch (result.status) {
 	case DONJON_ERR_UNKNOWN_FUNCTION:
 		return "no such function";
@@ -42,6 +44,8 @@ const char *donjon_reason(struct donjon_result result)
 		return "invalid argument";
 	case DONJON_ERR_BAD_ADDRESS:
 		return "bad address";
+	case DONJON_ERR_INCOMPATIBLE_VERSION:
+		return "incompatible version";
 	case DONJON_ERR_BUSY:
 		return "busy";
 	case DONJON_ERR_FIRMWARE:
@@ -51,8 +55,10 @@ const char *donjon_reason(struct donjon_result result)
 	case DONJON_ERR_NO_MEMORY:
 		return "pool is empty";
 	case DONJON_ERR_REFUSED:
-		if (result.value < ARRAY_SIZE(reasons))
-			return reasons[result.value];
+		/* Of a list, the index of the entry stands in the lower half */
+		reason = upper_32_bits(result.value) ?: lower_32_bits(result.value);
+		if (reason < ARRAY_SIZE(reasons))
+			return reasons[reason];
 		break;
 	}
 	return "unknown error";
@@ -70,10 +76,10 @@ static void show_record(struct seq_file *file, const struct refusal *record)
 		.value = record->value,
 	};
 
-	seq_printf(file, "%llu %u %s \"%s\" %pS %#llx %#llx\n", record->sequence,
+	seq_printf(file, "%llu %u %s \"%s\" %#llx %pS %#llx %#llx\n", record->sequence,
 		   record->cpu, donjon_function_name(record->function),
-		   donjon_reason(result), (void *)record->caller, record->a1,
-		   record->a2);
+		   donjon_reason(result), record->value, (void *)record->caller,
+		   record->a1, record->a2);
 }
 
 static int refusals_show(struct seq_file *file, void *unused)
@@ -86,7 +92,7 @@ static int refusals_show(struct seq_file *file, void *unused)
 	page = (struct refusals_page *)__get_free_page(GFP_KERNEL);
 	if (!page)
 		return -ENOMEM;
-	seq_puts(file, "sequence cpu function reason caller a1 a2\n");
+	seq_puts(file, "sequence cpu function reason value caller a1 a2\n");
 	for (;;) {
 		result = donjon_call(DONJON_FN_REFUSALS, cursor, __pa(page),
 				     PAGE_SIZE, 0, 0, 0);
