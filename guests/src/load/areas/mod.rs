@@ -11,6 +11,7 @@ mod files;
 mod merging;
 mod modules;
 mod network;
+mod probes;
 pub mod processes;
 pub mod protection;
 pub mod remapping;
@@ -41,7 +42,7 @@ const fn area(name: &'static str, body: fn() -> Result<()>) -> Area {
 }
 
 /// All of them, in the order in which they run.
-pub const ALL: [Area; 35] = [
+pub const ALL: [Area; 37] = [
     area("fork", processes::fork_and_exec),
     area("fork-bomb", processes::bomb),
     area("fork-memory-limit", processes::memory_limit),
@@ -75,6 +76,8 @@ pub const ALL: [Area; 35] = [
     area("bpf", bpf::programs),
     area("modules", modules::load_and_unload),
     area("kernel-tests", modules::kernel_tests),
+    area("ftrace", probes::ftrace),
+    area("kprobes", probes::kprobes),
     area("cpu-hotplug", cpus::unplug_and_replug),
     area("vdso", vdso::vdso),
 ];
