@@ -85,19 +85,53 @@ bool open_user_window(struct window *window);
 u64 kernel_page(u64 pa);
 u64 user_page(u64 pa);
 
+/* text.c: instructions. */
+struct word {
+	const char *name;
+	u32 word;
+};
+
+/* MSR, with x0 */
+#define MSR(register)		(0xd5000000U | (register))
+#define SCRATCH_WORDS		32
+
+/* A place in the module's text; every place is a NOP, and a RET follows. */
+unsigned long scratch(unsigned int slot);
+unsigned long run_scratch(unsigned long x0);
+/* By the call for it; put back later what stood there. */
+struct donjon_result poke_word(unsigned long va, u32 word);
+/* Each of the words, up to one without a name, into text of this module. */
+void try_to_poke(const struct word *words);
+/* The same into pages that become text. */
+void try_to_seal(const struct word *words);
+/* Find the instruction in all that is executable; run it with the value in x0. */
+void jump_to_write(const struct word *write, unsigned long value);
+
 #define PAGE_OF(pa)		((pa) & 0x0000fffffffff000UL)
 #define DESCRIPTOR_VALID	BIT(0)
 #define DESCRIPTOR_TABLE	3UL
 
 /* All of them; main.c has the list. */
 extern const struct attack attack_a1;
+extern const struct attack attack_a7;
+extern const struct attack attack_a8;
+extern const struct attack attack_a9;
+extern const struct attack attack_a10;
 extern const struct attack attack_b1;
 extern const struct attack attack_b3;
+extern const struct attack attack_b5;
+extern const struct attack attack_b6;
 extern const struct attack attack_d1;
+extern const struct attack attack_d3;
+extern const struct attack attack_d5;
+extern const struct attack attack_d6;
+extern const struct attack attack_d7;
 extern const struct attack attack_f10;
 extern const struct attack attack_f14;
 extern const struct attack attack_f16;
 extern const struct attack attack_f17;
 extern const struct attack attack_f18;
+extern const struct attack attack_f19;
+extern const struct attack attack_f20;
 
 #endif /* __DONJON_ATTACK_H */

@@ -27,14 +27,26 @@
 
 static const struct attack * const attacks[] = {
 	&attack_a1,
+	&attack_a7,
+	&attack_a8,
+	&attack_a9,
+	&attack_a10,
 	&attack_b1,
 	&attack_b3,
+	&attack_b5,
+	&attack_b6,
 	&attack_d1,
+	&attack_d3,
+	&attack_d5,
+	&attack_d6,
+	&attack_d7,
 	&attack_f10,
 	&attack_f14,
 	&attack_f16,
 	&attack_f17,
 	&attack_f18,
+	&attack_f19,
+	&attack_f20,
 };
 
 static const char * const reasons[] = DONJON_REASON_WORDS;

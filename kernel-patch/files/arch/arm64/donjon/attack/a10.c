@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A10: find a write of VBAR_EL1 in executable memory and jump there. */
+#include <asm/sysreg.h>
+
+#include "attack.h"
+
+static const struct word word = { "MSR VBAR_EL1", MSR(SYS_VBAR_EL1) };
+
+static void jump(void)
+{
+	jump_to_write(&word, read_sysreg(vbar_el1));
+}
+
+static const struct attempt attempts[] = {
+	{ "jump", jump },
+	{}
+};
+
+const struct attack attack_a10 = { "A10", attempts };

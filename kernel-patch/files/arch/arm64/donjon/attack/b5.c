@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * B5: an instruction of each class, hidden in a module's text, in a page of
+ * generated code, among others that are harmless, and in the kernel's own text
+ * as a jump label would be.
+ */
+#include <linux/gfp.h>
+#include <linux/io.h>
+#include <linux/panic.h>
+#include <linux/string.h>
+
+#include <asm/insn.h>
+#include <asm/sysreg.h>
+
+#include "attack.h"
+
+static const struct word words[] = {
+	{ "HVC", 0xd4000002 },
+	{ "SMC", 0xd4000003 },
+	{ "SVC", 0xd4000001 },
+	{ "HLT", 0xd4400000 },
+	{ "DCPS1", 0xd4a00001 },
+	{ "MSR TCR_EL1", MSR(SYS_TCR_EL1) },
+	{ "MSR TTBR0_EL1", MSR(SYS_TTBR0_EL1) },
+	{ "MSR TTBR1_EL1", MSR(SYS_TTBR1_EL1) },
+	{ "MSR SCTLR_EL1", MSR(SYS_SCTLR_EL1) },
+	{ "MSR VBAR_EL1", MSR(SYS_VBAR_EL1) },
+	{ "MSR MAIR_EL1", MSR(SYS_MAIR_EL1) },
+	{ "MSR SPSel", 0xd50041bf },
+	{ "AT S1E1R", 0xd5087800 },
+	{ "DC ISW", 0xd5087640 },
+	{ "TLBI IPAS2E1IS", 0xd50c8020 },
+	{}
+};
+
+static void module(void)
+{
+	try_to_poke(words);
+}
+
+static void generated(void)
+{
+	try_to_seal(words);
+}
+
+static void judge(struct donjon_result result, const char *where)
+{
+	if (result.status)
+		attack_stopped("refused: %s", attack_why(result));
+	else
+		attack_succeeded("HVC is in %s", where);
+}
+
+/* Text that runs only when all is over. */
+static void kernel(void)
+{
+	judge(poke_word((unsigned long)panic, words[0].word), "the kernel's text");
+}
+
+static void put_nops(u64 va, u64 bytes)
+{
+	__donjon_call(DONJON_FN_TEXT_POKE, va, aarch64_insn_gen_nop(), bytes,
+		      DONJON_POKE_FILL, 0, 0);
+}
+
+/* The last of a list that is copied. */
+static void among(void)
+{
+	unsigned long page = get_zeroed_page(GFP_KERNEL);
+	struct donjon_result result;
+	u32 *list = (u32 *)page;
+	size_t bytes = SCRATCH_WORDS * sizeof(*list);
+
+	if (!page) {
+		attack_untried("there is no page to work with");
+		return;
+	}
+	memset32(list, aarch64_insn_gen_nop(), SCRATCH_WORDS);
+	list[SCRATCH_WORDS - 1] = words[0].word;
+	result = __donjon_call(DONJON_FN_TEXT_POKE, scratch(0), virt_to_phys(list),
+			       bytes, DONJON_POKE_COPY, 0, 0);
+	if (!result.status)
+		undo_later(put_nops, scratch(0), bytes);
+	free_page(page);
+	judge(result, "a list of instructions");
+}
+
+static const struct attempt attempts[] = {
+	{ "module", module },
+	{ "generated", generated },
+	{ "among-others", among },
+	{ "kernel", kernel },
+	{}
+};
+
+const struct attack attack_b5 = { "B5", attempts };

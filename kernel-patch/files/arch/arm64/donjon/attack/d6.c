@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * D6: have a root of one's own loaded. It stands in ordinary memory and maps the
+ * inner domain's for user space, and a frame that is no root at all is tried too.
+ */
+#include <linux/gfp.h>
+#include <linux/io.h>
+#include <linux/irqflags.h>
+#include <linux/sizes.h>
+#include <linux/uaccess.h>
+
+#include <asm/pgtable.h>
+#include <asm/sysreg.h>
+
+#include "attack.h"
+
+#define ASID_SHIFT	48
+#define LEVELS		4
+/* Its index is 1 at level 3 and 0 above */
+#define PROBE		SZ_4K
+
+static void free_tables(u64 va, u64 unused)
+{
+	free_pages(va, get_order(LEVELS * PAGE_SIZE));
+}
+
+static u64 forged_root(void)
+{
+	unsigned long tables;
+	u64 pa;
+	int i;
+
+	tables = __get_free_pages(GFP_KERNEL | __GFP_ZERO, get_order(LEVELS * PAGE_SIZE));
+	if (!tables)
+		return 0;
+	undo_later(free_tables, tables, 0);
+	pa = virt_to_phys((void *)tables);
+	for (i = 0; i < LEVELS - 1; i++)
+		*(u64 *)(tables + i * PAGE_SIZE) = (pa + (i + 1) * PAGE_SIZE) | DESCRIPTOR_TABLE;
+	((u64 *)(tables + i * PAGE_SIZE))[PROBE / PAGE_SIZE] = user_page(inner_memory());
+	return pa;
+}
+
+static void load(u64 root, bool forged)
+{
+	u64 before = read_sysreg(ttbr0_el1), asid = before >> ASID_SHIFT, now;
+	struct donjon_result result;
+	unsigned long flags, word = 0;
+	bool seen = false;
+
+	local_irq_save(flags);
+	result = __donjon_call(DONJON_FN_SWITCH_ROOT, root, asid, 0, 0, 0, 0);
+	now = read_sysreg(ttbr0_el1);
+	if (!result.status && forged) {
+		pagefault_disable();
+		seen = !get_user(word, (unsigned long __user *)PROBE);
+		pagefault_enable();
+	}
+	if (!result.status)
+		__donjon_call(DONJON_FN_SWITCH_ROOT, PAGE_OF(before), asid, 0, 0, 0, 0);
+	local_irq_restore(flags);
+	if (result.status)
+		attack_stopped("refused: %s", attack_why(result));
+	else if (forged && !seen)
+		attack_untried("TTBR0_EL1 was %#llx, but a load through it faulted", now);
+	else
+		attack_succeeded("TTBR0_EL1 was %#llx, inner memory has %#lx", now, word);
+}
+
+static void ordinary(void)
+{
+	u64 root = forged_root();
+
+	if (root)
+		load(root, true);
+	else
+		attack_untried("there is no memory for tables");
+}
+
+static void kernel(void)
+{
+	load(kernel_root(), false);
+}
+
+static const struct attempt attempts[] = {
+	{ "ordinary-memory", ordinary },
+	{ "kernel-root", kernel },
+	{}
+};
+
+const struct attack attack_d6 = { "D6", attempts };

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Attempts to get an instruction into executable memory, and to run it. The
+ * scratch is text of this module that does nothing but return.
+ */
+#include <linux/cacheflush.h>
+#include <linux/io.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include <asm/insn.h>
+#include <asm/pgtable.h>
+
+#include "attack.h"
+
+#define ENTRIES		512
+#define ROOT_ENTRIES	256
+#define OUTER_START	0xffff800000000000UL
+
+asm(".pushsection .text, \"ax\"\n"
+    ".balign	256\n"
+    ".global	donjon_attack_scratch\n"
+    "donjon_attack_scratch:\n"
+    "bti	c\n"
+    ".rept	" __stringify(SCRATCH_WORDS) "\n"
+    "nop\n"
+    ".endr\n"
+    "ret\n"
+    ".popsection\n");
+
+extern __le32 donjon_attack_scratch[];
+
+unsigned long scratch(unsigned int slot)
+{
+	return (unsigned long)&donjon_attack_scratch[1 + slot];
+}
+
+unsigned long run_scratch(unsigned long x0)
+{
+	unsigned long (*function)(unsigned long) = (void *)donjon_attack_scratch;
+
+	return function(x0);
+}
+
+static struct donjon_result call_poke(unsigned long va, u32 word)
+{
+	return __donjon_call(DONJON_FN_TEXT_POKE, va, word, sizeof(word),
+			     DONJON_POKE_VALUE, 0, 0);
+}
+
+static void put_back(u64 va, u64 word)
+{
+	call_poke(va, word);
+}
+
+struct donjon_result poke_word(unsigned long va, u32 word)
+{
+	u32 old = le32_to_cpu(READ_ONCE(*(__le32 *)va));
+	struct donjon_result result = call_poke(va, word);
+
+	if (!result.status)
+		undo_later(put_back, va, old);
+	return result;
+}
+
+/* Whether the refusal is of this word, there. */
+static bool is_of(struct donjon_result result, u32 word, u32 offset)
+{
+	return result.status == DONJON_ERR_BAD_INSTRUCTION &&
+	       result.value == ((u64)word << 32 | offset);
+}
+
+void try_to_poke(const struct word *words)
+{
+	struct donjon_result result;
+	unsigned int accepted = 0, count = 0;
+	const char *first = "";
+
+	for (; words->name; words++, count++) {
+		result = poke_word(scratch(count % SCRATCH_WORDS), words->word);
+		if (!result.status) {
+			if (!accepted++)
+				first = words->name;
+		} else if (!is_of(result, words->word, 0)) {
+			attack_untried("%s: %s", words->name, attack_why(result));
+			return;
+		}
+	}
+	if (accepted)
+		attack_succeeded("%u of %u are in the module's text, the first is %s",
+				 accepted, count, first);
+	else
+		attack_stopped("refused: each of %u instructions, by name", count);
+}
+
+static void free_page_of_code(u64 va, u64 unused)
+{
+	vfree((void *)va);
+}
+
+/* In the last word, behind many that are harmless. */
+static struct donjon_result seal_word(unsigned long va, u32 word)
+{
+	__le32 *code = (__le32 *)va;
+	unsigned int i;
+
+	for (i = 0; i < PAGE_SIZE / sizeof(*code); i++)
+		code[i] = cpu_to_le32(aarch64_insn_gen_nop());
+	code[PAGE_SIZE / sizeof(*code) - 1] = cpu_to_le32(word);
+	return __donjon_call(DONJON_FN_TEXT_SEAL, va, 0, 0, 0, 0, 0);
+}
+
+void try_to_seal(const struct word *words)
+{
+	struct donjon_result result;
+	unsigned int count = 0;
+	void *page = NULL;
+
+	for (; words->name; words++, count++) {
+		if (!page) {
+			page = vzalloc(PAGE_SIZE);
+			if (!page) {
+				attack_untried("there is no page to work with");
+				return;
+			}
+			undo_later(free_page_of_code, (u64)page, 0);
+		}
+		result = seal_word((unsigned long)page, words->word);
+		if (!result.status) {
+			attack_succeeded("a page with %s is executable", words->name);
+			return;
+		}
+		if (!is_of(result, words->word, PAGE_SIZE - sizeof(u32))) {
+			attack_untried("%s: %s", words->name, attack_why(result));
+			return;
+		}
+	}
+	attack_stopped("refused: each of %u instructions, by name", count);
+}
+
+/* What a search has found. */
+struct search {
+	u32 word;
+	unsigned long pages;
+	unsigned long found;	/* address of the first; 0 if there is none */
+};
+
+static void search_page(struct search *search, unsigned long va, u64 pa)
+{
+	const __le32 *words = phys_to_virt(pa);
+	unsigned int i;
+
+	/* The gate's own writes are for other attacks */
+	if (va == DONJON_GATE_PAGE)
+		return;
+	search->pages++;
+	for (i = 0; i < PAGE_SIZE / sizeof(*words); i++)
+		if ((le32_to_cpu(words[i]) & ~0x1fU) == search->word && !search->found)
+			search->found = va + i * sizeof(*words);
+}
+
+static void search_table(struct search *search, u64 table, unsigned long va, int level)
+{
+	unsigned int shift = PAGE_SHIFT + (3 - level) * 9;
+	unsigned int i, count = level ? ENTRIES : ROOT_ENTRIES;
+	unsigned long size = 1UL << shift, offset;
+
+	for (i = 0; i < count; i++) {
+		u64 value = READ_ONCE(((u64 *)phys_to_virt(table))[i]);
+		unsigned long at = va + i * size;
+
+		if (!(value & DESCRIPTOR_VALID))
+			continue;
+		if (level < 3 && (value & DESCRIPTOR_TABLE) == DESCRIPTOR_TABLE) {
+			search_table(search, PAGE_OF(value), at, level + 1);
+			continue;
+		}
+		if (value & PTE_PXN)
+			continue;
+		for (offset = 0; offset < size; offset += PAGE_SIZE)
+			search_page(search, at + offset, PAGE_OF(value) + offset);
+	}
+}
+
+void jump_to_write(const struct word *write, unsigned long value)
+{
+	struct search search = { .word = write->word & ~0x1fU };
+
+	/* Where the inner domain lets us, there is one to be found. */
+	poke_word(scratch(0), write->word);
+	search_table(&search, kernel_root(), OUTER_START, 0);
+	if (!search.found) {
+		attack_stopped("there is no %s in %s", write->name,
+			       search.pages > 100 ? "executable memory" : "too few pages");
+		return;
+	}
+	if (search.found == scratch(0)) {
+		run_scratch(value);
+		attack_succeeded("%s at %#lx was executed", write->name, search.found);
+	} else {
+		attack_succeeded("%s stands at %#lx", write->name, search.found);
+	}
+}
