@@ -31,6 +31,7 @@ address() { echo 0x$(grep \" $1\\$\" /proc/kallsyms | cut -d' ' -f1); }
 insmod /lib/modules/donjon_attack.ko set_fixmap=$(address __set_fixmap) || exit 3
 cd /sys/module/donjon_attack/parameters
 seen=0
+echo 0 >/proc/sys/kernel/panic_on_oops
 # attack ID ATTEMPT...
 attack() {
     id=$1
