@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A7: jump to the exit write.
 
-use super::{Attack, Attempt};
+use super::{Attack, Attempt, Control, Without};
 
-/// Nothing to leave out shows more: the outer view has no such page.
+/// The outer view has no such page. A gate that leaves without narrowing leaves it one; the
+/// vectors would notice that, so they do not look either.
 pub const ATTACK: Attack = Attack {
     id: "A7",
     title: "jump to the gate's exit write with a value of one's own",
@@ -11,6 +12,13 @@ pub const ATTACK: Attack = Attack {
         "exit-write",
         "the fetch of the exit write faulted",
     )],
-    controls: &[],
+    controls: &[Control {
+        without: Without {
+            inner: &["weaken-no-narrow"],
+            linux: Some("vectors"),
+        },
+        attempts: &["exit-write"],
+        seen_as: &["I1"],
+    }],
     cpu: None,
 };

@@ -27,7 +27,7 @@ static const struct word words[] = {
 	{ "MSR VBAR_EL1", MSR(SYS_VBAR_EL1) },
 	{ "MSR MAIR_EL1", MSR(SYS_MAIR_EL1) },
 	{ "MSR SPSel", 0xd50041bf },
-	{ "AT S1E1R", 0xd5087800 },
+	{ "AT S12E1R", 0xd50c7880 },
 	{ "DC ISW", 0xd5087640 },
 	{ "TLBI IPAS2E1IS", 0xd50c8020 },
 	{}
