@@ -210,6 +210,25 @@ impl FromStr for Moment {
 pub enum Subject {
     /// The round trip of an inter-domain call in every switch mode.
     Idc(BenchArguments),
+    /// Calls per operation, and the longest call of each function; status 1 if one is too long.
+    Calls(CallsArguments),
+}
+
+/// Arguments of `bench calls`.
+#[derive(Args, Debug)]
+pub struct CallsArguments {
+    /// CPU model.
+    #[arg(long, default_value = "cortex-a57")]
+    pub cpu: String,
+    /// How the inner domain is entered.
+    #[arg(long, value_enum, default_value = "asid")]
+    pub switch: Switch,
+    /// Also write the figures to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
 }
 
 /// Arguments of `bench`.

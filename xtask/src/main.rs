@@ -50,6 +50,9 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Bench {
             subject: Subject::Idc(arguments),
         } => bench::idc(arguments).map(|()| 0),
+        Command::Bench {
+            subject: Subject::Calls(arguments),
+        } => bench::calls(arguments).map(|()| 0),
         Command::Kselftest(arguments) => selftests::run(arguments),
         Command::Test(arguments) => test::run(arguments),
         Command::Kernel(arguments) => build_kernel(arguments).map(|()| 0),

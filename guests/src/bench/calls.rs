@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Calls into the inner domain per operation: how many there are, and how many there would be if
-//! each table entry were a call of its own.
+//! Calls into the inner domain per operation, and the entries that they write: so many calls there
+//! would be if each entry were one of its own.
 
 use std::collections::HashMap;
 use std::fs;
 use std::io::{Error, Result, Write};
 use std::process::ExitCode;
 
-use crate::counter::CycleCounter;
+use crate::counter::CpuCounter;
+use crate::stats::{Column, counters};
 
-const STATS: &str = "/sys/kernel/security/donjon/stats";
 const PAGE: usize = 4096;
 const MIB: usize = 1 << 20;
 /// Times that each operation is repeated; the figures are means.
@@ -18,7 +18,7 @@ const REPETITIONS: u64 = 10;
 /// Measures every operation and prints one line for each.
 pub fn run() -> ExitCode {
     // While it is open the cycle counter runs, so that the inner domain can count instructions.
-    let counter = CycleCounter::open();
+    let counter = CpuCounter::start();
     if let Err(error) = &counter {
         eprintln!("donjon-bench: no cycle counter, hence no instructions: {error}");
     }
@@ -32,7 +32,7 @@ pub fn run() -> ExitCode {
 }
 
 fn measure() -> Result<()> {
-    println!("operation entries one_by_one calls lists releases switches instructions");
+    println!("# operation NAME: entries calls lists releases switches instructions");
     each("fork+exit", fork_and_exit)?;
     each("fork+exec", fork_and_exec)?;
     each("pipe ping-pong", ping_pong)?;
@@ -52,54 +52,23 @@ fn measure() -> Result<()> {
     mapping.touch(true);
     each("mprotect 8 MiB twice", || mapping.protect_twice())?;
     each("fork+exit, 8 MiB resident", fork_and_exit)?;
-    println!("longest {}", longest()?);
     Ok(())
-}
-
-/// Sums of one counter over all CPUs, by function.
-fn counters(column: usize) -> Result<HashMap<String, u64>> {
-    let mut sums = HashMap::new();
-    for line in fs::read_to_string(STATS)?.lines().skip(1) {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        if let (Some(name), Some(Ok(value))) = (
-            fields.get(1),
-            fields.get(column).map(|it| it.parse::<u64>()),
-        ) {
-            *sums.entry((*name).to_owned()).or_default() += value;
-        }
-    }
-    Ok(sums)
-}
-
-const CALLS: usize = 2;
-const INSTRUCTIONS: usize = 4;
-const ENTRIES: usize = 5;
-const WORST: usize = 7;
-
-/// The most instructions of one call, the hand-over aside, which happens once.
-fn longest() -> Result<String> {
-    let worst = counters(WORST)?;
-    let rest = worst.iter().filter(|(name, _)| *name != "handover");
-    Ok(rest
-        .max_by_key(|(_, value)| **value)
-        .map_or_else(String::new, |(name, value)| format!("{name} {value}")))
 }
 
 fn each(name: &str, operation: impl Fn() -> Result<()>) -> Result<()> {
     operation()?;
-    let before = [
-        counters(CALLS)?,
-        counters(ENTRIES)?,
-        counters(INSTRUCTIONS)?,
-    ];
+    let read = || {
+        Ok::<_, Error>([
+            counters(Column::Calls)?,
+            counters(Column::Entries)?,
+            counters(Column::Instructions)?,
+        ])
+    };
+    let before = read()?;
     for _ in 0..REPETITIONS {
         operation()?;
     }
-    let after = [
-        counters(CALLS)?,
-        counters(ENTRIES)?,
-        counters(INSTRUCTIONS)?,
-    ];
+    let after = read()?;
     let mean = |which: usize, function: &str| {
         let of = |table: &HashMap<String, u64>| table.get(function).copied().unwrap_or(0);
         (of(&after[which]) - of(&before[which])) as f64 / REPETITIONS as f64
@@ -116,7 +85,7 @@ fn each(name: &str, operation: impl Fn() -> Result<()>) -> Result<()> {
     let lists = mean(0, "table_write_list");
     let instructions: f64 = CHANGING.iter().map(|it| mean(2, it)).sum();
     println!(
-        "{name}: {entries:.1} {entries:.1} {:.1} {lists:.1} {:.1} {:.1} {instructions:.0}",
+        "operation {name}: {entries:.1} {:.1} {lists:.1} {:.1} {:.1} {instructions:.0}",
         single + lists,
         mean(0, "table_release"),
         mean(0, "switch_root"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Making PMCCNTR_EL0 readable in user space, through perf.
+//! PMCCNTR_EL0, through perf: readable in user space, or running on a CPU whatever it does.
 
 use std::fs;
 use std::io::{Error, Result};
@@ -36,6 +36,51 @@ pub struct CycleCounter {
 }
 
 const PAGE: usize = 4096;
+const THIS_THREAD: libc::pid_t = 0;
+const ALL_THREADS: libc::pid_t = -1;
+const ANY_CPU: i32 = -1;
+
+fn open(attributes: &Attributes, thread: libc::pid_t, cpu: i32) -> Result<OwnedFd> {
+    let (no_group, no_flags) = (-1, 0);
+    // SAFETY: `attributes` is a valid perf_event_attr of the size that it names, and lives
+    // through the call.
+    let event = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            ptr::from_ref(attributes),
+            thread,
+            cpu,
+            no_group,
+            no_flags,
+        )
+    };
+    if event < 0 {
+        return Err(Error::last_os_error());
+    }
+    // SAFETY: the call returned a new descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(event as i32) })
+}
+
+/// The cycle counter of CPU 0 runs, whatever the CPU does, until this is dropped.
+pub struct CpuCounter {
+    _event: OwnedFd,
+}
+
+impl CpuCounter {
+    /// Starts it.
+    pub fn start() -> Result<Self> {
+        let attributes = Attributes {
+            kind: KIND_HARDWARE,
+            size: size_of::<Attributes>() as u32,
+            config: CPU_CYCLES,
+            flags: FLAG_PINNED,
+            ..Attributes::default()
+        };
+        Ok(Self {
+            _event: open(&attributes, ALL_THREADS, 0)?,
+        })
+    }
+}
 
 impl CycleCounter {
     /// Starts the counter, for user and kernel mode.
@@ -49,24 +94,7 @@ impl CycleCounter {
             config1: LONG_AND_USER_READABLE,
             ..Attributes::default()
         };
-        let (this_thread, any_cpu, no_group, no_flags) = (0, -1, -1, 0);
-        // SAFETY: `attributes` is a valid perf_event_attr of the size that it names, and lives
-        // through the call.
-        let event = unsafe {
-            libc::syscall(
-                libc::SYS_perf_event_open,
-                &raw const attributes,
-                this_thread,
-                any_cpu,
-                no_group,
-                no_flags,
-            )
-        };
-        if event < 0 {
-            return Err(Error::last_os_error());
-        }
-        // SAFETY: the call returned a new descriptor that nobody else owns.
-        let event = unsafe { OwnedFd::from_raw_fd(event as i32) };
+        let event = open(&attributes, THIS_THREAD, ANY_CPU)?;
         // Linux enables user access while the event is mapped.
         // SAFETY: a new mapping at an address of the kernel's choice.
         let page = unsafe {

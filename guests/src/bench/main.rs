@@ -4,23 +4,37 @@
 //! By default in instructions: PMCCNTR_EL0 under QEMU's `-icount shift=0`, where every
 //! instruction takes one cycle. The cost of an empty measurement is subtracted, and said. With
 //! `--wall` in nanoseconds of CNTVCT_EL0, each sample the mean of a batch. With `calls` it counts
-//! calls into the inner domain per operation instead.
+//! calls into the inner domain per operation instead, and with `longest COMMAND` it says how long
+//! the longest call of each function was while the command ran.
 
 #[cfg(target_arch = "aarch64")]
 mod calls;
 #[cfg(target_arch = "aarch64")]
 mod counter;
 #[cfg(target_arch = "aarch64")]
+mod longest;
+#[cfg(target_arch = "aarch64")]
 mod measure;
+#[cfg(target_arch = "aarch64")]
+mod stats;
 
 /// Exit status: 0 if the line was printed.
 fn main() -> std::process::ExitCode {
     #[cfg(target_arch = "aarch64")]
-    return if std::env::args().any(|it| it == "calls") {
-        calls::run()
-    } else {
-        measure::run(std::env::args().any(|it| it == "--wall"))
-    };
+    {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        match arguments[..] {
+            ["calls"] => calls::run(),
+            ["longest", command] => longest::run(command),
+            [] => measure::run(false),
+            ["--wall"] => measure::run(true),
+            _ => {
+                eprintln!("usage: donjon-bench [--wall | calls | longest COMMAND]");
+                std::process::ExitCode::FAILURE
+            }
+        }
+    }
     #[cfg(not(target_arch = "aarch64"))]
     {
         eprintln!("donjon-bench: runs in the arm64 guest alone");

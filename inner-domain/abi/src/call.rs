@@ -212,6 +212,9 @@ pub const LIST_MAX: usize = 64;
 /// Most frames of one [`Function::TableRelease`].
 pub const RELEASE_MAX: usize = 16;
 
+/// Most bytes of one [`Function::TextPoke`].
+pub const POKE_MAX: usize = 1024;
+
 /// Most user roots that a hand-over names.
 pub const HANDOVER_ROOTS: usize = 480;
 

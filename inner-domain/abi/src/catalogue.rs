@@ -102,7 +102,7 @@ pub const CALLS: [Call; call::CORE_FUNCTIONS] = [
         function: Function::TableWriteList,
         name: "TABLE_WRITE_LIST",
         arguments: &["physical address of the list", "entries (1 to 64)"],
-        value: "entries written; when refused: index, and the reason from bit 32 on",
+        value: "entries written, not all when one took long; when refused: index, and the reason from bit 32 on",
         errors: &["INVALID_ARGUMENT", "BAD_ADDRESS", "REFUSED"],
         about: "Replaces table entries in order, up to the first that is refused.",
     },
@@ -113,7 +113,7 @@ pub const CALLS: [Call; call::CORE_FUNCTIONS] = [
             "physical address of the list, or of the frame",
             "frames (1 to 16), or 0 for the frame itself",
         ],
-        value: "frames released; when refused: index, and the reason from bit 32 on",
+        value: "frames released, not all when one took long; when refused: index, and the reason from bit 32 on",
         errors: &["INVALID_ARGUMENT", "BAD_ADDRESS", "REFUSED"],
         about: "Gives unlinked tables back to the pool and clears them.",
     },
@@ -174,7 +174,7 @@ pub const CALLS: [Call; call::CORE_FUNCTIONS] = [
         arguments: &[
             "virtual address",
             "source",
-            "bytes",
+            "bytes (4 to 1024)",
             "kind (0 value, 1 copy, 2 fill)",
         ],
         value: "0",
@@ -190,7 +190,7 @@ pub const CALLS: [Call; call::CORE_FUNCTIONS] = [
         function: Function::TextSeal,
         name: "TEXT_SEAL",
         arguments: &["virtual address of a page"],
-        value: "0",
+        value: "1 when there is more to do, by the same call",
         errors: &["REFUSED", "BAD_INSTRUCTION", "NO_MEMORY"],
         about: "Replaces a page of data by an executable copy of it.",
     },
@@ -273,7 +273,7 @@ pub const INFORMATION: [(&str, Information); 14] = [
 ];
 
 /// Every number that Linux needs besides calls and errors.
-pub const CONSTANTS: [Constant; 30] = [
+pub const CONSTANTS: [Constant; 31] = [
     Constant {
         name: "ABI_VERSION",
         value: call::ABI_VERSION as u64,
@@ -388,6 +388,11 @@ pub const CONSTANTS: [Constant; 30] = [
         name: "RELEASE_MAX",
         value: call::RELEASE_MAX as u64,
         about: "most frames of TABLE_RELEASE",
+    },
+    Constant {
+        name: "POKE_MAX",
+        value: call::POKE_MAX as u64,
+        about: "most bytes of TEXT_POKE",
     },
     Constant {
         name: "HANDOVER_ROOTS",

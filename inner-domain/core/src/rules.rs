@@ -88,6 +88,8 @@ pub struct Rules<'a, C: Checks = Configured> {
     /// What to add to a physical address to get its address in the linear map.
     linear_offset: Option<u64>,
     growth: Option<growth::Growth>,
+    /// Whether all entries of a table were looked at since somebody asked.
+    looked_through: bool,
     checks: core::marker::PhantomData<C>,
 }
 
@@ -126,6 +128,7 @@ impl<'a, C: Checks> Rules<'a, C> {
             blocks: pools::Blocks::NONE,
             linear_offset: None,
             growth: None,
+            looked_through: false,
             checks: core::marker::PhantomData,
         }
     }
@@ -158,6 +161,12 @@ impl<'a, C: Checks> Rules<'a, C> {
             None => self.write_page(hw, place, value),
             Some(_) => self.write_table(hw, place, value),
         }
+    }
+
+    /// Whether a whole table was looked through since the last question: a call that does more
+    /// than one thing then does no more, so that its length is bounded.
+    pub const fn took_long(&mut self) -> bool {
+        core::mem::replace(&mut self.looked_through, false)
     }
 
     /// The types of all frames, for whoever has to look at them.

@@ -5,7 +5,7 @@
 //! Accesses are volatile because the other side of the memory is another program's, which may
 //! write it meanwhile: whoever reads a word decides about the word that was read.
 
-use donjon_abi::layout::{PAGE_SIZE, PHYSMAP};
+use donjon_abi::layout::PHYSMAP;
 
 /// Writes `bytes` to physical memory of the outer domain.
 ///
@@ -34,6 +34,19 @@ pub unsafe fn read_outer<T: Copy>(physical: u64, words: &mut [T]) {
     }
 }
 
+/// The items of a list of `T` in physical memory, each read once, when it is asked for.
+///
+/// # Safety
+///
+/// As for [`read_outer`], as long as the iterator is used.
+pub unsafe fn items<T: Copy>(physical: u64, count: u64) -> impl Iterator<Item = T> {
+    let size = size_of::<T>() as u64;
+    (0..count).map(move |index| {
+        // SAFETY: the caller's promise, item by item.
+        unsafe { ((PHYSMAP + physical + index * size) as *const T).read_volatile() }
+    })
+}
+
 /// Writes one instruction of text.
 ///
 /// # Safety
@@ -53,18 +66,6 @@ pub unsafe fn write_instruction(physical: u64, word: u32) {
 pub unsafe fn write_instruction_pair(physical: u64, words: u64) {
     // SAFETY: the caller's promise.
     unsafe { ((PHYSMAP + physical) as *mut u64).write_volatile(words) };
-}
-
-/// The words of a frame, from first to last, each read once.
-///
-/// # Safety
-///
-/// The frame is RAM.
-pub unsafe fn words(frame: u64) -> impl Iterator<Item = u32> {
-    (0..PAGE_SIZE / 4).map(move |index| {
-        // SAFETY: the caller's promise; the index stays within the frame.
-        unsafe { ((PHYSMAP + frame + index * 4) as *const u32).read_volatile() }
-    })
 }
 
 /// A zeroed table of inner memory, found by its physical address.

@@ -6,7 +6,7 @@
 
 use donjon_abi::call::{Error, Reason};
 use donjon_abi::layout::MAX_CPUS;
-use donjon_core::rules::Rules;
+use donjon_core::rules::{Rules, Seal};
 use donjon_hal::registers::Controlled;
 use spin::{Mutex, MutexGuard, Once};
 
@@ -21,6 +21,8 @@ pub struct Domain {
     /// Where each CPU that was asked to start goes on, a virtual address of the outer view, and
     /// with which registers.
     pub arrivals: [Option<(u64, Controlled)>; MAX_CPUS],
+    /// A page on its way into the text pool, and how many of its words are there.
+    pub sealing: Option<(Seal, usize)>,
 }
 
 static DOMAIN: Once<Mutex<Domain>> = Once::new();
@@ -32,6 +34,7 @@ pub fn set(rules: Rules<'static>) {
             rules,
             controlled: None,
             arrivals: [None; MAX_CPUS],
+            sealing: None,
         })
     });
 }

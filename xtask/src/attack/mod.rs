@@ -29,6 +29,7 @@ use crate::run::{self, Parts};
 pub use attempt::Without;
 use attempt::{Attack, Attempt};
 use guest::Tried;
+pub use guest::arm;
 use judge::Verdict;
 use list::ALL;
 

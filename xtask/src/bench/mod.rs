@@ -1,49 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `cargo xtask bench`: what a call through the gate costs.
+//! `cargo xtask bench`: what a call through the gate costs, and how many there are.
 
+pub mod calls;
 pub mod path;
 mod report;
 mod samples;
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use serde::Serialize;
 
 use crate::bare::InnerVariant;
-use crate::cli::{BenchArguments, MachineArguments, Switch};
+use crate::cli::{BenchArguments, CallsArguments, MachineArguments, Switch};
 use crate::environment::{self, Needs};
 use crate::machine::Machine;
 use crate::progress::Step;
 use crate::qemu::{self, Stream};
 use crate::run;
 
+use calls::Calls;
 use path::PathCost;
 use report::Report;
 use samples::Samples;
 
 /// Runs all modes, prints one table and writes the JSON file.
 pub fn idc(arguments: &BenchArguments) -> Result<()> {
-    if let Some(path) = &arguments.json {
-        // Rather now than after the measurement.
-        fs::File::options()
-            .create(true)
-            .append(true)
-            .open(path)
-            .with_context(|| format!("writing {}", path.display()))?;
-    }
-    let machine = |switch| {
-        Machine::new(&MachineArguments {
-            machine: "virt".into(),
-            cpu: Some(arguments.cpu.clone()),
-            cpus: Some(1),
-            memory: None,
-            switch,
-            icount: !arguments.wall,
-            el2: false,
-            append: None,
-        })
-    };
+    can_write(arguments.json.as_deref())?;
+    let machine = |switch| machine(&arguments.cpu, switch, !arguments.wall);
     machine(Switch::Asid)?;
     environment::prepare(&arguments.host, Needs::default())?;
     let mut report = Report::new(arguments.wall, &arguments.cpu);
@@ -80,11 +66,57 @@ pub fn idc(arguments: &BenchArguments) -> Result<()> {
         }
     }
     println!("{report}");
-    if let Some(path) = &arguments.json {
-        fs::write(path, serde_json::to_string_pretty(&report.json())? + "\n")
-            .with_context(|| format!("writing {}", path.display()))?;
-    }
+    write(arguments.json.as_deref(), &report.json())
+}
+
+/// Counts calls per operation and measures the longest; prints tables and writes the JSON file.
+pub fn calls(arguments: &CallsArguments) -> Result<()> {
+    can_write(arguments.json.as_deref())?;
+    let machine = machine(&arguments.cpu, arguments.switch, true)?;
+    ensure!(
+        arguments.switch != Switch::None,
+        "without an inner domain (--switch none) there are no calls"
+    );
+    environment::prepare(&arguments.host, Needs::default())?;
+    let inner = InnerVariant::sound(arguments.switch);
+    let parts = run::prepare(&arguments.host, machine, &inner)?;
+    let step = Step::spinner("count calls");
+    let calls = Calls::measure(parts)?;
+    step.vanish();
+    println!("{calls}");
+    write(arguments.json.as_deref(), &calls)?;
+    calls.check()
+}
+
+/// The machine that is measured: one CPU.
+pub fn machine(cpu: &str, switch: Switch, icount: bool) -> Result<Machine> {
+    Machine::new(&MachineArguments {
+        machine: "virt".into(),
+        cpu: Some(cpu.to_owned()),
+        cpus: Some(1),
+        memory: None,
+        switch,
+        icount,
+        el2: false,
+        append: None,
+    })
+}
+
+/// Fails now rather than after the measurement.
+fn can_write(path: Option<&Path>) -> Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    fs::File::options()
+        .create(true)
+        .append(true)
+        .open(path)
+        .with_context(|| format!("writing {}", path.display()))?;
     Ok(())
+}
+
+fn write(path: Option<&Path>, document: &impl Serialize) -> Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    fs::write(path, serde_json::to_string_pretty(document)? + "\n")
+        .with_context(|| format!("writing {}", path.display()))
 }
 
 /// What the guest prints.
@@ -99,20 +131,21 @@ fn measure(boot: &qemu::Boot, switch: Switch, wall: bool) -> Result<String> {
         command.push_str("cd /sys/kernel/security/donjon || exit 1\n");
         command.push_str(&format!("cat status && cat {file}"));
     }
+    output_of(boot, &command, Duration::from_secs(300))
+}
+
+/// What a command in the guest prints; an error if it fails.
+fn output_of(boot: &qemu::Boot, command: &str, timeout: Duration) -> Result<String> {
     let mut text = Vec::new();
     let mut errors = Vec::new();
-    let status = qemu::exec(
-        boot,
-        &command,
-        Duration::from_secs(300),
-        |stream, bytes| match stream {
-            Stream::Output => text.extend(bytes),
-            Stream::Error => errors.extend(bytes),
-        },
-    )?;
+    let status = qemu::exec(boot, command, timeout, |stream, bytes| match stream {
+        Stream::Output => text.extend(bytes),
+        Stream::Error => errors.extend(bytes),
+    })?;
     if status != 0 {
         bail!(
-            "the guest's programs failed: {}",
+            "the guest's programs failed: {}{}",
+            String::from_utf8_lossy(&text),
             String::from_utf8_lossy(&errors).trim()
         );
     }

@@ -17,6 +17,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
+use crate::allow;
 use crate::cli::{HostArguments, Switch};
 use crate::paths::{self, CacheLock};
 use crate::process;
@@ -78,6 +79,19 @@ pub struct Kernel {
     pub modules: PathBuf,
     /// What `uname -r` says.
     pub release: String,
+}
+
+impl Kernel {
+    /// Fails if the kernel or a module of it contains an instruction that is not on the list: the
+    /// inner domain would refuse it.
+    pub fn check_code(&self) -> Result<()> {
+        let mut files = walk::files(&self.modules)?;
+        files.push(self.vmlinux.clone());
+        for file in files {
+            allow::check_vmlinux(&file)?;
+        }
+        Ok(())
+    }
 }
 
 /// Files that decide what a kernel is, besides its source.
@@ -180,20 +194,26 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     let place = paths::cache()?
         .join("kernels")
         .join(format!("{}-{key}", variant.name()));
+    let mut built = false;
     if !place.exists() {
         let lock = CacheLock::take()?;
         if !place.exists() {
             let tree = tree::prepare(&lock, &source, &recipe)?;
             build::build(&lock, &tree, variant, &recipe, &place)?;
             prune(&place, variant);
+            built = true;
         }
     }
-    Ok(Kernel {
+    let kernel = Kernel {
         image: place.join("Image"),
         vmlinux: place.join("vmlinux"),
         modules: place.join("modules"),
         release: fs::read_to_string(place.join("release"))?.trim().to_owned(),
-    })
+    };
+    if built && variant != Variant::Native {
+        kernel.check_code()?;
+    }
+    Ok(kernel)
 }
 
 /// Removes all but the newest kernels of a variant.

@@ -51,7 +51,13 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         let host = host.clone();
         tests.push(Test::alone(
             &format!("kernel-{}", variant.name()),
-            move || kernel::obtain(&host, variant).map(|_| ()),
+            move || {
+                let kernel = kernel::obtain(&host, variant)?;
+                if variant == Variant::Donjon {
+                    kernel.check_code()?;
+                }
+                Ok(())
+            },
         ));
     }
     let host = host.clone();

@@ -10,6 +10,7 @@ mod gate;
 mod geometry;
 mod host;
 mod load;
+mod longest;
 mod runner;
 mod scratch;
 mod weakened;
@@ -74,5 +75,6 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(geometry::tests(host_arguments));
     tests.extend(gate::tests());
     tests.extend(load::tests(host_arguments));
+    tests.extend(longest::tests(host_arguments));
     Ok(tests)
 }

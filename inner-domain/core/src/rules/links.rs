@@ -200,6 +200,7 @@ impl<C: Checks> Rules<'_, C> {
 
     /// Tells the level 3 tables below a level 2 table that has moved where they are.
     fn follow<H: Hardware>(&mut self, hw: &H, frame: u64, root: u16, va: u64) {
+        self.looked_through = true;
         for index in 0..ENTRIES as u64 {
             let descriptor = hw.read(frame + index * 8);
             if !bits::is_table(descriptor) {

@@ -60,6 +60,7 @@ impl<C: Checks> Rules<'_, C> {
 
     /// Module text that is still mapped in a table that goes.
     fn free_text_below<H: Hardware>(&mut self, hw: &H, table: u64) {
+        self.looked_through = true;
         for index in 0..ENTRIES as u64 {
             let leaf = hw.read(table + index * 8);
             if self.is_module_text(leaf) {

@@ -42,6 +42,13 @@ pub struct Seal {
     va: u64,
 }
 
+impl Seal {
+    /// Virtual address of the page.
+    pub const fn address(&self) -> u64 {
+        self.va
+    }
+}
+
 impl<C: Checks> Rules<'_, C> {
     /// Finds the leaf of an address in Linux's upper range, if something is mapped there.
     pub fn kernel_leaf<H: Hardware>(&self, hw: &H, va: u64) -> Option<KernelLeaf> {

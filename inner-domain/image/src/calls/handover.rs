@@ -6,7 +6,7 @@ extern crate alloc;
 use alloc::boxed::Box;
 
 use donjon_abi::call::{Error, HANDOVER_ROOTS, Handover, Reason};
-use donjon_abi::layout::cpu_index;
+use donjon_abi::layout::{PAGE_SIZE, cpu_index};
 use donjon_abi::tcr::RESERVED_ASID;
 use donjon_core::handover::{self, BadInstruction, Fault, HandoverError};
 use donjon_core::outer_range::Allegation;
@@ -93,7 +93,7 @@ fn description(machine: &Machine, address: u64) -> Result<Box<Handover>, Refusal
 
 fn scan_frame(frame: u64) -> Result<(), BadInstruction> {
     // SAFETY: a frame of RAM, by the tables that lead to it.
-    let words = unsafe { physical::words(frame) };
+    let words = unsafe { physical::items::<u32>(frame, PAGE_SIZE / 4) };
     match scan::first_refused(words) {
         None => Ok(()),
         Some((index, instruction)) => Err(BadInstruction {

@@ -20,63 +20,77 @@ pub fn write([entry, value, ..]: &Arguments) -> Outcome {
     old.map_err(Refusal::rule)
 }
 
-/// Replaces entries in order, up to the first that is refused.
+/// Replaces entries in order, up to the first that is refused or takes long.
 pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
-    let mut list = [TableEntry::default(); LIST_MAX];
-    let list = copy_in(*address, *count, &mut list)?;
+    let list = list::<TableEntry>(*address, *count, LIST_MAX)?;
     let mut domain = domain::lock_after_handover()?;
-    let refused = list.iter().enumerate().find_map(|(index, it)| {
-        let outcome = domain.rules.write(&mut Executor, it.entry, it.value);
-        outcome.err().map(|reason| (index as u64, reason))
-    });
+    let mut written = 0;
+    let mut refused = None;
+    for TableEntry { entry, value } in list {
+        if let Err(reason) = domain.rules.write(&mut Executor, entry, value) {
+            refused = Some(reason);
+            break;
+        }
+        written += 1;
+        if domain.rules.took_long() {
+            break;
+        }
+    }
     cpu::publish_entries();
     drop(domain);
-    let written = refused.map_or(*count, |(index, _)| index);
     CpuBlock::current().add(Counter::Entries, Function::TableWriteList as usize, written);
     match refused {
         None => Ok(written),
-        Some((index, reason)) => Err(Refusal::rule_at(reason, index)),
+        Some(reason) => Err(Refusal::rule_at(reason, written)),
     }
 }
 
-/// Gives tables back.
+/// Gives tables back, up to the first that is refused or takes long.
 pub fn release([address, count, ..]: &Arguments) -> Outcome {
-    let mut list = [0; RELEASE_MAX];
-    let list = if *count == 0 {
-        list[0] = *address;
-        &list[..1]
-    } else {
-        copy_in(*address, *count, &mut list)?
-    };
+    if *count == 0 {
+        let mut domain = domain::lock_after_handover()?;
+        let released = domain.rules.release(&mut Executor, *address);
+        return released
+            .map(|()| 1)
+            .map_err(|reason| Refusal::rule_at(reason, 0));
+    }
+    let list = list::<u64>(*address, *count, RELEASE_MAX)?;
     let mut domain = domain::lock_after_handover()?;
-    for (index, frame) in list.iter().enumerate() {
+    let mut released = 0;
+    for frame in list {
         domain
             .rules
-            .release(&mut Executor, *frame)
-            .map_err(|reason| Refusal::rule_at(reason, index as u64))?;
+            .release(&mut Executor, frame)
+            .map_err(|reason| Refusal::rule_at(reason, released))?;
+        released += 1;
+        if domain.rules.took_long() {
+            break;
+        }
     }
-    Ok(list.len() as u64)
+    Ok(released)
 }
 
-/// Copies a list out of the outer domain's memory, before anything in it is looked at.
-fn copy_in<T: Copy>(address: u64, count: u64, list: &mut [T]) -> Result<&[T], Refusal> {
-    let list = usize::try_from(count)
-        .ok()
-        .filter(|count| *count > 0)
-        .and_then(|count| list.get_mut(..count))
-        .ok_or(Error::InvalidArgument)?;
+/// A list in the outer domain's memory. Each item is read once, when it is asked for: what is
+/// checked is what is done, whoever writes the list meanwhile.
+fn list<T: Copy>(
+    address: u64,
+    count: u64,
+    most: usize,
+) -> Result<impl Iterator<Item = T>, Refusal> {
+    if count == 0 || count > most as u64 {
+        return Err(Error::InvalidArgument.into());
+    }
     let machine = state::machine().ok_or(Error::Busy)?;
     let buffer = machine
         .outer
-        .check(Allegation::new(address, size_of_val(list) as u64))
+        .check(Allegation::new(address, count * size_of::<T>() as u64))
         .map_err(|_| Error::BadAddress)?;
     if !buffer.address().is_multiple_of(align_of::<T>() as u64) {
         return Err(Error::BadAddress.into());
     }
     // SAFETY: checked to be the outer domain's RAM, this long and aligned; lists are of plain
     // words.
-    unsafe { physical::read_outer(buffer.address(), list) };
-    Ok(list)
+    Ok(unsafe { physical::items(buffer.address(), count) })
 }
 
 /// Makes a user root of a free table.

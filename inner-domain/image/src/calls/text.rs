@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Code of the outer domain: patched, and made of data.
 
-use donjon_abi::call::{Error, POKE_COPY, POKE_FILL, POKE_VALUE, Reason};
+use core::ops::Range;
+
+use donjon_abi::call::{Error, POKE_COPY, POKE_FILL, POKE_MAX, POKE_VALUE, Reason};
 use donjon_abi::layout::PAGE_SIZE;
 use donjon_core::frames::FrameType;
 use donjon_core::outer_range::Allegation;
+use donjon_core::rules::Seal;
 use donjon_core::scan;
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical};
@@ -14,6 +17,8 @@ use crate::{domain, state};
 
 /// Instructions of a page.
 const WORDS: usize = PAGE_SIZE as usize / 4;
+/// Instructions that one call scans and copies on their way into a page of text.
+const SLICE: usize = WORDS / 2;
 
 /// Changes instructions within one page of text. All of them are scanned before the first is
 /// written.
@@ -22,10 +27,10 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
     let in_page = (*address % PAGE_SIZE)
         .checked_add(*bytes)
         .is_some_and(|end| end <= PAGE_SIZE);
-    if count == 0 || bytes % 4 != 0 || address % 4 != 0 || !in_page {
+    if !(1..=POKE_MAX / 4).contains(&count) || bytes % 4 != 0 || address % 4 != 0 || !in_page {
         return Err(Error::InvalidArgument.into());
     }
-    let mut words = [0; WORDS];
+    let mut words = [0; POKE_MAX / 4];
     let words = &mut words[..count];
     new_words(words, *source, *kind)?;
     if let Some((index, word)) = scan::first_refused(words.iter().copied()) {
@@ -85,34 +90,56 @@ fn new_words(words: &mut [u32], source: u64, kind: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Replaces a page of data by an executable copy. The copy is what is scanned: nobody but the
-/// inner domain can write it.
+/// Replaces a page of data by an executable copy, a slice in each call. The copy is what is
+/// scanned: nobody but the inner domain can write it. One page at a time is on its way; another
+/// one ends it.
 pub fn seal([address, ..]: &Arguments) -> Outcome {
     let mut domain = domain::lock_after_handover()?;
-    let seal = domain
-        .rules
-        .seal_begin(&mut Executor, *address)
-        .map_err(|reason| match reason {
-            Reason::NoRoom => Error::NoMemory.into(),
-            other => Refusal::rule(other),
-        })?;
-    let mut refused = None;
-    // SAFETY: a page of the outer domain's memory, by its type.
-    let words = unsafe { physical::words(seal.from) };
-    for (index, word) in words.enumerate() {
-        if scan::check(word) != scan::Verdict::Allowed {
-            refused = Some((index, word));
-            break;
+    let domain = &mut *domain;
+    let (seal, from) = match domain.sealing.take() {
+        Some((seal, done)) if seal.address() == *address => (seal, done),
+        other => {
+            if let Some((abandoned, _)) = other {
+                domain.rules.seal_abort(abandoned);
+            }
+            let begun = domain.rules.seal_begin(&mut Executor, *address);
+            (begun.map_err(no_room_or_rule)?, 0)
         }
-        // SAFETY: a free frame of the text pool, and the word was scanned.
-        unsafe { physical::write_instruction(seal.to + index as u64 * 4, word) };
-    }
-    if let Some((index, word)) = refused {
+    };
+    let until = WORDS.min(from + SLICE);
+    if let Err(refusal) = copy_scanned(&seal, from..until) {
         domain.rules.seal_abort(seal);
-        return Err(Refusal::instruction(index, word));
+        return Err(refusal);
+    }
+    if until < WORDS {
+        domain.sealing = Some((seal, until));
+        return Ok(1);
     }
     // SAFETY: the frame is RAM, which the physical view maps.
     unsafe { cpu::publish_text(seal.to, PAGE_SIZE) };
     let sealed = domain.rules.seal_finish(&mut Executor, seal);
     sealed.map(|()| 0).map_err(Refusal::rule)
+}
+
+fn no_room_or_rule(reason: Reason) -> Refusal {
+    match reason {
+        Reason::NoRoom => Error::NoMemory.into(),
+        other => Refusal::rule(other),
+    }
+}
+
+/// Copies words of the page, each read once and scanned, up to the first that is refused.
+fn copy_scanned(seal: &Seal, range: Range<usize>) -> Result<(), Refusal> {
+    let offset = range.start as u64 * 4;
+    // SAFETY: within a page that was the outer domain's memory when the seal began. It is RAM
+    // still, and whatever is read is scanned before it is code.
+    let words = unsafe { physical::items(seal.from + offset, range.len() as u64) };
+    for (index, word) in range.zip(words) {
+        if scan::check(word) != scan::Verdict::Allowed {
+            return Err(Refusal::instruction(index, word));
+        }
+        // SAFETY: a frame of the text pool that nobody maps yet, and the word was scanned.
+        unsafe { physical::write_instruction(seal.to + index as u64 * 4, word) };
+    }
+    Ok(())
 }

@@ -130,7 +130,8 @@ static bool release(phys_addr_t argument, unsigned int count,
 	result = __donjon_call(DONJON_FN_TABLE_RELEASE, argument, count,
 			       0, 0, 0, 0);
 	if (likely(!result.status)) {
-		*done = max(count, 1U);
+		/* Not all of them, when one took long */
+		*done = result.value;
 		return true;
 	}
 	*done = result.status == DONJON_ERR_REFUSED ?

@@ -65,8 +65,11 @@ static noinstr void flush(struct donjon_queue *queue, unsigned long caller)
 		result = __donjon_call(DONJON_FN_TABLE_WRITE_LIST,
 				       queue->list + done * sizeof(*stores),
 				       count - done, 0, 0, 0, 0);
-		if (likely(!result.status))
-			break;
+		if (likely(!result.status)) {
+			/* Not all of them, when one took long */
+			done += result.value;
+			continue;
+		}
 		/* Without the refused one, the others are still wanted */
 		if (result.status == DONJON_ERR_REFUSED)
 			done += min(lower_32_bits(result.value), count - done - 1);

@@ -20,8 +20,8 @@
 #include <asm/insn.h>
 #include <asm/pgtable.h>
 
-/* Bytes of one call: it looks at each instruction, with interrupts off */
-#define SLICE	1024
+/* The inner domain looks at each instruction, with interrupts off */
+#define SLICE	DONJON_POKE_MAX
 
 /* The inner domain reads memory by physical address, and callers have stacks. */
 static u8 bounce[SLICE] __aligned(SLICE);
@@ -132,6 +132,20 @@ int donjon_fill_text(void *address, u32 instruction, size_t bytes)
 	return error;
 }
 
+/* The inner domain has one page at a time on its way, in several calls. */
+static struct donjon_result seal_page(unsigned long address)
+{
+	static DEFINE_SPINLOCK(lock);
+	struct donjon_result result;
+
+	spin_lock(&lock);
+	do {
+		result = __donjon_call(DONJON_FN_TEXT_SEAL, address, 0, 0, 0, 0, 0);
+	} while (!result.status && result.value);
+	spin_unlock(&lock);
+	return result;
+}
+
 int donjon_seal_text(unsigned long address, int pages, const char *owner)
 {
 	struct donjon_result result = {};
@@ -144,8 +158,7 @@ int donjon_seal_text(unsigned long address, int pages, const char *owner)
 		return -EPERM;
 	}
 	for (page = 0; page < pages && !result.status; page++) {
-		result = __donjon_call(DONJON_FN_TEXT_SEAL, address + page * PAGE_SIZE,
-				       0, 0, 0, 0, 0);
+		result = seal_page(address + page * PAGE_SIZE);
 		if (result.status == DONJON_ERR_BAD_INSTRUCTION)
 			pr_err("%s: instruction %#010lx at offset %#lx is refused\n",
 			       owner, result.value >> 32,

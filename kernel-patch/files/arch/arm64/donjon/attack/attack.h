@@ -93,7 +93,7 @@ struct word {
 
 /* MSR, with x0 */
 #define MSR(register)		(0xd5000000U | (register))
-#define SCRATCH_WORDS		32
+#define SCRATCH_WORDS		256
 
 /* A place in the module's text; every place is a NOP, and a RET follows. */
 unsigned long scratch(unsigned int slot);
@@ -104,6 +104,8 @@ struct donjon_result poke_word(unsigned long va, u32 word);
 void try_to_poke(const struct word *words);
 /* The same into pages that become text. */
 void try_to_seal(const struct word *words);
+/* A whole page of one word. */
+void seal_page_of(u32 word);
 /* Find the instruction in all that is executable; run it with the value in x0. */
 void jump_to_write(const struct word *write, unsigned long value);
 
@@ -133,5 +135,6 @@ extern const struct attack attack_f17;
 extern const struct attack attack_f18;
 extern const struct attack attack_f19;
 extern const struct attack attack_f20;
+extern const struct attack attack_longest;
 
 #endif /* __DONJON_ATTACK_H */

@@ -47,6 +47,7 @@ static const struct attack * const attacks[] = {
 	&attack_f18,
 	&attack_f19,
 	&attack_f20,
+	&attack_longest,
 };
 
 static const char * const reasons[] = DONJON_REASON_WORDS;

@@ -18,7 +18,7 @@
 #define OUTER_START	0xffff800000000000UL
 
 asm(".pushsection .text, \"ax\"\n"
-    ".balign	256\n"
+    ".balign	2048\n"
     ".global	donjon_attack_scratch\n"
     "donjon_attack_scratch:\n"
     "bti	c\n"
@@ -98,16 +98,42 @@ static void free_page_of_code(u64 va, u64 unused)
 	vfree((void *)va);
 }
 
+static struct donjon_result seal_page(unsigned long va)
+{
+	struct donjon_result result;
+
+	do {
+		result = __donjon_call(DONJON_FN_TEXT_SEAL, va, 0, 0, 0, 0, 0);
+	} while (!result.status && result.value);
+	return result;
+}
+
 /* In the last word, behind many that are harmless. */
 static struct donjon_result seal_word(unsigned long va, u32 word)
 {
-	__le32 *code = (__le32 *)va;
-	unsigned int i;
+	u32 *code = (u32 *)va;
 
-	for (i = 0; i < PAGE_SIZE / sizeof(*code); i++)
-		code[i] = cpu_to_le32(aarch64_insn_gen_nop());
-	code[PAGE_SIZE / sizeof(*code) - 1] = cpu_to_le32(word);
-	return __donjon_call(DONJON_FN_TEXT_SEAL, va, 0, 0, 0, 0, 0);
+	memset32(code, aarch64_insn_gen_nop(), PAGE_SIZE / sizeof(*code));
+	code[PAGE_SIZE / sizeof(*code) - 1] = word;
+	return seal_page(va);
+}
+
+void seal_page_of(u32 word)
+{
+	void *page = vmalloc(PAGE_SIZE);
+	struct donjon_result result;
+
+	if (!page) {
+		attack_untried("there is no page to work with");
+		return;
+	}
+	undo_later(free_page_of_code, (u64)page, 0);
+	memset32(page, word, PAGE_SIZE / sizeof(word));
+	result = seal_page((unsigned long)page);
+	if (result.status)
+		attack_untried("%s", attack_why(result));
+	else
+		attack_stopped("a page of %#x is executable", word);
 }
 
 void try_to_seal(const struct word *words)

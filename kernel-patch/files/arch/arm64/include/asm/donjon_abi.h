@@ -77,6 +77,9 @@
 /* most frames of TABLE_RELEASE */
 #define DONJON_RELEASE_MAX		_AC(0x10, UL)
 
+/* most bytes of TEXT_POKE */
+#define DONJON_POKE_MAX			_AC(0x400, UL)
+
 /* most user roots of HANDOVER */
 #define DONJON_HANDOVER_ROOTS		_AC(0x1e0, UL)
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! No call is longer than the bound, not even those that an attacker would choose.
+
+use anyhow::Result;
+
+use super::boots::built;
+use super::runner::Test;
+use crate::bare::InnerVariant;
+use crate::bench::calls::Calls;
+use crate::bench::machine;
+use crate::cli::{HostArguments, Switch};
+use crate::kernel::Variant;
+
+/// In the mode that invalidates most, and in the fastest.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    [(Switch::Asid, "cortex-a57"), (Switch::Tlbi, "cortex-a53")]
+        .into_iter()
+        .map(|(switch, cpu)| {
+            let host = host.clone();
+            let name = format!("longest-call:{}:{cpu}", switch.name());
+            Test::beside(&name, move || bounded(&host, switch, cpu))
+        })
+        .collect()
+}
+
+fn bounded(host: &HostArguments, switch: Switch, cpu: &str) -> Result<()> {
+    let inner = InnerVariant::sound(switch);
+    let parts = built(host, machine(cpu, switch, true)?, &inner, Variant::Donjon)?;
+    Calls::measure(parts)?.check()
+}
