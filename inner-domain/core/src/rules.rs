@@ -54,6 +54,11 @@ pub(crate) use verdict::{is_plain_table, may_be_linked};
 /// ASIDs that there are.
 pub const ASIDS: usize = 1 << 16;
 
+/// Most effort of one list, in entries that are no pages of users: 300 instructions each.
+const MOST_EFFORT: u32 = 32;
+/// The effort of looking at all entries of a table or all frames of a block.
+const LOOK_THROUGH: u32 = 16;
+
 /// The memory that the rules work with. All of it is the inner domain's.
 pub struct Storage<'a> {
     /// The type of every frame of RAM.
@@ -88,8 +93,8 @@ pub struct Rules<'a, C: Checks = Configured> {
     /// What to add to a physical address to get its address in the linear map.
     linear_offset: Option<u64>,
     growth: Option<growth::Growth>,
-    /// Whether all entries of a table were looked at since somebody asked.
-    looked_through: bool,
+    /// What the items of a list have cost so far.
+    effort: u32,
     checks: core::marker::PhantomData<C>,
 }
 
@@ -128,7 +133,7 @@ impl<'a, C: Checks> Rules<'a, C> {
             blocks: pools::Blocks::NONE,
             linear_offset: None,
             growth: None,
-            looked_through: false,
+            effort: 0,
             checks: core::marker::PhantomData,
         }
     }
@@ -141,6 +146,7 @@ impl<'a, C: Checks> Rules<'a, C> {
         entry: u64,
         value: u64,
     ) -> Result<u64, Reason> {
+        self.effort += 1;
         if !entry.is_multiple_of(8) {
             return Err(Reason::BadEntry);
         }
@@ -163,10 +169,16 @@ impl<'a, C: Checks> Rules<'a, C> {
         }
     }
 
-    /// Whether a whole table was looked through since the last question: a call that does more
-    /// than one thing then does no more, so that its length is bounded.
-    pub const fn took_long(&mut self) -> bool {
-        core::mem::replace(&mut self.looked_through, false)
+    /// Begins a list: [`is_tired`](Self::is_tired) is about what follows.
+    pub const fn begin_list(&mut self) {
+        self.effort = 0;
+    }
+
+    /// Whether the list has taken so long that its rest has to be another call. The length of a
+    /// call is bounded by this, whatever is in the list.
+    #[inline(always)]
+    pub const fn is_tired(&self) -> bool {
+        self.effort >= MOST_EFFORT
     }
 
     /// The types of all frames, for whoever has to look at them.

@@ -79,8 +79,7 @@ impl View<'_> {
         match self.types.get(frame) {
             Some(T::PoolFree) => true,
             Some(found) if found == class && user => {
-                let moves_much = level == Level::One && self.has_children(frame);
-                !self.is_linked(frame, class) && !moves_much
+                !self.is_linked(frame, class) && !self.has_children(frame)
             }
             _ => false,
         }

@@ -125,24 +125,44 @@ fn a_table_that_moves_takes_its_pages_to_the_new_address() {
     let mut books = Books::default();
     let (mut machine, mut rules) = small::build::<Configured>(&mut books);
     let three = user(&mut machine, &mut rules);
-    let [_, one, two, ..] = FREE;
+    let [_, _, two, ..] = FREE;
     let page = DATA | USER_PAGE;
     rules.write(&mut machine, three, page).expect("ordinary");
-    // A level 2 table with a table below it.
-    rules.write(&mut machine, one, 0).expect("clear");
-    let steps_of_move = steps(&mut machine, |hw| rules.write(hw, one + 3 * 8, two | TABLE));
+    rules.write(&mut machine, two, 0).expect("clear");
+    let steps_of_move = steps(&mut machine, |hw| {
+        rules.write(hw, two + 3 * 8, three | TABLE)
+    });
     assert_eq!(
         steps_of_move,
         [
             Step::BarrierStore,
             Step::InvalidateAsid(7),
             Step::Barrier,
-            write(one + 3 * 8, two | TABLE)
+            write(two + 3 * 8, three | TABLE)
         ]
     );
     rules.write(&mut machine, three, 0).expect("clear");
     let set = steps(&mut machine, |hw| rules.write(hw, three, page));
-    assert_eq!(set[1], leaf(3 << 30));
+    assert_eq!(set[1], leaf(3 << 21));
+}
+
+#[test]
+fn a_table_does_not_move_with_tables_below_it() {
+    let mut books = Books::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
+    let three = user(&mut machine, &mut rules);
+    let [_, one, two, ..] = FREE;
+    rules.write(&mut machine, one, 0).expect("clear");
+    let moved = rules.write(&mut machine, one + 3 * 8, two | TABLE);
+    assert_eq!(moved, Err(Reason::InUse));
+    // Back where it was neither: it is the same to the rules.
+    let back = rules.write(&mut machine, one, two | TABLE);
+    assert_eq!(back, Err(Reason::InUse));
+    rules.write(&mut machine, two, 0).expect("clear");
+    rules.release(&mut machine, three).expect("unlinked");
+    rules
+        .write(&mut machine, one + 3 * 8, two | TABLE)
+        .expect("empty");
 }
 
 #[test]

@@ -9,6 +9,9 @@ use anyhow::{Result, ensure};
 use crate::memory::{Mapping, PAGE, TABLE_SPAN};
 
 const CHUNKS: usize = 24;
+/// Pages move towards the end of memory. With this many chunks allocated before or after them, in
+/// turns, there is room on that side in one round at least.
+const ROOM: usize = 48;
 
 /// The frames behind the odd pages of `chunk`, as /proc/self/pagemap tells root.
 fn frames(chunk: &Mapping) -> Result<Vec<u64>> {
@@ -20,15 +23,29 @@ fn frames(chunk: &Mapping) -> Result<Vec<u64>> {
     words.chunks(8).skip(1).step_by(2).map(word).collect()
 }
 
+fn room() -> Result<Vec<Mapping>> {
+    let touched = |_| {
+        let mapping = Mapping::anonymous(TABLE_SPAN)?;
+        mapping.stamp(0);
+        Ok(mapping)
+    };
+    (0..ROOM).map(touched).collect()
+}
+
 /// Fragments memory, asks for compaction and looks for everything where it was.
 pub fn compaction() -> Result<()> {
     let mut moved = 0;
-    for round in 0..3 {
+    for round in 0..4 {
+        let before = if round % 2 == 0 { room()? } else { Vec::new() };
         let chunks: Vec<Mapping> = (0..CHUNKS)
             .map(|_| Mapping::anonymous(TABLE_SPAN))
             .collect::<Result<_>>()?;
         for chunk in &chunks {
             chunk.stamp(round);
+        }
+        let after = if round % 2 == 0 { Vec::new() } else { room()? };
+        drop((before, after));
+        for chunk in &chunks {
             // Every other page goes back, so that no larger block is free.
             for page in (0..chunk.pages()).step_by(2) {
                 // SAFETY: a page of the chunk that nobody reads any more.

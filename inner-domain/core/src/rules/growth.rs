@@ -15,7 +15,6 @@ use super::step::{Hardware, Step};
 use super::{PoolFrame, Rules, bits, flush};
 use crate::address::{ENTRIES, Level};
 use crate::frames::FrameType;
-use crate::placement::Range;
 
 /// Whether a growing pool is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,13 +285,12 @@ impl<C: Checks> Rules<'_, C> {
 
 /// Whether a table maps something of the growing block, the linear map's entry aside.
 fn shows<H: Hardware>(hw: &H, table: u64, level: Level, growth: Growth) -> bool {
-    let Some(block) = Range::with_size(growth.block, BLOCK_SIZE) else {
-        return true;
-    };
+    const BLOCK: u64 = bits::ADDRESS & !(BLOCK_SIZE - 1);
     (table..table + PAGE_SIZE).step_by(8).any(|entry| {
         let descriptor = hw.read(entry);
-        bits::is_valid(descriptor)
-            && block.contains(descriptor & bits::ADDRESS)
+        // Nearly all entries end here.
+        descriptor & BLOCK == growth.block
+            && bits::is_valid(descriptor)
             && (level == Level::Three || bits::is_block(descriptor))
             && entry != growth.entry
     })

@@ -7,7 +7,7 @@ use donjon_abi::layout::{PAGE_SIZE, ROOT_HALF};
 use super::checks::Checks;
 use super::pool_frame::{NO_ROOT, PoolFrame};
 use super::step::{Hardware, Step};
-use super::{Rules, bits, flush, index_of, is_plain_table, slots};
+use super::{LOOK_THROUGH, Rules, bits, flush, index_of, is_plain_table, slots};
 use crate::address::{ENTRIES, Level};
 use crate::frames::{FrameType, type_of};
 
@@ -55,6 +55,7 @@ impl<C: Checks> Rules<'_, C> {
             if place.user || level != Level::Two {
                 return Err(Reason::BadDescriptor);
             }
+            self.effort += LOOK_THROUGH;
             self.check_block(value)?;
             let differs = (old ^ value) & !bits::LIVE != 0;
             if C::TRANSITION && bits::is_valid(old) && differs {
@@ -141,7 +142,9 @@ impl<C: Checks> Rules<'_, C> {
             return Err(Reason::BadTable);
         } else if self.pool[child].detached && user {
             // Kernel tables do not move: what they make executable stays where it is.
-            if class == FrameType::UserTable1 && self.pool[child].children != 0 {
+            // Nor do tables of tables with what is below them, which would have to learn its new
+            // address: a call would take as long as there are entries.
+            if self.pool[child].children != 0 {
                 return Err(Reason::InUse);
             }
             self.flush_past(hw, child);
@@ -161,9 +164,6 @@ impl<C: Checks> Rules<'_, C> {
         // and those of a user were dropped just now, those of the kernel when they were
         // unlinked.
         table.stale = [0; ENTRIES / 64];
-        if class == FrameType::UserTable2 && table.children != 0 {
-            self.follow(hw, frame, root, va);
-        }
         Ok(())
     }
 
@@ -195,23 +195,6 @@ impl<C: Checks> Rules<'_, C> {
         let past = self.pool.get(usize::from(root));
         if past.is_some_and(|past| past.flushes == mark) {
             self.flush_root(hw, usize::from(root));
-        }
-    }
-
-    /// Tells the level 3 tables below a level 2 table that has moved where they are.
-    fn follow<H: Hardware>(&mut self, hw: &H, frame: u64, root: u16, va: u64) {
-        self.looked_through = true;
-        for index in 0..ENTRIES as u64 {
-            let descriptor = hw.read(frame + index * 8);
-            if !bits::is_table(descriptor) {
-                continue;
-            }
-            if let Some(child) = self.pool_index(descriptor & bits::ADDRESS) {
-                let table = &mut self.pool[child];
-                table.root = root;
-                table.va = va + index * Level::Two.size();
-                table.stale = [0; ENTRIES / 64];
-            }
         }
     }
 

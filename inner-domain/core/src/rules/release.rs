@@ -8,8 +8,7 @@ use super::checks::Checks;
 use super::pool_frame::NO_ROOT;
 use super::step::{Hardware, Step};
 use super::user_page::LastTable;
-use super::{Rules, bits};
-use crate::address::ENTRIES;
+use super::{LOOK_THROUGH, Rules, bits};
 use crate::frames::{FrameType, type_of};
 
 impl<C: Checks> Rules<'_, C> {
@@ -18,7 +17,7 @@ impl<C: Checks> Rules<'_, C> {
     ///
     /// # Errors
     ///
-    /// A [`Reason`] when it is in use or no table; nothing has changed then.
+    /// A [`Reason`] when it is in use, still maps text, or is no table; nothing has changed then.
     pub fn release<H: Hardware>(&mut self, hw: &mut H, frame: u64) -> Result<(), Reason> {
         if !frame.is_multiple_of(PAGE_SIZE) {
             return Err(Reason::WrongFrame);
@@ -32,7 +31,7 @@ impl<C: Checks> Rules<'_, C> {
             _ if !self.pool[index].detached || self.pool[index].children != 0 => {
                 return Err(Reason::InUse);
             }
-            FrameType::KernelTable3 => self.free_text_below(hw, frame),
+            FrameType::KernelTable3 if self.has_text(hw, frame) => return Err(Reason::InUse),
             _ => {}
         }
         // A stale walk may still read this frame as what it was. Zeros are no harm to it.
@@ -58,14 +57,12 @@ impl<C: Checks> Rules<'_, C> {
         Ok(())
     }
 
-    /// Module text that is still mapped in a table that goes.
-    fn free_text_below<H: Hardware>(&mut self, hw: &H, table: u64) {
-        self.looked_through = true;
-        for index in 0..ENTRIES as u64 {
-            let leaf = hw.read(table + index * 8);
-            if self.is_module_text(leaf) {
-                self.free_text(leaf & bits::ADDRESS);
-            }
-        }
+    /// Whether module text is still mapped in a table: its frames would be lost.
+    fn has_text<H: Hardware>(&mut self, hw: &H, table: u64) -> bool {
+        self.effort += LOOK_THROUGH;
+        (table..table + PAGE_SIZE).step_by(8).any(|entry| {
+            let leaf = hw.read(entry);
+            leaf & bits::NO_EL1 == 0 && self.is_module_text(leaf)
+        })
     }
 }

@@ -20,10 +20,11 @@ pub fn write([entry, value, ..]: &Arguments) -> Outcome {
     old.map_err(Refusal::rule)
 }
 
-/// Replaces entries in order, up to the first that is refused or takes long.
+/// Replaces entries in order, up to the first that is refused, or as far as one call may go.
 pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
     let list = list::<TableEntry>(*address, *count, LIST_MAX)?;
     let mut domain = domain::lock_after_handover()?;
+    domain.rules.begin_list();
     let mut written = 0;
     let mut refused = None;
     for TableEntry { entry, value } in list {
@@ -32,7 +33,7 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
             break;
         }
         written += 1;
-        if domain.rules.took_long() {
+        if domain.rules.is_tired() {
             break;
         }
     }
@@ -45,7 +46,7 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
     }
 }
 
-/// Gives tables back, up to the first that is refused or takes long.
+/// Gives tables back, up to the first that is refused, or as far as one call may go.
 pub fn release([address, count, ..]: &Arguments) -> Outcome {
     if *count == 0 {
         let mut domain = domain::lock_after_handover()?;
@@ -56,6 +57,7 @@ pub fn release([address, count, ..]: &Arguments) -> Outcome {
     }
     let list = list::<u64>(*address, *count, RELEASE_MAX)?;
     let mut domain = domain::lock_after_handover()?;
+    domain.rules.begin_list();
     let mut released = 0;
     for frame in list {
         domain
@@ -63,7 +65,7 @@ pub fn release([address, count, ..]: &Arguments) -> Outcome {
             .release(&mut Executor, frame)
             .map_err(|reason| Refusal::rule_at(reason, released))?;
         released += 1;
-        if domain.rules.took_long() {
+        if domain.rules.is_tired() {
             break;
         }
     }

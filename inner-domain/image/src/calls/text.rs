@@ -18,7 +18,7 @@ use crate::{domain, state};
 /// Instructions of a page.
 const WORDS: usize = PAGE_SIZE as usize / 4;
 /// Instructions that one call scans and copies on their way into a page of text.
-const SLICE: usize = WORDS / 2;
+const SLICE: usize = WORDS / 4;
 
 /// Changes instructions within one page of text. All of them are scanned before the first is
 /// written.

@@ -18,7 +18,7 @@ pub const ATTACK: Attack = Attack {
             linux: Some("vectors"),
         },
         attempts: &["exit-write"],
-        seen_as: &["I1"],
+        seen_as: &["I6"],
     }],
     cpu: None,
 };

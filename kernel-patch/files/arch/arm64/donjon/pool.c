@@ -130,7 +130,7 @@ static bool release(phys_addr_t argument, unsigned int count,
 	result = __donjon_call(DONJON_FN_TABLE_RELEASE, argument, count,
 			       0, 0, 0, 0);
 	if (likely(!result.status)) {
-		/* Not all of them, when one took long */
+		/* Not all of them, when that takes long */
 		*done = result.value;
 		return true;
 	}

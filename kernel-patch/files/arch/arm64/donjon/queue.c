@@ -66,7 +66,7 @@ static noinstr void flush(struct donjon_queue *queue, unsigned long caller)
 				       queue->list + done * sizeof(*stores),
 				       count - done, 0, 0, 0, 0);
 		if (likely(!result.status)) {
-			/* Not all of them, when one took long */
+			/* Not all of them, when that takes long */
 			done += result.value;
 			continue;
 		}

@@ -11,6 +11,7 @@
 #include <linux/string.h>
 
 #include <asm/insn.h>
+#include <asm/pgtable.h>
 
 #include "attack.h"
 
@@ -40,8 +41,8 @@ static unsigned int carry_out(const struct store *stores)
 	return calls;
 }
 
-/* Move the table that an entry names to a free entry and back, again and again. */
-static void move_tables(int level)
+/* Move a table of level 3 to a free entry and back, again and again. */
+static void move_tables(void)
 {
 	struct store *stores;
 	struct window window;
@@ -52,7 +53,7 @@ static void move_tables(int level)
 
 	if (!open_user_window(&window))
 		return;
-	step = walk_to(user_root(), window.va, level);
+	step = walk_to(user_root(), window.va, 2);
 	other = free_entry(step.entry);
 	stores = kmalloc_array(STORES, sizeof(*stores), GFP_KERNEL);
 	if (!other || !stores) {
@@ -70,19 +71,35 @@ static void move_tables(int level)
 	local_irq_restore(flags);
 	kfree(stores);
 	if (calls)
-		attack_stopped("%u stores took %u calls", STORES, calls);
+		attack_stopped("%lu stores took %u calls", STORES, calls);
 	else
 		attack_untried("a store was refused");
 }
 
-static void move_level_2(void)
+/* Change a bit that hardware ignores in a block of the linear map. */
+static void rewrite_block(void)
 {
-	move_tables(1);
-}
+	struct store *stores = kmalloc_array(STORES, sizeof(*stores), GFP_KERNEL);
+	unsigned int i, calls;
+	struct step step;
 
-static void move_level_3(void)
-{
-	move_tables(2);
+	if (!stores) {
+		attack_untried("there is no memory");
+		return;
+	}
+	step = walk_to(kernel_root(), (unsigned long)stores, 3);
+	if (step.level != 2) {
+		attack_untried("this memory is in no block");
+		return;
+	}
+	for (i = 0; i < STORES; i++)
+		stores[i] = (struct store){ step.entry, step.value ^ (i % 2 ? 0 : PTE_SPECIAL) };
+	calls = carry_out(stores);
+	kfree(stores);
+	if (calls)
+		attack_stopped("%lu stores took %u calls", STORES, calls);
+	else
+		attack_untried("a store was refused");
 }
 
 static void poke(void)
@@ -112,8 +129,8 @@ static void seal(void)
 }
 
 static const struct attempt attempts[] = {
-	{ "move-level-2", move_level_2 },
-	{ "move-level-3", move_level_3 },
+	{ "move-tables", move_tables },
+	{ "rewrite-block", rewrite_block },
 	{ "poke", poke },
 	{ "seal", seal },
 	{}
