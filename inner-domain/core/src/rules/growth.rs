@@ -12,7 +12,7 @@ use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 use super::checks::Checks;
 use super::pools::{PoolKind, TextBlock};
 use super::step::{Hardware, Step};
-use super::{PoolFrame, Rules, bits, flush};
+use super::{Rules, bits, flush};
 use crate::address::{ENTRIES, Level};
 use crate::frames::FrameType;
 
@@ -38,6 +38,8 @@ const ZEROED_PER_SLICE: u64 = 16;
 pub(super) struct Growth {
     block: u64,
     kind: PoolKind,
+    /// Of a block of tables: its number, which is its own from the beginning.
+    slot: u8,
     /// The entry of the linear map that shows it.
     entry: u64,
     phase: Phase,
@@ -123,18 +125,18 @@ impl<C: Checks> Rules<'_, C> {
         if !block.is_multiple_of(BLOCK_SIZE) || !ordinary {
             return Err(Reason::WrongFrame);
         }
-        let room = match kind {
-            PoolKind::Tables => self.blocks.vacant(self.pool.len()).is_some(),
-            PoolKind::Text => self.blocks.vacant_text().is_some(),
+        let slot = match kind {
+            PoolKind::Tables => self.blocks.vacant(self.pool.len()),
+            PoolKind::Text => self.blocks.vacant_text().map(|_| 0),
         };
-        if !room {
-            return Err(Reason::NoRoom);
-        }
+        let slot = slot.ok_or(Reason::NoRoom)?;
         let entry = self.linear_entry(hw, block).ok_or(Reason::WrongFrame)?;
+        self.blocks.set_tables(slot, Some(block));
         self.frames.set_in_block(block, FrameType::Claimed, 0);
         self.growth = Some(Growth {
             block,
             kind,
+            slot,
             entry,
             phase: Phase::Search(0),
         });
@@ -216,8 +218,8 @@ impl<C: Checks> Rules<'_, C> {
         let end = growth.block + BLOCK_SIZE;
         if from == end {
             self.growth = None;
-            // One block at a time grows, so the room that there was is still there.
-            self.enter_tables(growth.block)?;
+            self.frames
+                .set_in_block(growth.block, FrameType::PoolFree, growth.slot);
             return Ok(Progress::Done);
         }
         let until = end.min(from + ZEROED_PER_SLICE * PAGE_SIZE);
@@ -225,6 +227,10 @@ impl<C: Checks> Rules<'_, C> {
         while frame < until {
             hw.perform(Step::ZeroFrame(frame));
             hw.perform(Step::CleanFrame(frame));
+            let index = (frame - growth.block) / PAGE_SIZE;
+            if let Some(metadata) = self.pool.get_mut(first_of(growth.slot) + index as usize) {
+                metadata.renew();
+            }
             frame += PAGE_SIZE;
         }
         hw.perform(Step::BarrierStore);
@@ -232,18 +238,12 @@ impl<C: Checks> Rules<'_, C> {
         Ok(Progress::Again)
     }
 
-    /// Makes the frames of a block free frames of a table pool.
+    /// Makes the frames of a zeroed block free frames of a table pool, all at once.
     pub(super) fn enter_tables(&mut self, block: u64) -> Result<(), Reason> {
         let slot = self.blocks.vacant(self.pool.len()).ok_or(Reason::NoRoom)?;
         self.blocks.set_tables(slot, Some(block));
-        let first = (usize::from(slot) - 1) * ENTRIES;
-        for metadata in self.pool.iter_mut().skip(first).take(ENTRIES) {
-            // Marks of tables elsewhere may still refer to the roots that were here.
-            let flushes = metadata.flushes;
-            *metadata = PoolFrame {
-                flushes,
-                ..PoolFrame::NEW
-            };
+        for metadata in self.pool.iter_mut().skip(first_of(slot)).take(ENTRIES) {
+            metadata.renew();
         }
         self.frames.set_in_block(block, FrameType::PoolFree, slot);
         Ok(())
@@ -261,6 +261,7 @@ impl<C: Checks> Rules<'_, C> {
     }
 
     fn give_up(&mut self, growth: Growth) -> Result<Progress, Reason> {
+        self.blocks.set_tables(growth.slot, None);
         self.frames
             .set_in_block(growth.block, FrameType::Ordinary, 0);
         self.growth = None;
@@ -281,6 +282,11 @@ impl<C: Checks> Rules<'_, C> {
         let leaf = self.kernel_leaf(hw, self.linear_address(block)?)?;
         (leaf.level == Level::Two && leaf.page == block).then_some(leaf.entry)
     }
+}
+
+/// Number of the first pool frame of a block of tables.
+fn first_of(slot: u8) -> usize {
+    (usize::from(slot) - 1) * ENTRIES
 }
 
 /// Whether a table maps something of the growing block, the linear map's entry aside.

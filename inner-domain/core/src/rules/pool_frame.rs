@@ -57,6 +57,21 @@ impl PoolFrame {
 }
 
 impl PoolFrame {
+    /// Forgets everything but `flushes`: marks of tables elsewhere may still refer to the root
+    /// that was here.
+    pub(super) fn renew(&mut self) {
+        // Field by field, which takes half as long as a copy of a constant.
+        self.stale.fill(0);
+        self.va = 0;
+        self.mark = 0;
+        self.root = NO_ROOT;
+        self.children = 0;
+        self.asid_or_epoch = 0;
+        self.last = FrameType::PoolFree;
+        self.detached = false;
+        self.unflushed = false;
+    }
+
     /// Word and bit of an entry in `stale`.
     #[inline(always)]
     const fn place(index: usize) -> (usize, u64) {
