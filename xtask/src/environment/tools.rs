@@ -25,11 +25,12 @@ pub const LINUX_PACKAGE: &str = "linux-source-6.12";
 pub const GDB: Tool = tool("gdb-multiarch", "gdb-multiarch");
 
 /// What every build and boot needs.
-pub const TOOLS: [Tool; 13] = [
+pub const TOOLS: [Tool; 14] = [
     tool("gcc", "gcc"),
     tool("/usr/include/stdio.h", "libc6-dev"),
     tool("make", "make"),
     tool("bc", "bc"),
+    tool("perl", "perl"),
     tool("bison", "bison"),
     tool("flex", "flex"),
     tool("patch", "patch"),

@@ -6,6 +6,7 @@ mod config;
 mod overlay;
 mod source;
 pub mod stock;
+pub mod style;
 mod tree;
 mod unpack;
 mod walk;

@@ -60,6 +60,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             },
         ));
     }
+    let style = host.clone();
+    tests.push(Test::alone("checkpatch", move || {
+        kernel::style::check(&style)
+    }));
     let host = host.clone();
     tests.push(Test::alone("kernel-off", move || is_stock(&host)));
     tests

@@ -70,8 +70,6 @@ static noinline unsigned long jump_to_entry_write(unsigned long forged)
 	return escaped;
 }
 
-extern char donjon_attack_resume[];
-
 /* Where a synchronous exception from EL1 goes. */
 static unsigned long vector(void)
 {

@@ -95,6 +95,7 @@ struct word {
 #define MSR(register)		(0xd5000000U | (register))
 #define SCRATCH_WORDS		256
 
+extern __le32 donjon_attack_scratch[];
 /* A place in the module's text; every place is a NOP, and a RET follows. */
 unsigned long scratch(unsigned int slot);
 unsigned long run_scratch(unsigned long x0);

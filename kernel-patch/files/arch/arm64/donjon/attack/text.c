@@ -18,17 +18,15 @@
 #define OUTER_START	0xffff800000000000UL
 
 asm(".pushsection .text, \"ax\"\n"
-    ".balign	2048\n"
-    ".global	donjon_attack_scratch\n"
-    "donjon_attack_scratch:\n"
-    "bti	c\n"
-    ".rept	" __stringify(SCRATCH_WORDS) "\n"
-    "nop\n"
-    ".endr\n"
-    "ret\n"
-    ".popsection\n");
-
-extern __le32 donjon_attack_scratch[];
+	".balign	2048\n"
+	".global	donjon_attack_scratch\n"
+	"donjon_attack_scratch:\n"
+	"bti	c\n"
+	".rept	" __stringify(SCRATCH_WORDS) "\n"
+	"nop\n"
+	".endr\n"
+	"ret\n"
+	".popsection\n");
 
 unsigned long scratch(unsigned int slot)
 {
