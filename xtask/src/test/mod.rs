@@ -11,6 +11,7 @@ mod geometry;
 mod host;
 mod load;
 mod longest;
+mod modules;
 mod runner;
 mod scratch;
 mod weakened;
@@ -76,5 +77,6 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(gate::tests());
     tests.extend(load::tests(host_arguments));
     tests.extend(longest::tests(host_arguments));
+    tests.extend(modules::tests(host_arguments));
     Ok(tests)
 }
