@@ -12,6 +12,7 @@ mod host;
 mod load;
 mod longest;
 mod modules;
+mod restart;
 mod runner;
 mod scratch;
 mod weakened;
@@ -78,5 +79,6 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(load::tests(host_arguments));
     tests.extend(longest::tests(host_arguments));
     tests.extend(modules::tests(host_arguments));
+    tests.extend(restart::tests(host_arguments));
     Ok(tests)
 }

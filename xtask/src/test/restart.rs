@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `reboot` and `poweroff` reach the firmware, through the inner domain.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail, ensure};
+
+use super::boots::{built, says};
+use super::runner::Test;
+use crate::bare::InnerVariant;
+use crate::cli::{HostArguments, MachineArguments, Switch};
+use crate::kernel::Variant;
+use crate::machine::Machine;
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// What ends the machine, and the kernel's last word.
+const ENDS: [(&str, &str); 2] = [
+    ("reboot", "reboot: Restarting system"),
+    ("poweroff", "reboot: Power down"),
+];
+
+/// One test for each.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    ENDS.into_iter()
+        .map(|(command, word)| {
+            let host = host.clone();
+            Test::beside(&format!("restart:{command}"), move || {
+                ends(&host, command, word)
+            })
+        })
+        .collect()
+}
+
+fn ends(host: &HostArguments, command: &str, word: &str) -> Result<()> {
+    let machine = Machine::new(&MachineArguments {
+        machine: "virt".into(),
+        cpu: None,
+        cpus: Some(2),
+        memory: Some("256M".into()),
+        switch: Switch::Asid,
+        icount: false,
+        el2: false,
+        append: None,
+    })?;
+    let inner = InnerVariant::sound(Switch::Asid);
+    let parts = built(host, machine, &inner, Variant::Donjon)?;
+    match says(&parts.boot, &format!("{command} -f; sleep 60"), TIMEOUT) {
+        Ok(said) => bail!("the machine went on: {}", said.text),
+        Err(error) => {
+            let text = format!("{error:#}");
+            // A machine that hangs is stopped at the limit of time, which the text says.
+            let ended =
+                text.contains(word) && !text.contains("PANIC") && !text.contains("the guest hung");
+            ensure!(ended, "{text}");
+            Ok(())
+        }
+    }
+}
