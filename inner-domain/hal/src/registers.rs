@@ -16,6 +16,8 @@ pub struct Controlled {
     pub vbar: u64,
     /// `MAIR_EL1`.
     pub mair: u64,
+    /// `AMAIR_EL1`, which may add to what `MAIR_EL1` says.
+    pub amair: u64,
     /// `TTBR1_EL1`.
     pub ttbr1: u64,
 }
@@ -27,6 +29,7 @@ impl Controlled {
             sctlr: SCTLR_EL1.get(),
             vbar: VBAR_EL1.get(),
             mair: MAIR_EL1.get(),
+            amair: amair(),
             ttbr1: TTBR1_EL1.get(),
         }
     }
@@ -38,10 +41,19 @@ impl Controlled {
     /// They were read on a running CPU of this machine.
     pub unsafe fn load(&self) {
         MAIR_EL1.set(self.mair);
+        // SAFETY: the caller's promise.
+        unsafe { asm!("msr amair_el1, {}", in(reg) self.amair, options(nostack)) };
         VBAR_EL1.set(self.vbar);
         SCTLR_EL1.set(self.sctlr);
         synchronize();
     }
+}
+
+fn amair() -> u64 {
+    let value;
+    // SAFETY: reading a register has no other effect.
+    unsafe { asm!("mrs {}, amair_el1", out(reg) value, options(nomem, nostack)) };
+    value
 }
 
 /// Changes `SCTLR_EL1` of this CPU.
