@@ -118,6 +118,22 @@ pub struct MachineArguments {
     pub append: Option<String>,
 }
 
+impl MachineArguments {
+    /// QEMU's `virt` as its recipe has it.
+    pub fn virt(switch: Switch) -> Self {
+        Self {
+            machine: "virt".into(),
+            cpu: None,
+            cpus: None,
+            memory: None,
+            switch,
+            icount: false,
+            el2: false,
+            append: None,
+        }
+    }
+}
+
 /// Arguments of `run`.
 #[derive(Args, Debug)]
 pub struct RunArguments {

@@ -209,14 +209,11 @@ impl Bench<'_> {
 
     fn parts(&self, without: Without, cpu: Option<&str>) -> Result<Parts> {
         let machine = Machine::new(&MachineArguments {
-            machine: "virt".into(),
             cpu: cpu.map(str::to_owned),
             cpus: Some(CPUS),
             memory: Some("256M".into()),
-            switch: self.switch,
-            icount: false,
-            el2: false,
             append: Some("loglevel=7".into()),
+            ..MachineArguments::virt(self.switch)
         })?;
         let inner = InnerVariant {
             switch: self.switch,

@@ -91,14 +91,10 @@ pub fn calls(arguments: &CallsArguments) -> Result<()> {
 /// The machine that is measured: one CPU.
 pub fn machine(cpu: &str, switch: Switch, icount: bool) -> Result<Machine> {
     Machine::new(&MachineArguments {
-        machine: "virt".into(),
         cpu: Some(cpu.to_owned()),
         cpus: Some(1),
-        memory: None,
-        switch,
         icount,
-        el2: false,
-        append: None,
+        ..MachineArguments::virt(switch)
     })
 }
 

@@ -118,15 +118,11 @@ fn verdicts(
     programs: &[&Program],
 ) -> Result<Verdicts> {
     let machine = Machine::new(&MachineArguments {
-        machine: "virt".into(),
         cpu: Some(cpu.into()),
         cpus: Some(cpus),
         // Whole GiB, for the mode that invalidates mappings one by one.
         memory: Some("1G".into()),
-        switch,
-        icount: false,
-        el2: false,
-        append: None,
+        ..MachineArguments::virt(switch)
     })?;
     let mut boot = run::prepare(host, machine, &InnerVariant::sound(switch))?.boot;
     boot.disk = Some(build::image(host)?);

@@ -138,14 +138,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 
 fn carry_out(host: &HostArguments, attack: &Attack) -> Result<()> {
     let machine = Machine::new(&MachineArguments {
-        machine: "virt".into(),
         cpu: attack.cpu.map(str::to_owned),
         cpus: Some(1),
-        memory: None,
-        switch: attack.switch,
-        icount: false,
-        el2: false,
         append: Some("loglevel=7".into()),
+        ..MachineArguments::virt(attack.switch)
     })?;
     let inner = InnerVariant {
         switch: attack.switch,

@@ -43,14 +43,10 @@ impl Combination {
 
     fn machine(&self) -> Result<Machine> {
         Machine::new(&MachineArguments {
-            machine: "virt".into(),
             cpu: Some(self.cpu.into()),
             cpus: Some(self.cpus),
-            memory: None,
-            switch: self.switch,
-            icount: false,
             el2: self.el2,
-            append: None,
+            ..MachineArguments::virt(self.switch)
         })
     }
 }

@@ -67,14 +67,9 @@ struct Guest {
 impl Guest {
     fn stopped_in(host: &HostArguments, linux: Variant) -> Result<Self> {
         let machine = Machine::new(&MachineArguments {
-            machine: "virt".into(),
-            cpu: None,
             cpus: Some(1),
             memory: Some("256M".into()),
-            switch: Switch::Asid,
-            icount: false,
-            el2: false,
-            append: None,
+            ..MachineArguments::virt(Switch::Asid)
         })?;
         let parts = run::prepare_over(host, machine, &InnerVariant::sound(Switch::Asid), linux)?;
         let scratch = Scratch::new()?;

@@ -86,14 +86,10 @@ fn verdicts(
     command: &str,
 ) -> Result<Verdicts> {
     let machine = Machine::new(&MachineArguments {
-        machine: "virt".into(),
         cpu: Some(cpu.into()),
         cpus: Some(cpus),
         memory: Some(MEMORY.into()),
-        switch,
-        icount: false,
-        el2: false,
-        append: None,
+        ..MachineArguments::virt(switch)
     })?;
     let variant = InnerVariant::sound(switch);
     let mut boot = built(host, machine, &variant, Variant::of(switch))?.boot;

@@ -58,14 +58,9 @@ fn refused(host: &HostArguments) -> Result<()> {
 /// Inserts a module with each of the words, then the sound one; what the guest says.
 fn inserted(host: &HostArguments, weakened: &[&str]) -> Result<String> {
     let machine = Machine::new(&MachineArguments {
-        machine: "virt".into(),
-        cpu: None,
         cpus: Some(2),
         memory: Some("256M".into()),
-        switch: Switch::Asid,
-        icount: false,
-        el2: false,
-        append: None,
+        ..MachineArguments::virt(Switch::Asid)
     })?;
     let inner = InnerVariant {
         switch: Switch::Asid,

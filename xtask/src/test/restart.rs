@@ -33,14 +33,9 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 
 fn ends(host: &HostArguments, command: &str, word: &str) -> Result<()> {
     let machine = Machine::new(&MachineArguments {
-        machine: "virt".into(),
-        cpu: None,
         cpus: Some(2),
         memory: Some("256M".into()),
-        switch: Switch::Asid,
-        icount: false,
-        el2: false,
-        append: None,
+        ..MachineArguments::virt(Switch::Asid)
     })?;
     let inner = InnerVariant::sound(Switch::Asid);
     let parts = built(host, machine, &inner, Variant::Donjon)?;

@@ -55,14 +55,8 @@ fn fails_with(text: &str, failure: &str) -> Result<()> {
 /// What the guest's check says over a gate with `feature`.
 fn said_over(host: &HostArguments, feature: &str, linux: Variant) -> Result<String> {
     let machine = Machine::new(&MachineArguments {
-        machine: "virt".into(),
-        cpu: None,
         cpus: Some(1),
-        memory: None,
-        switch: Switch::Asid,
-        icount: false,
-        el2: false,
-        append: None,
+        ..MachineArguments::virt(Switch::Asid)
     })?;
     let inner = InnerVariant {
         switch: Switch::Asid,

@@ -50,14 +50,9 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 
 fn prepare(host: &HostArguments, switch: Switch, cpus: u32) -> Result<(Parts, Subject)> {
     let machine = Machine::new(&MachineArguments {
-        machine: "virt".into(),
-        cpu: None,
         cpus: Some(cpus),
         memory: Some("256M".into()),
-        switch,
-        icount: false,
-        el2: false,
-        append: None,
+        ..MachineArguments::virt(switch)
     })?;
     let parts = run::prepare(host, machine, &InnerVariant::sound(switch))?;
     let subject = Subject::of(&parts)?;
