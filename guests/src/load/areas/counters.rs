@@ -2,33 +2,14 @@
 //! perf: counters and samples.
 
 use std::fs::File;
-use std::io::{Error, Read};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd};
+use std::io::Read;
+use std::os::fd::{AsFd, AsRawFd};
 
 use anyhow::{Context, Result, ensure};
+use donjon_guests::perf::{self, Attributes, CYCLES, HARDWARE, SOFTWARE, Scope};
 
 use crate::memory::{Mapping, PAGE};
 
-/// The beginning of `struct perf_event_attr`, version 1 (include/uapi/linux/perf_event.h).
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_type: u32,
-    config1: u64,
-    config2: u64,
-}
-
-const HARDWARE: u32 = 0;
-const SOFTWARE: u32 = 1;
-const CYCLES: u64 = 0;
 const CPU_CLOCK: u64 = 0;
 const PAGE_FAULTS: u64 = 2;
 const CONTEXT_SWITCHES: u64 = 3;
@@ -43,26 +24,12 @@ fn open(kind: u32, config: u64, period: u64) -> Result<File> {
     let attributes = Attributes {
         kind,
         config,
-        size: size_of::<Attributes>() as u32,
         sample_period: period,
         sample_type: SAMPLE_ADDRESS,
         ..Attributes::default()
     };
-    let (this_thread, any_cpu, no_group, no_flags) = (0, -1, -1, 0);
-    // SAFETY: a valid perf_event_attr of the size that it names, which lives through the call.
-    let number = unsafe {
-        libc::syscall(
-            libc::SYS_perf_event_open,
-            &raw const attributes,
-            this_thread,
-            any_cpu,
-            no_group,
-            no_flags,
-        )
-    };
-    ensure!(number >= 0, "perf_event_open: {}", Error::last_os_error());
-    // SAFETY: the call returned a new descriptor that nobody else owns.
-    Ok(unsafe { File::from_raw_fd(number as i32) })
+    let event = perf::open(attributes, Scope::ThisThread).context("perf_event_open")?;
+    Ok(event.into())
 }
 
 fn count(mut event: &File) -> Result<u64> {
