@@ -18,7 +18,7 @@ use donjon_core::cpus::CpuSet;
 use donjon_core::descriptor::Kind;
 use donjon_core::frames::FrameTable;
 use donjon_core::placement::Range;
-use donjon_core::rules::PoolFrame;
+use donjon_core::rules::{MAX_TABLE_BLOCKS, PoolFrame};
 use donjon_core::tables::{self, Mapping};
 
 use crate::assembly::boot_arrival;
@@ -78,7 +78,8 @@ impl Bookkeeping {
     /// Bytes of each.
     fn sizes(banks: &[Range]) -> [u64; 3] {
         let ram: u64 = banks.iter().map(|bank| bank.size()).sum();
-        let blocks = (ram / POOL_SHARE / BLOCK_SIZE).max(POOL_BLOCKS_MIN);
+        let blocks =
+            (ram / POOL_SHARE / BLOCK_SIZE).clamp(POOL_BLOCKS_MIN, MAX_TABLE_BLOCKS as u64);
         let frames = hull(banks).map_or(0, FrameTable::entries_for);
         [
             frames * size_of::<u16>() as u64,

@@ -329,12 +329,12 @@ impl Linux {
         }
     }
 
-    /// The image, in contiguous groups where they fit, with early tables.
+    /// The image, page by page, with early tables.
     fn map_image(&mut self) {
         for (pages, leaf) in [
-            (TEXT_PAGES, KERNEL_TEXT | CONT),
-            (CONSTANT_PAGES, KERNEL_CONSTANTS | CONT),
-            (DATA_PAGES, KERNEL_DATA | CONT),
+            (TEXT_PAGES, KERNEL_TEXT),
+            (CONSTANT_PAGES, KERNEL_CONSTANTS),
+            (DATA_PAGES, KERNEL_DATA),
             (BSS_PAGES, KERNEL_DATA),
         ] {
             for page in pages {

@@ -26,7 +26,6 @@ mod cursor;
 mod description;
 mod error;
 mod gate;
-mod group;
 mod leaves;
 mod linear;
 mod place;

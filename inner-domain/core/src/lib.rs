@@ -26,3 +26,4 @@ pub mod requirements;
 pub mod rules;
 pub mod scan;
 pub mod tables;
+pub mod vectors;

@@ -3,11 +3,15 @@
 //!
 //! What the outer domain says is an [`Allegation`]. It gives nothing away until
 //! [`OuterMemory::check`] has made an [`OuterBuffer`] of it, the only thing that the inner domain
-//! reads from or writes to on somebody else's word.
+//! reads from on somebody else's word. What it writes to has to be a [`WritableBuffer`] as well:
+//! the outer domain's memory holds tables and text, which it may read and not write.
+
+use core::marker::PhantomData;
 
 use donjon_abi::layout::PAGE_SIZE;
 use thiserror::Error;
 
+use crate::frames::{FrameTable, FrameType};
 use crate::placement::Range;
 
 /// Most memory banks that are kept.
@@ -53,6 +57,12 @@ pub enum OuterRangeError {
         /// First physical address.
         address: u64,
     },
+    /// The outer domain may not write it either: a table, text, a pool.
+    #[error("{address:#x} is not ordinary memory")]
+    NotOrdinary {
+        /// First physical address.
+        address: u64,
+    },
     /// It touches what the outer domain may not name.
     #[error("{address:#x} is not the outer domain's")]
     Withheld {
@@ -88,6 +98,49 @@ impl OuterBuffer {
     /// Bytes, 1 to 4096.
     pub const fn length(self) -> u64 {
         self.0.size()
+    }
+}
+
+/// Outer memory within one page of an ordinary frame: what the outer domain writes by itself. The
+/// frame keeps its type as long as this exists, because it borrows the table of types.
+#[derive(Clone, Copy, Debug)]
+pub struct WritableBuffer<'f> {
+    buffer: OuterBuffer,
+    frames: PhantomData<&'f ()>,
+}
+
+impl OuterBuffer {
+    /// Allows writing.
+    ///
+    /// # Errors
+    ///
+    /// [`OuterRangeError::NotOrdinary`] for a frame of any other type.
+    pub fn writable<'f>(
+        self,
+        frames: &'f FrameTable<'_>,
+    ) -> Result<WritableBuffer<'f>, OuterRangeError> {
+        let address = self.address();
+        let ordinary = frames.get(address) == Some(FrameType::Ordinary);
+        if !ordinary && !cfg!(feature = "weaken-buffer") {
+            return Err(OuterRangeError::NotOrdinary { address });
+        }
+        Ok(WritableBuffer {
+            buffer: self,
+            frames: PhantomData,
+        })
+    }
+}
+
+impl WritableBuffer<'_> {
+    /// Physical address of `bytes` bytes from `offset` on; none if they pass the end.
+    pub fn part(&self, offset: u64, bytes: u64) -> Option<u64> {
+        let end = offset.checked_add(bytes)?;
+        (end <= self.length()).then(|| self.buffer.address() + offset)
+    }
+
+    /// Bytes, 1 to 4096.
+    pub const fn length(&self) -> u64 {
+        self.buffer.length()
     }
 }
 
@@ -177,6 +230,36 @@ mod tests {
         assert_eq!((buffer.address(), buffer.length()), (0x4000_0ff8, 8));
         assert!(memory().check(Allegation::new(0x7fbf_f000, 4096)).is_ok());
         assert!(memory().check(Allegation::new(0x7fe0_0000, 4096)).is_ok());
+    }
+
+    #[test]
+    fn only_ordinary_frames_are_written() {
+        const FRAME: u64 = 0x4000_0000;
+        for class in FrameType::ALL {
+            let mut entries = [0; 2];
+            let mut frames = FrameTable::new(FRAME, &mut entries);
+            frames.set(FRAME, class);
+            let buffer = memory().check(Allegation::new(FRAME + 8, 64));
+            let writable = buffer.and_then(|it| it.writable(&frames).map(|it| it.length()));
+            let expected = match class {
+                FrameType::Ordinary => Ok(64),
+                _ => Err(OuterRangeError::NotOrdinary { address: FRAME + 8 }),
+            };
+            assert_eq!(writable, expected, "{class:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_past_the_end() {
+        let mut entries = [0; 1];
+        let frames = FrameTable::new(0x4000_0000, &mut entries);
+        let buffer = memory()
+            .check(Allegation::new(0x4000_0010, 32))
+            .and_then(|it| it.writable(&frames))
+            .expect("ordinary");
+        assert_eq!(buffer.part(24, 8), Some(0x4000_0028));
+        assert_eq!(buffer.part(25, 8), None);
+        assert_eq!(buffer.part(u64::MAX, 8), None);
     }
 
     #[test]

@@ -120,6 +120,9 @@ impl<'a, C: Checks> Rules<'a, C> {
             pool,
             asids,
         } = storage;
+        // More could not be told from no root, and would have no number.
+        let frames_of_pools = pool.len().min(MAX_TABLE_BLOCKS * ENTRIES);
+        let pool = &mut pool[..frames_of_pools];
         Self {
             last: user_page::LastTable::NONE,
             frames,
@@ -146,7 +149,7 @@ impl<'a, C: Checks> Rules<'a, C> {
         entry: u64,
         value: u64,
     ) -> Result<u64, Reason> {
-        self.effort += 1;
+        self.add_effort(1);
         if !entry.is_multiple_of(8) {
             return Err(Reason::BadEntry);
         }
@@ -179,6 +182,10 @@ impl<'a, C: Checks> Rules<'a, C> {
     #[inline(always)]
     pub const fn is_tired(&self) -> bool {
         self.effort >= MOST_EFFORT
+    }
+
+    fn add_effort(&mut self, effort: u32) {
+        self.effort = self.effort.saturating_add(effort);
     }
 
     /// The types of all frames, for whoever has to look at them.

@@ -6,19 +6,22 @@
 //! write it meanwhile: whoever reads a word decides about the word that was read.
 
 use donjon_abi::layout::PHYSMAP;
+use donjon_core::outer_range::WritableBuffer;
 
-/// Writes `bytes` to physical memory of the outer domain.
-///
-/// # Safety
-///
-/// The range is RAM of the outer domain, checked (`donjon_core::outer_range`), and the physical
-/// view is mapped. The outer domain may read and write it meanwhile; nothing is read back.
-pub unsafe fn write_outer(physical: u64, bytes: &[u8]) {
-    for (offset, byte) in (0u64..).zip(bytes) {
-        let pointer = (PHYSMAP + physical + offset) as *mut u8;
-        // SAFETY: the caller's promise, byte by byte.
-        unsafe { pointer.write_volatile(*byte) };
+/// Writes `bytes` to memory of the outer domain, or as many as there is room for behind `offset`;
+/// how many. The outer domain may read and write it meanwhile; nothing is read back.
+pub fn write_outer(buffer: &WritableBuffer<'_>, offset: u64, bytes: &[u8]) -> u64 {
+    let room = buffer.length().saturating_sub(offset);
+    let count = room.min(bytes.len() as u64);
+    let Some(physical) = buffer.part(offset, count) else {
+        return 0;
+    };
+    for (place, byte) in (physical..).zip(bytes.iter().take(count as usize)) {
+        // SAFETY: within a buffer that was checked to be RAM which the outer domain may write
+        // itself; the physical view maps it.
+        unsafe { ((PHYSMAP + place) as *mut u8).write_volatile(*byte) };
     }
+    count
 }
 
 /// Reads words of `T` from physical memory, each once.

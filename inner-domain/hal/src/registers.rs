@@ -71,10 +71,13 @@ pub fn ttbr0() -> u64 {
     TTBR0_EL1.get()
 }
 
-/// Changes `TTBR0_EL1` of this CPU. Nothing walks it before the gate has left the inner view
-/// (`EPD0`), and the gate's ISBs come in between.
+/// Changes `TTBR0_EL1` of this CPU. Nothing walks the old root afterwards: not while the inner
+/// view stands (`EPD0`), and not when the gate clears that bit, because the two writes are to
+/// different registers, which only a context synchronization event keeps in order (Arm DDI 0487,
+/// D24.1, synchronization requirements). So another CPU may give the old ASID away from here on.
 pub fn set_ttbr0(value: u64) {
     TTBR0_EL1.set(value);
+    synchronize();
 }
 
 /// Affinity and the rest of `MPIDR_EL1`.

@@ -42,7 +42,9 @@ pub const WEAKENED: u64 = cfg!(feature = "weaken-no-narrow") as u64
     | (cfg!(feature = "weaken-execute") as u64) << 12
     | (cfg!(feature = "weaken-pool") as u64) << 13
     | (cfg!(feature = "weaken-poke") as u64) << 14
-    | (cfg!(feature = "weaken-firmware") as u64) << 15;
+    | (cfg!(feature = "weaken-firmware") as u64) << 15
+    | (cfg!(feature = "weaken-buffer") as u64) << 16
+    | (cfg!(feature = "weaken-vectors") as u64) << 17;
 
 /// `TCR_EL1` of this image's inner view.
 pub const INNER: u64 = match SWITCH_MODE {

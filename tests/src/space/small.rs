@@ -87,9 +87,16 @@ pub struct Books {
 
 impl Default for Books {
     fn default() -> Self {
+        Self::with_blocks(3)
+    }
+}
+
+impl Books {
+    /// With metadata for so many blocks of tables.
+    pub fn with_blocks(blocks: usize) -> Self {
         Self {
             entries: vec![0; (BLOCKS * BLOCK / PAGE) as usize],
-            pool: vec![PoolFrame::NEW; 3 * 512],
+            pool: vec![PoolFrame::NEW; blocks * 512],
             asids: vec![0; ASIDS],
         }
     }

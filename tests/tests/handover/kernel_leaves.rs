@@ -95,12 +95,6 @@ const KERNEL_LEAVES: &[Planted] = &[
         refused(Reason::BadTarget, FrameType::KernelReadOnly),
     ),
     planted(
-        "I4: one page of constants, writable in its group",
-        (KERNEL, IMAGE_VA + 50 * PAGE, 3),
-        |_| CONSTANTS | KERNEL_DATA,
-        Fault::BrokenGroup,
-    ),
-    planted(
         "I9: a kernel leaf that is not global",
         (KERNEL, VMALLOC, 3),
         |old| old | NON_GLOBAL,
@@ -119,28 +113,16 @@ const KERNEL_LEAVES: &[Planted] = &[
         refused(Reason::BadDescriptor, FrameType::Ordinary),
     ),
     planted(
-        "I10: a contiguous group in the linear map",
-        (KERNEL, linear(IMAGE + 200 * PAGE), 3),
-        |old| old | CONT,
-        Fault::LinearContiguous,
-    ),
-    planted(
-        "I10: a contiguous group of one",
+        "I10: a contiguous entry",
         (KERNEL, VMALLOC, 3),
         |old| old | CONT,
-        Fault::BrokenGroup,
+        Fault::Contiguous,
     ),
     planted(
-        "I10: a contiguous group with other permissions in its middle",
-        (KERNEL, IMAGE_VA + 120 * PAGE, 3),
-        |old| old | READ_ONLY,
-        Fault::BrokenGroup,
-    ),
-    planted(
-        "I10: a contiguous group with a hole",
-        (KERNEL, IMAGE_VA + 127 * PAGE, 3),
-        |_| 0,
-        Fault::BrokenGroup,
+        "I10: a contiguous entry in the linear map",
+        (KERNEL, linear(IMAGE + 200 * PAGE), 3),
+        |old| old | CONT,
+        Fault::Contiguous,
     ),
     planted(
         "I10: a block over text and data",
@@ -275,46 +257,15 @@ fn leaves_of_the_kernel() {
 }
 
 #[test]
-fn a_contiguous_group_is_judged_by_what_it_shows() {
-    for (first, leaf, expected) in [
-        (
-            48,
-            KERNEL_DATA,
-            refused(Reason::BadTarget, FrameType::KernelReadOnly),
-        ),
-        // With the table block in it, shown as constants are.
-        (
-            64,
-            KERNEL_DATA,
-            refused(Reason::BadTarget, FrameType::KernelReadOnly),
-        ),
-        (
-            112,
-            KERNEL_DATA | NON_GLOBAL,
-            refused(Reason::BadDescriptor, FrameType::Ordinary),
-        ),
-    ] {
-        let mut linux = Linux::new();
-        for page in first..first + 16 {
-            let entry = linux.kernel_entry(IMAGE_VA + page * PAGE, 3);
-            linux.memory.set(entry, (IMAGE + page * PAGE) | leaf | CONT);
-        }
-        assert_eq!(fault(&mut linux), expected, "page {first}");
+fn sixteen_alike_are_no_better_than_one() {
+    let mut linux = Linux::new();
+    for page in 112..128 {
+        let entry = linux.kernel_entry(IMAGE_VA + page * PAGE, 3);
+        linux
+            .memory
+            .set(entry, (IMAGE + page * PAGE) | KERNEL_DATA | CONT);
     }
-    // Sixteen alike, but not aligned, or over frames of two kinds.
-    for (output, leaf, expected) in [
-        (ORDINARY + 8 * PAGE, KERNEL_DATA, Fault::BrokenGroup),
-        (STAY - 15 * PAGE, KERNEL_CONSTANTS, Fault::Mixed),
-    ] {
-        let mut linux = Linux::new();
-        for page in 0..16 {
-            let entry = linux.kernel_entry(VMALLOC + (64 + page) * PAGE, 3);
-            linux
-                .memory
-                .set(entry, (output + page * PAGE) | leaf | CONT);
-        }
-        assert_eq!(fault(&mut linux), expected, "{output:#x}");
-    }
+    assert_eq!(fault(&mut linux), Fault::Contiguous);
 }
 
 #[test]

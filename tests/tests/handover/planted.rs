@@ -69,23 +69,20 @@ pub fn is_refused(it: &Planted) {
         panic!("{}: {error}", it.name);
     };
     assert_eq!(fault, it.fault, "{}: {error}", it.name);
-    // A wrong group shows at its first entry.
-    if fault != Fault::BrokenGroup {
-        // Where the entry stands by now: its table may have been copied.
-        let entry = linux.entry(root, it.va, it.level);
-        assert_eq!(
-            (place.va, place.entry),
-            (it.va, entry),
-            "{}: {error}",
-            it.name
-        );
-        assert_eq!(
-            place.descriptor,
-            linux.memory.get(entry),
-            "{}: {error}",
-            it.name
-        );
-    }
+    // Where the entry stands by now: its table may have been copied.
+    let entry = linux.entry(root, it.va, it.level);
+    assert_eq!(
+        (place.va, place.entry),
+        (it.va, entry),
+        "{}: {error}",
+        it.name
+    );
+    assert_eq!(
+        place.descriptor,
+        linux.memory.get(entry),
+        "{}: {error}",
+        it.name
+    );
 }
 
 /// Miri is slow: a few are enough for it to see each path.

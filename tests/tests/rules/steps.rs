@@ -167,19 +167,40 @@ fn a_table_does_not_move_with_tables_below_it() {
 
 #[test]
 fn a_kernel_table_that_is_unlinked_is_gone_at_once() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
-    let entry = IMAGE_L2 + 8;
-    let value = FREE[0] | TABLE;
-    let mut set = |value| steps(&mut machine, |hw| rules.write(hw, entry, value));
-    assert_eq!(set(value), [write(entry, value)]);
-    let all = [
-        write(entry, 0),
-        Step::BarrierStore,
-        Step::InvalidateAll,
-        Step::Barrier,
-    ];
-    assert_eq!(set(0), all);
+    // Also where there is more metadata than numbers: the last number means no root.
+    for blocks in [3, 127, 128, 200] {
+        let mut books = Books::with_blocks(blocks);
+        let (mut machine, mut rules) = small::build::<Configured>(&mut books);
+        let entry = IMAGE_L2 + 8;
+        let value = FREE[0] | TABLE;
+        let mut set = |value| steps(&mut machine, |hw| rules.write(hw, entry, value));
+        assert_eq!(set(value), [write(entry, value)]);
+        let all = [
+            write(entry, 0),
+            Step::BarrierStore,
+            Step::InvalidateAll,
+            Step::Barrier,
+        ];
+        assert_eq!(set(0), all, "{blocks} blocks");
+    }
+}
+
+#[test]
+fn a_block_with_other_memory_attributes_joins_no_pool() {
+    const ATTRIBUTES: u64 = 0b111 << 2 | 0b11 << 8;
+    for kind in [PoolKind::Tables, PoolKind::Text] {
+        // Device memory, and normal memory that is not shareable.
+        for attributes in [4 << 2, 0] {
+            let mut books = Books::default();
+            let (mut machine, mut rules) = small::build::<Configured>(&mut books);
+            let entry = LINEAR_L2 + (ORDINARY - small::RAM) / small::BLOCK * 8;
+            let value = machine.frames.read(entry) & !ATTRIBUTES | attributes;
+            rules.write(&mut machine, entry, 0).expect("clear");
+            rules.write(&mut machine, entry, value).expect("ordinary");
+            let added = rules.pool_add(&mut machine, ORDINARY, kind);
+            assert_eq!(added, Err(Reason::WrongFrame), "{kind:?} {attributes:#x}");
+        }
+    }
 }
 
 #[test]

@@ -81,11 +81,12 @@ impl Attack {
         }
     }
 
-    /// The same without a protection of the kernel's.
-    fn over(self, name: &'static str, protection: &'static str) -> Self {
+    /// The same over vectors that do not compare, and an inner domain that takes them.
+    fn over_weak_vectors(self, name: &'static str) -> Self {
         Self {
             name,
-            linux: Variant::Weakened(protection),
+            inner: Some("weaken-vectors"),
+            linux: Variant::Weakened("vectors"),
             end: End::Success,
             ..self
         }
@@ -117,7 +118,7 @@ fn attacks() -> Vec<Attack> {
         harmless,
         exception
             .clone()
-            .over("exception-behind-write:control", "vectors"),
+            .over_weak_vectors("exception-behind-write:control"),
         exception,
         // Its control, a level 1 table outside the table block, no longer gets its hostile neighbour:
         // from the hand-over on that table is in the pool, which Linux cannot write

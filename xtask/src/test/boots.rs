@@ -57,7 +57,29 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         let host = host.clone();
         Test::beside(&it.name(), move || boot(&host, it))
     };
-    every_combination().into_iter().map(test).collect()
+    let mut tests: Vec<_> = every_combination().into_iter().map(test).collect();
+    // What is kept about memory is capped somewhere in between.
+    for memory in ["4G", "9G"] {
+        let host = host.clone();
+        tests.push(Test::beside(&format!("boot:memory:{memory}"), move || {
+            let arguments = MachineArguments {
+                cpus: Some(2),
+                memory: Some(memory.into()),
+                ..MachineArguments::virt(Switch::Asid)
+            };
+            let sound = InnerVariant::sound(Switch::Asid);
+            let said = guest_says(&host, Machine::new(&arguments)?, &sound, CHECK)?;
+            said.expect_success()?;
+            let (passed, failed) = said.self_test()?;
+            ensure!(
+                passed > 0 && failed == 0,
+                "the self-test failed:\n{}",
+                said.text
+            );
+            Ok(())
+        }));
+    }
+    tests
 }
 
 fn every_combination() -> Vec<Combination> {

@@ -16,7 +16,7 @@ use crate::rules::{Checks, Hardware};
 
 /// MAIR index that Linux uses for the same Normal write-back memory where tags could be.
 const MAIR_TAGGED: u32 = 1;
-/// Bits of text that change nothing: AF, contiguous (looked at with its group), GP, software's.
+/// Bits of text that change nothing: AF, contiguous (refused later), GP, software's.
 const FREE: u64 = Attributes::ACCESSED.bits()
     | Attributes::CONTIGUOUS.bits()
     | 1 << 50

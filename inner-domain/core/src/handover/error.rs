@@ -161,12 +161,9 @@ pub enum Fault {
         /// The instruction.
         instruction: u32,
     },
-    /// A contiguous group in the linear map, whose permissions must be free to change.
-    #[error("a contiguous group in the linear map")]
-    LinearContiguous,
-    /// A contiguous group that is not 16 alike and aligned.
-    #[error("a contiguous group whose parts differ")]
-    BrokenGroup,
+    /// An entry of a contiguous group: entries must be free to change one by one.
+    #[error("an entry of a contiguous group")]
+    Contiguous,
     /// A block or contiguous group over frames of different kinds.
     #[error("a block over frames of different kinds")]
     Mixed,

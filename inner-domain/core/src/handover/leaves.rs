@@ -9,7 +9,6 @@ use donjon_abi::layout::{GATE_SLOT, PAGE_SIZE, SLOT_SIZE};
 use super::Takeover;
 use super::cursor::{Cursor, Entry, UPPER_RANGE};
 use super::error::{Fault, HandoverError};
-use super::group;
 use crate::address::{ENTRIES, Level};
 use crate::descriptor::{Attributes, Descriptor};
 use crate::frames::FrameType;
@@ -18,7 +17,7 @@ use crate::rules::{Checks, Hardware};
 /// Bit 1 of a page, which a block has not.
 const PAGE: u64 = 0b10;
 
-/// Frames that one block or contiguous group may show together, because they are always shown
+/// Frames that one block may show together, because they are always shown
 /// with the same permissions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -90,16 +89,10 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         if entry.level == Level::Two && kind == Kind::Pool && !is_linear {
             return Err(Fault::Mixed);
         }
-        let leaf = entry.place.descriptor & !Attributes::CONTIGUOUS.bits();
         if attributes.contains(Attributes::CONTIGUOUS) {
-            if is_linear {
-                return Err(Fault::LinearContiguous);
-            }
-            let first = group::first_output(self.hardware, entry).ok_or(Fault::BrokenGroup)?;
-            if self.kind(first) != kind {
-                return Err(Fault::Mixed);
-            }
+            return Err(Fault::Contiguous);
         }
+        let leaf = entry.place.descriptor;
         // What is executable was looked at when the text was.
         if !attributes.contains(Attributes::PRIVILEGED_EXECUTE_NEVER) {
             return Ok(());

@@ -12,7 +12,7 @@ use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 use super::checks::Checks;
 use super::pools::{PoolKind, TextBlock};
 use super::step::{Hardware, Step};
-use super::{Rules, bits, flush};
+use super::{Rules, bits, flush, leaf};
 use crate::address::{ENTRIES, Level};
 use crate::frames::FrameType;
 
@@ -277,10 +277,12 @@ impl<C: Checks> Rules<'_, C> {
         Some(address.wrapping_add(self.linear_offset?))
     }
 
-    /// The entry of the linear map that shows a block as a block.
+    /// The entry of the linear map that shows a block as a block of ordinary memory.
     fn linear_entry<H: Hardware>(&self, hw: &H, block: u64) -> Option<u64> {
         let leaf = self.kernel_leaf(hw, self.linear_address(block)?)?;
-        (leaf.level == Level::Two && leaf.page == block).then_some(leaf.entry)
+        // Tables and text have one set of memory attributes, which the rest of memory need not.
+        let alike = leaf::is_write_back(hw.read(leaf.entry));
+        (leaf.level == Level::Two && leaf.page == block && alike).then_some(leaf.entry)
     }
 }
 

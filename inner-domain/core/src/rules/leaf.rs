@@ -123,11 +123,16 @@ fn check_frame<C: Checks>(frame: FrameType, leaf: u64, user: bool) -> Result<(),
     }
     // One set of memory attributes, or the caches of two mappings may disagree (Arm DDI 0487,
     // B2.11). Both indices mean Normal write-back.
-    let write_back = index(leaf) == u64::from(MAIR_NORMAL) || index(leaf) == MAIR_TAGGED;
-    if !write_back || leaf & bits::SHAREABILITY != bits::INNER_SHAREABLE {
+    if !is_write_back(leaf) {
         return Err(Reason::BadAttributes);
     }
     Ok(())
+}
+
+/// Whether a leaf has the memory attributes of the frames that are not Linux's to choose.
+pub(super) fn is_write_back(leaf: u64) -> bool {
+    let normal = index(leaf) == u64::from(MAIR_NORMAL) || index(leaf) == MAIR_TAGGED;
+    normal && leaf & bits::SHAREABILITY == bits::INNER_SHAREABLE
 }
 
 fn check_device(

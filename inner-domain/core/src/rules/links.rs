@@ -55,7 +55,7 @@ impl<C: Checks> Rules<'_, C> {
             if place.user || level != Level::Two {
                 return Err(Reason::BadDescriptor);
             }
-            self.effort += LOOK_THROUGH;
+            self.add_effort(LOOK_THROUGH);
             self.check_block(value)?;
             let differs = (old ^ value) & !bits::LIVE != 0;
             if C::TRANSITION && bits::is_valid(old) && differs {
@@ -192,6 +192,10 @@ impl<C: Checks> Rules<'_, C> {
     /// happened since.
     fn flush_past<H: Hardware>(&mut self, hw: &mut H, table: usize) {
         let PoolFrame { root, mark, .. } = self.pool[table];
+        if root == NO_ROOT {
+            // What a kernel table leaves is dropped when it is unlinked.
+            return;
+        }
         let past = self.pool.get(usize::from(root));
         if past.is_some_and(|past| past.flushes == mark) {
             self.flush_root(hw, usize::from(root));
@@ -211,12 +215,14 @@ impl<C: Checks> Rules<'_, C> {
         hw.perform(Step::Write { entry, value });
         self.pool[table].children = self.pool[table].children.saturating_sub(1);
         self.pool[child].detached = true;
-        if let Some(root) = self.pool.get_mut(usize::from(self.pool[child].root)) {
-            root.unflushed = true;
-            self.pool[child].mark = self.pool[usize::from(self.pool[child].root)].flushes;
-        } else {
+        let root = usize::from(self.pool[child].root);
+        match self.pool.get_mut(root).filter(|_| place.user) {
+            Some(root) => {
+                root.unflushed = true;
+                self.pool[child].mark = root.flushes;
+            }
             // A kernel table: rare, and the TLB may hold any of its leaves, at both addresses.
-            self.flush_all(hw);
+            None => self.flush_all(hw),
         }
         Ok(())
     }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is kept about one frame of a table pool.
 
+use super::pools::MAX_TABLE_BLOCKS;
 use crate::address::ENTRIES;
 use crate::frames::FrameType;
 
 /// No root: kernel tables have none of their own.
 pub(super) const NO_ROOT: u16 = u16::MAX;
+
+// No pool frame has that number.
+const _: () = assert!(MAX_TABLE_BLOCKS * ENTRIES <= NO_ROOT as usize);
 
 /// Metadata of one pool frame.
 ///

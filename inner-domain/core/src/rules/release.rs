@@ -59,7 +59,7 @@ impl<C: Checks> Rules<'_, C> {
 
     /// Whether module text is still mapped in a table: its frames would be lost.
     fn has_text<H: Hardware>(&mut self, hw: &H, table: u64) -> bool {
-        self.effort += LOOK_THROUGH;
+        self.add_effort(LOOK_THROUGH);
         (table..table + PAGE_SIZE).step_by(8).any(|entry| {
             let leaf = hw.read(entry);
             leaf & bits::NO_EL1 == 0 && self.is_module_text(leaf)

@@ -130,6 +130,7 @@ impl<C: Checks> Rules<'_, C> {
         entry: u64,
         value: u64,
     ) -> Result<u64, Reason> {
+        self.add_effort(1);
         let place = Place {
             entry,
             table: self.last.table,

@@ -7,11 +7,13 @@ use alloc::boxed::Box;
 
 use donjon_abi::call::{Error, HANDOVER_ROOTS, Handover, Reason};
 use donjon_abi::layout::{PAGE_SIZE, cpu_index};
-use donjon_abi::tcr::RESERVED_ASID;
+use donjon_abi::tcr::{self, RESERVED_ASID};
+use donjon_core::frames::FrameType;
 use donjon_core::handover::{self, BadInstruction, Fault, HandoverError};
 use donjon_core::outer_range::Allegation;
 use donjon_core::placement::Range;
-use donjon_core::scan;
+use donjon_core::rules::KernelLeaf;
+use donjon_core::{scan, vectors};
 use donjon_hal::registers::{self, Controlled};
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical};
@@ -51,7 +53,10 @@ fn take_over(machine: &Machine, address: u64) -> Outcome {
     cpu::publish_entries();
     match taken {
         Ok(summary) => {
-            domain.controlled = Some(Controlled::read());
+            let here = Controlled::read();
+            let vectors = domain.rules.kernel_leaf(&Executor, said.vectors);
+            check_vectors(vectors, &said, &here)?;
+            domain.controlled = Some(here);
             drop(domain);
             log::info!("hand-over: {summary:?}");
             Ok(0)
@@ -61,6 +66,39 @@ fn take_over(machine: &Machine, address: u64) -> Outcome {
             journal::announce(format_args!("hand-over refused: {error}"));
             Err(refusal(&error))
         }
+    }
+}
+
+/// That the CPU has the vectors which Linux named, that nobody will change them, and that they
+/// compare; and the memory attributes that all mappings were judged by.
+fn check_vectors(
+    leaf: Option<KernelLeaf>,
+    said: &Handover,
+    here: &Controlled,
+) -> Result<(), Refusal> {
+    let refuse = |what: &str, value: u64| {
+        journal::announce(format_args!("hand-over refused: {what} {value:#x}"));
+        Err(Refusal::rule(Reason::BadRegister))
+    };
+    if here.vbar != said.vectors {
+        return refuse("VBAR_EL1 is not the vectors but", here.vbar);
+    }
+    if here.mair != tcr::MAIR {
+        return refuse("MAIR_EL1 is", here.mair);
+    }
+    let Some(leaf) = leaf.filter(|it| it.frame == Some(FrameType::KernelVectors)) else {
+        return refuse("no page of its own for the vectors at", said.vectors);
+    };
+    let start = leaf.page + said.vectors % PAGE_SIZE;
+    let word = |offset| {
+        // SAFETY: within the page of the vectors, which is RAM; 2 KiB aligned, and offsets stay
+        // below 1 KiB.
+        let words = unsafe { physical::items::<u32>(start + offset, 1) };
+        words.last().unwrap_or(0)
+    };
+    match vectors::slot_without_comparison(word) {
+        Some(slot) => refuse("no comparison in the vector slot", slot),
+        None => Ok(()),
     }
 }
 

@@ -6,7 +6,7 @@ use donjon_core::outer_range::Allegation;
 use donjon_hal::physical;
 
 use crate::outcome::{Arguments, Outcome};
-use crate::{journal, state};
+use crate::{domain, journal, state};
 
 /// Bytes of text in one call at most: bounds its duration and its stack.
 const PIECE: usize = 1024;
@@ -17,9 +17,12 @@ const CURSOR: usize = 8;
 /// Copies the next cursor and log text into a buffer of the caller's.
 pub fn log([cursor, address, length, ..]: &Arguments) -> Outcome {
     let machine = state::machine().ok_or(Error::Busy)?;
+    // Held until the last byte is written: the frame must not become a table meanwhile.
+    let domain = domain::lock()?;
     let buffer = machine
         .outer
         .check(Allegation::new(*address, *length))
+        .and_then(|buffer| buffer.writable(domain.rules.frames()))
         .map_err(|_| Error::BadAddress)?;
     let room = usize::try_from(buffer.length())
         .ok()
@@ -31,7 +34,5 @@ pub fn log([cursor, address, length, ..]: &Arguments) -> Outcome {
     let reading = journal::read(*cursor, text).ok_or(Error::Busy)?;
     piece[..CURSOR].copy_from_slice(&reading.next.to_le_bytes());
     let filled = &piece[..CURSOR + reading.copied];
-    // SAFETY: the buffer was checked to be the outer domain's RAM and is at least this long.
-    unsafe { physical::write_outer(buffer.address(), filled) };
-    Ok(filled.len() as u64)
+    Ok(physical::write_outer(&buffer, 0, filled))
 }

@@ -6,7 +6,7 @@ use donjon_core::outer_range::Allegation;
 use donjon_hal::physical;
 
 use crate::outcome::{Arguments, Outcome};
-use crate::{journal, state};
+use crate::{domain, journal, state};
 
 /// Bytes of the next cursor, which precedes the records.
 const CURSOR: usize = 8;
@@ -17,9 +17,12 @@ const PIECE: usize = 32;
 /// Copies the next cursor and records into a buffer of the caller's.
 pub fn refusals([cursor, address, length, ..]: &Arguments) -> Outcome {
     let machine = state::machine().ok_or(Error::Busy)?;
+    // Held until the last byte is written: the frame must not become a table meanwhile.
+    let domain = domain::lock()?;
     let buffer = machine
         .outer
         .check(Allegation::new(*address, *length))
+        .and_then(|buffer| buffer.writable(domain.rules.frames()))
         .map_err(|_| Error::BadAddress)?;
     let room = usize::try_from(buffer.length())
         .ok()
@@ -27,7 +30,7 @@ pub fn refusals([cursor, address, length, ..]: &Arguments) -> Outcome {
         .ok_or(Error::InvalidArgument)?;
 
     let mut next = *cursor;
-    let mut at = buffer.address() + CURSOR as u64;
+    let mut filled = CURSOR as u64;
     let most = (room / size_of::<RefusalRecord>()).min(PIECE);
     for record in core::iter::from_fn(|| {
         let record = journal::refusal_after(next)?;
@@ -46,13 +49,9 @@ pub fn refusals([cursor, address, length, ..]: &Arguments) -> Outcome {
             record.a2,
         ];
         for word in words {
-            // SAFETY: the buffer was checked to be the outer domain's RAM, and `most` records
-            // fit into it behind the cursor.
-            unsafe { physical::write_outer(at, &word.to_le_bytes()) };
-            at += 8;
+            filled += physical::write_outer(&buffer, filled, &word.to_le_bytes());
         }
     }
-    // SAFETY: as above, the first 8 bytes.
-    unsafe { physical::write_outer(buffer.address(), &next.to_le_bytes()) };
-    Ok(at - buffer.address())
+    physical::write_outer(&buffer, 0, &next.to_le_bytes());
+    Ok(filled)
 }

@@ -12,11 +12,20 @@ pub const ATTACK: Attack = Attack {
         Attempt::stopped("generated", "refused: each of "),
         Attempt::stopped("among-others", "refused: an instruction is not allowed"),
         Attempt::stopped("kernel", "refused: an instruction is not allowed"),
+        Attempt::stopped("reply", "refused: the address is not Linux's to name"),
+        Attempt::stopped("log", "refused: the address is not Linux's to name"),
     ],
-    controls: &[Control {
-        without: Without::inner(&["weaken-scan"]),
-        attempts: &["module", "generated", "among-others", "kernel"],
-        seen_as: &["I8"],
-    }],
+    controls: &[
+        Control {
+            without: Without::inner(&["weaken-scan"]),
+            attempts: &["module", "generated", "among-others", "kernel"],
+            seen_as: &["I8"],
+        },
+        Control {
+            without: Without::inner(&["weaken-buffer"]),
+            attempts: &["reply", "log"],
+            seen_as: &["I8"],
+        },
+    ],
     cpu: None,
 };

