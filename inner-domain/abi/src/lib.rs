@@ -13,3 +13,4 @@ pub mod catalogue;
 pub mod layout;
 pub mod manifest;
 pub mod tcr;
+pub mod trace;

@@ -37,6 +37,8 @@ pub fn cycles() -> Option<u64> {
 pub fn publish_entries() {
     // SAFETY: a barrier has no other effect.
     unsafe { asm!("dsb ishst", options(nostack)) };
+    #[cfg(feature = "trace-steps")]
+    crate::trace::step(donjon_core::rules::Step::BarrierStore, 0);
 }
 
 /// Makes code that was written through another mapping visible to instruction fetches of all

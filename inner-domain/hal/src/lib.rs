@@ -16,3 +16,5 @@ pub mod physical;
 pub mod registers;
 #[cfg(target_arch = "aarch64")]
 pub mod steps;
+#[cfg(all(target_arch = "aarch64", feature = "trace-steps"))]
+pub mod trace;

@@ -28,6 +28,11 @@ impl Hardware for Executor {
 
     #[inline]
     fn perform(&mut self, step: Step) {
+        #[cfg(feature = "trace-steps")]
+        let replaced = match step {
+            Step::Write { entry, .. } => self.read(entry),
+            _ => 0,
+        };
         match step {
             Step::Write { entry, value } => {
                 // SAFETY: as for reading; that the value may stand there is what the rules
@@ -36,6 +41,8 @@ impl Hardware for Executor {
             }
             other => perform_rare(other),
         }
+        #[cfg(feature = "trace-steps")]
+        crate::trace::step(step, replaced);
     }
 }
 

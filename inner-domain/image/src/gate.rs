@@ -26,7 +26,8 @@ const _: () = assert!(
     "choose one of the features switch-asid, switch-tlbi and switch-strict"
 );
 
-/// Bits that tell which protections this image was built without.
+/// Bits that tell which protections this image was built without, and whether it writes down its
+/// steps.
 pub const WEAKENED: u64 = cfg!(feature = "weaken-no-narrow") as u64
     | (cfg!(feature = "weaken-no-compare") as u64) << 1
     | (cfg!(feature = "weaken-no-clear") as u64) << 2
@@ -44,7 +45,8 @@ pub const WEAKENED: u64 = cfg!(feature = "weaken-no-narrow") as u64
     | (cfg!(feature = "weaken-poke") as u64) << 14
     | (cfg!(feature = "weaken-firmware") as u64) << 15
     | (cfg!(feature = "weaken-buffer") as u64) << 16
-    | (cfg!(feature = "weaken-vectors") as u64) << 17;
+    | (cfg!(feature = "weaken-vectors") as u64) << 17
+    | (cfg!(feature = "trace-steps") as u64) << 18;
 
 /// `TCR_EL1` of this image's inner view.
 pub const INNER: u64 = match SWITCH_MODE {

@@ -99,6 +99,9 @@ fn list<T: Copy>(
 pub fn root_new([frame, ..]: &Arguments) -> Outcome {
     let mut domain = domain::lock_after_handover()?;
     let made = domain.rules.new_root(&mut Executor, *frame);
+    #[cfg(feature = "trace-steps")]
+    made.iter()
+        .for_each(|()| donjon_hal::trace::new_root(*frame));
     made.map(|()| 0).map_err(Refusal::rule)
 }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The format in which a build for tests (`trace-steps`) writes down the steps that it carried
+//! out.
+//!
+//! A record is [`WORDS`] words of 8 bytes, little endian: kind and CPU, and up to three operands.
+//! The order of records is the order of the steps, all CPUs together.
+
+/// Words of a record.
+pub const WORDS: usize = 4;
+/// Bytes of a record.
+pub const BYTES: usize = WORDS * 8;
+/// Where the CPU's index stands in the first word; the [`Kind`] is below.
+pub const CPU_SHIFT: u32 = 8;
+/// Records that wait before they are written out together.
+pub const BUFFERED: usize = 512;
+/// Symbol of the recorder: how many records there are in all, how many of them wait, and the room
+/// for those that do; all of it words.
+pub const SYMBOL: &str = "DONJON_TRACE";
+
+/// What a record is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// A store to a table: the entry's physical address, what stood there, the new value.
+    Store = 1,
+    /// A frame was filled with zeros: its physical address.
+    Zero = 2,
+    /// A frame was cleaned to memory: its physical address.
+    Clean = 3,
+    /// DSB ISHST.
+    StoreBarrier = 4,
+    /// DSB ISH.
+    Barrier = 5,
+    /// TLBI VAALE1IS: the address.
+    InvalidateLeaf = 6,
+    /// TLBI VAAE1IS: the address.
+    InvalidateTable = 7,
+    /// TLBI ASIDE1IS: the ASID.
+    InvalidateAsid = 8,
+    /// TLBI VMALLE1IS.
+    InvalidateAll = 9,
+    /// TTBR0_EL1 of the CPU was written: the value.
+    Load = 10,
+    /// A free frame became a user root: its physical address.
+    NewRoot = 11,
+}
+
+impl Kind {
+    /// All of them, by number.
+    pub const ALL: [Self; 11] = [
+        Self::Store,
+        Self::Zero,
+        Self::Clean,
+        Self::StoreBarrier,
+        Self::Barrier,
+        Self::InvalidateLeaf,
+        Self::InvalidateTable,
+        Self::InvalidateAsid,
+        Self::InvalidateAll,
+        Self::Load,
+        Self::NewRoot,
+    ];
+
+    /// The kind with a number.
+    pub fn from_number(number: u8) -> Option<Self> {
+        let index = usize::from(number).checked_sub(1)?;
+        Self::ALL.get(index).copied()
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Writes down every step that was carried out; only in builds for tests (`trace-steps`).
+//!
+//! Records leave the machine by semihosting, a buffer at a time, so the emulator must offer it: on
+//! anything else the first full buffer ends in an undefined instruction. They go to the
+//! emulator's standard output, and it is for whoever starts it to say where that leads.
+//!
+//! Steps are recorded by the CPU that carried them out, while it holds the lock of the protected
+//! state; the lock here is for what is recorded outside of it.
+
+use core::arch::asm;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use donjon_abi::layout::cpu_index;
+use donjon_abi::trace::{BUFFERED, BYTES, CPU_SHIFT, Kind, WORDS};
+use donjon_core::rules::Step;
+use spin::Mutex;
+
+use crate::cpu;
+
+/// What was recorded. Whoever stops the machine reads it in memory, so its layout is fixed.
+#[repr(C)]
+struct Recorder {
+    /// Records in all.
+    count: AtomicU64,
+    /// Those that wait in `words`.
+    waiting: AtomicU64,
+    words: [AtomicU64; BUFFERED * WORDS],
+}
+
+#[unsafe(no_mangle)]
+static DONJON_TRACE: Recorder = Recorder {
+    count: AtomicU64::new(0),
+    waiting: AtomicU64::new(0),
+    words: [const { AtomicU64::new(0) }; BUFFERED * WORDS],
+};
+
+/// Handle of the emulator's output; none before it is open.
+static OUTPUT: Mutex<Option<u64>> = Mutex::new(None);
+
+/// Records a step of the rules. `replaced` is what a store found in its entry.
+pub fn step(step: Step, replaced: u64) {
+    let (kind, operands) = match step {
+        Step::Write { entry, value } => (Kind::Store, [entry, replaced, value]),
+        Step::ZeroFrame(frame) => (Kind::Zero, [frame, 0, 0]),
+        Step::CleanFrame(frame) => (Kind::Clean, [frame, 0, 0]),
+        Step::BarrierStore => (Kind::StoreBarrier, [0; 3]),
+        Step::Barrier => (Kind::Barrier, [0; 3]),
+        Step::InvalidateLeaf { va } => (Kind::InvalidateLeaf, [va, 0, 0]),
+        Step::InvalidateTable { va } => (Kind::InvalidateTable, [va, 0, 0]),
+        Step::InvalidateAsid(asid) => (Kind::InvalidateAsid, [u64::from(asid), 0, 0]),
+        Step::InvalidateAll => (Kind::InvalidateAll, [0; 3]),
+    };
+    record(kind, operands);
+}
+
+/// Records that a free frame became a user root.
+pub fn new_root(frame: u64) {
+    record(Kind::NewRoot, [frame, 0, 0]);
+}
+
+/// Records anything.
+pub fn record(kind: Kind, operands: [u64; WORDS - 1]) {
+    let mut output = OUTPUT.lock();
+    let first = kind as u64 | (cpu_index(cpu::mpidr()) as u64) << CPU_SHIFT;
+    let waiting = DONJON_TRACE.waiting.load(Ordering::Relaxed);
+    let room = DONJON_TRACE.words.iter().skip(waiting as usize * WORDS);
+    for (cell, word) in room.zip([first].iter().chain(&operands)) {
+        cell.store(*word, Ordering::Relaxed);
+    }
+    add_one(&DONJON_TRACE.count);
+    add_one(&DONJON_TRACE.waiting);
+    if waiting as usize + 1 == BUFFERED {
+        let handle = *output.get_or_insert_with(open);
+        write(handle, &DONJON_TRACE.words);
+        DONJON_TRACE.waiting.store(0, Ordering::Relaxed);
+    }
+}
+
+fn add_one(cell: &AtomicU64) {
+    cell.store(cell.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+fn open() -> u64 {
+    const OPEN: u64 = 1;
+    const TO_WRITE: u64 = 4;
+    const NAME: &[u8] = b":tt\0";
+    let block = [NAME.as_ptr() as u64, TO_WRITE, NAME.len() as u64 - 1];
+    // SAFETY: the name is a constant that ends with 0.
+    let handle = unsafe { semihosting(OPEN, &block) };
+    assert!(handle as i32 >= 0, "there is no semihosting");
+    handle
+}
+
+fn write(handle: u64, words: &[AtomicU64; BUFFERED * WORDS]) {
+    const WRITE: u64 = 5;
+    let block = [handle, words.as_ptr() as u64, (BUFFERED * BYTES) as u64];
+    // SAFETY: the range is the array, which nobody writes while the lock is held.
+    let left = unsafe { semihosting(WRITE, &block) };
+    assert!(left == 0, "the trace has no room for {left} bytes");
+}
+
+/// Asks the emulator for something.
+///
+/// # Safety
+///
+/// The words of `block` are what the operation wants.
+unsafe fn semihosting(operation: u64, block: &[u64; 3]) -> u64 {
+    let result;
+    // SAFETY: the caller's promise. The instruction reads memory and writes x0.
+    unsafe {
+        asm!(
+            "hlt #0xf000",
+            inout("x0") operation => result,
+            in("x1") block.as_ptr(),
+            options(nostack)
+        );
+    }
+    result
+}
