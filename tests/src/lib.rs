@@ -7,6 +7,7 @@
 //! * [`machine`]: the tables of a whole machine as boot stage and Linux build them.
 //! * [`space`]: an address space with its TLBs, and an outer domain that tries everything on it.
 //! * [`tlb`]: a TLB as hostile as the architecture allows, and the gate's steps on it.
+//! * [`trace`]: judges the steps that a running inner domain wrote down.
 #![forbid(unsafe_code)]
 
 pub mod geometry;
@@ -14,3 +15,4 @@ pub mod linux;
 pub mod machine;
 pub mod space;
 pub mod tlb;
+pub mod trace;

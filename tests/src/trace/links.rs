@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The tables: where each is linked, where TLBs may still take it to be, and what a store does.
+
+use super::descriptor::{
+    self, ENTRIES, PAGE, UPPER, index, is_leaf, is_valid, next, span, table_of,
+};
+use super::oracle::{Oracle, Words, block_of};
+use super::stale::{Place, Space};
+use super::verdict::Rule;
+
+/// A table, or a frame that was one.
+pub struct Table {
+    /// Its entries.
+    pub(super) words: Box<Words>,
+    /// Its level; none for a free frame.
+    level: Option<u8>,
+    /// Physical address of the entry that leads to it.
+    parent: Option<u64>,
+    /// Where walks from a root meet it: the first address that it translates.
+    role: Option<Role>,
+    /// Where they met it before; some of that may still be held.
+    past: Vec<Role>,
+}
+
+impl Table {
+    fn new(words: Option<Box<Words>>) -> Self {
+        Self {
+            words: words.unwrap_or_else(|| Box::new([0; ENTRIES as usize])),
+            level: None,
+            parent: None,
+            role: None,
+            past: Vec::new(),
+        }
+    }
+
+    /// The valid entries.
+    fn valid(&self, level: u8) -> Vec<(usize, u64)> {
+        let all = self.words.iter().copied().enumerate();
+        all.filter(|(_, it)| is_valid(*it, level)).collect()
+    }
+}
+
+/// A table as walks find it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Role {
+    space: Space,
+    va: u64,
+    level: u8,
+}
+
+impl Role {
+    const fn place(self, index: usize) -> Place {
+        Place {
+            space: self.space,
+            va: self.va + index as u64 * span(self.level),
+            level: self.level,
+        }
+    }
+
+    /// The same for a table that one of its entries leads to.
+    const fn below(self, index: usize) -> Self {
+        Self {
+            va: self.place(index).va,
+            level: self.level + 1,
+            ..self
+        }
+    }
+
+    /// The entry that leads here.
+    const fn above(self) -> Option<Place> {
+        match self.level.checked_sub(1) {
+            Some(level) => Some(Place {
+                space: self.space,
+                va: self.va,
+                level,
+            }),
+            None => None,
+        }
+    }
+}
+
+impl Oracle<'_> {
+    /// The kernel's tables are known. Of its root the outer half counts: the other one shows the
+    /// same tables, and the inner domain's.
+    pub(super) fn adopt_kernel(&mut self, root: u64) {
+        let role = Role {
+            space: Space::Kernel,
+            va: UPPER,
+            level: 0,
+        };
+        self.adopt_table(root, role, None);
+    }
+
+    /// So are those of a user root.
+    pub(super) fn adopt_user(&mut self, root: u64) {
+        let role = Role {
+            space: Space::User(root),
+            va: 0,
+            level: 0,
+        };
+        self.adopt_table(root, role, None);
+    }
+
+    fn adopt_table(&mut self, frame: u64, role: Role, parent: Option<u64>) {
+        let words = self.memory.and_then(|it| it.frame(frame));
+        if words.is_none() || self.tables.contains_key(&frame) {
+            return;
+        }
+        let mut table = Table::new(words);
+        table.level = Some(role.level);
+        table.parent = parent;
+        table.role = Some(role);
+        let mut valid = table.valid(role.level);
+        self.tables.insert(frame, table);
+        if frame == self.root {
+            valid.retain(|(index, _)| *index < ENTRIES as usize / 2);
+        }
+        for (index, descriptor) in valid {
+            if let Some(below) = next(descriptor, role.level) {
+                let entry = frame + index as u64 * 8;
+                self.adopt_table(below, role.below(index), Some(entry));
+            }
+        }
+    }
+
+    /// Whether a TLB may hold what leads to a table in an earlier role.
+    fn is_past_held(&self, frame: u64, role: Role) -> bool {
+        let above = role.above();
+        above.is_some_and(|above| self.stale.leads_to(above, frame))
+    }
+
+    /// Earlier roles of a table that are still held.
+    fn held_roles(&self, frame: u64) -> Vec<Role> {
+        let past = self.tables.get(&frame).map_or(&[][..], |it| &it.past);
+        let held = past.iter().copied();
+        held.filter(|it| self.is_past_held(frame, *it)).collect()
+    }
+
+    /// A store to a table.
+    pub(super) fn store(&mut self, entry: u64, old: u64, value: u64) {
+        let (frame, index) = (table_of(entry), index(entry));
+        let Some(table) = self.tables.get_mut(&frame) else {
+            let met = "nothing that was recorded made this a table".to_owned();
+            return self.wrong(Rule::Unrecorded, met);
+        };
+        let known = std::mem::replace(&mut table.words[index], value);
+        let (level, role) = (table.level, table.role);
+        if known != old {
+            self.wrong(Rule::Unrecorded, format!("the entry was {known:#x} before"));
+        }
+        let Some(level) = level else {
+            let met = "the frame is free".to_owned();
+            return self.wrong(Rule::Unrecorded, met);
+        };
+        let (was, is) = (is_valid(old, level), is_valid(value, level));
+        let live = was && is && descriptor::conflict(old, value, level);
+        if live {
+            self.wrong(Rule::LiveChange, format!("the entry is {old:#x}"));
+        }
+        // What the inner half of the kernel's root shows follows the outer half.
+        if old == value || (frame == self.root && index >= ENTRIES as usize / 2) {
+            return;
+        }
+        match (was, is) {
+            (true, true) => self.tally.permissions += 1,
+            (false, true) => self.tally.made += 1,
+            (_, false) => {}
+        }
+        for role in role.into_iter().chain(self.held_roles(frame)) {
+            let place = role.place(index);
+            if was {
+                self.stale.hold(place, old, self.at);
+            }
+            if is && !live {
+                self.may_be_made(place, value);
+            }
+        }
+        let (before, after) = (next(old, level), next(value, level));
+        if before != after {
+            before.into_iter().for_each(|it| self.unlink(it, entry));
+            let role = role.map(|it| it.below(index));
+            after
+                .into_iter()
+                .for_each(|it| self.link(it, entry, level + 1, role));
+        }
+        let opens = |it| is_leaf(it, level) && descriptor::is_writable(it);
+        if level == 2 && is_leaf(old, level) && !opens(old) && opens(value) {
+            self.release_block(descriptor::output(value, level));
+        }
+    }
+
+    /// An entry becomes valid there.
+    fn may_be_made(&mut self, place: Place, value: u64) {
+        if let Some(held) = self.stale.conflict(place, value) {
+            self.wrong(Rule::NotInvalidated, held.to_string());
+        }
+    }
+
+    fn link(&mut self, frame: u64, entry: u64, level: u8, role: Option<Role>) {
+        let memory = self.memory;
+        let table = self
+            .tables
+            .entry(frame)
+            .or_insert_with(|| Table::new(memory.and_then(|it| it.frame(frame))));
+        self.tally.links += 1;
+        self.tally.moves += usize::from(!table.past.is_empty());
+        let twice = table.parent.is_some() || table.level == Some(0);
+        let parent = table.parent.replace(entry);
+        table.level = Some(level);
+        if twice {
+            let met = format!("the table at {frame:#x} is linked at {parent:x?}, or a root");
+            self.wrong(Rule::LinkedTwice, met);
+        }
+        if let Some(role) = role {
+            self.assign(frame, role);
+        }
+    }
+
+    /// Walks meet a table, and all below it, in a new role.
+    fn assign(&mut self, frame: u64, role: Role) {
+        let held = self.held_roles(frame);
+        if let Some(past) = held.iter().find(|it| **it != role) {
+            let met = format!(
+                "the table at {frame:#x} may be held as that of {}",
+                past.place(0)
+            );
+            self.wrong(Rule::TableHeld, met);
+        }
+        let Some(table) = self.tables.get_mut(&frame) else {
+            return;
+        };
+        table.role = Some(role);
+        table.past = held;
+        for (index, descriptor) in table.valid(role.level) {
+            self.may_be_made(role.place(index), descriptor);
+            if let Some(below) = next(descriptor, role.level) {
+                self.assign(below, role.below(index));
+            }
+        }
+    }
+
+    fn unlink(&mut self, frame: u64, entry: u64) {
+        if let Some(table) = self.tables.get_mut(&frame)
+            && table.parent == Some(entry)
+        {
+            table.parent = None;
+            self.retire(frame);
+        }
+    }
+
+    /// No walk from a root meets a table, and what is below it, any more; what is held may.
+    fn retire(&mut self, frame: u64) {
+        let mut past = self.held_roles(frame);
+        let Some(table) = self.tables.get_mut(&frame) else {
+            return;
+        };
+        let role = table.role.take();
+        past.extend(role);
+        table.past = past;
+        let Some(role) = role else {
+            return;
+        };
+        for (index, descriptor) in table.valid(role.level) {
+            self.stale.hold(role.place(index), descriptor, self.at);
+            if let Some(below) = next(descriptor, role.level) {
+                self.retire(below);
+            }
+        }
+    }
+
+    /// A frame is filled with zeros.
+    pub(super) fn zero(&mut self, frame: u64) {
+        let held = self.held_roles(frame);
+        let Some(table) = self.tables.get_mut(&frame) else {
+            self.tables.insert(frame, Table::new(None));
+            return self.claim(block_of(frame));
+        };
+        let level = table.level.take();
+        table.role = None;
+        let linked = table.parent;
+        let valid = level.map_or(Vec::new(), |level| table.valid(level));
+        table.words.fill(0);
+        if linked.is_some() || frame == self.root {
+            self.wrong(Rule::ZeroedInUse, format!("it is linked at {linked:x?}"));
+        }
+        for (index, descriptor) in valid {
+            for role in &held {
+                self.stale.hold(role.place(index), descriptor, self.at);
+            }
+            if let Some(below) = level.and_then(|level| next(descriptor, level)) {
+                self.unlink(below, frame + index as u64 * 8);
+            }
+        }
+    }
+
+    /// A frame that was free becomes a user root.
+    pub(super) fn new_root(&mut self, frame: u64) {
+        let held = self.held_roles(frame);
+        let memory = self.memory;
+        let table = self
+            .tables
+            .entry(frame)
+            .or_insert_with(|| Table::new(memory.and_then(|it| it.frame(frame))));
+        let parent = table.parent;
+        table.level = Some(0);
+        table.role = Some(Role {
+            space: Space::User(frame),
+            va: 0,
+            level: 0,
+        });
+        if parent.is_some() {
+            self.wrong(Rule::LinkedTwice, format!("it is linked at {parent:x?}"));
+        }
+        if let Some(past) = held.first() {
+            self.wrong(
+                Rule::TableHeld,
+                format!("it may be held as the table of {}", past.place(0)),
+            );
+        }
+    }
+
+    /// Frames of a block become tables: nobody may write them any more.
+    fn claim(&mut self, block: u64) {
+        if !self.blocks.insert(block) {
+            return;
+        }
+        self.tally.blocks += 1;
+        if let Some(held) = self.stale.writes_to(block..block + ENTRIES * PAGE) {
+            self.wrong(Rule::WritableHeld, held.to_string());
+        }
+    }
+
+    /// Frames of a block can be written by anybody again.
+    fn release_block(&mut self, block: u64) {
+        for frame in (block..block + ENTRIES * PAGE).step_by(PAGE as usize) {
+            let held = self.held_roles(frame);
+            let Some(table) = self.tables.remove(&frame) else {
+                continue;
+            };
+            if let Some(role) = table.role.or(held.first().copied()) {
+                let met = format!(
+                    "the frame at {frame:#x} may be held as the table of {}",
+                    role.place(0)
+                );
+                self.wrong(Rule::ReleasedHeld, met);
+            }
+        }
+        self.blocks.remove(&block);
+    }
+}
