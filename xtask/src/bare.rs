@@ -24,8 +24,8 @@ pub struct BareMetal {
 pub struct InnerVariant {
     /// Switch mode; not [`Switch::None`].
     pub switch: Switch,
-    /// Features that break a rule on purpose, for the tests that show what the rule is for. Only
-    /// the test command sets them.
+    /// Features that break a rule on purpose, for the tests that show what the rule is for, or
+    /// that make it write down its steps. Only the test command sets them.
     pub weakened: Vec<String>,
 }
 

@@ -57,6 +57,7 @@ pub fn prepare_over(
             image,
             initramfs,
             disk: None,
+            trace: None,
         },
         kernel,
         bare,

@@ -25,7 +25,7 @@ pub mod gdb;
 mod linux;
 pub mod memory;
 mod report;
-mod roots;
+pub mod roots;
 pub mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -41,6 +41,7 @@ use walk::Walks;
 
 use capture::snapshot;
 pub use capture::{Subject, of_stopped};
+pub use checks::registers::is_inside;
 pub use command::run;
 use report::UNSEEN;
 pub use report::{Report, Violation};

@@ -101,8 +101,12 @@ pub fn exec_live(
     qemu.arg("-gdb")
         .arg(format!("unix:{},server=on,wait=off", gdb.display()));
     let errors = scratch.join("qemu.err");
+    let output = match &boot.trace {
+        Some(trace) => fs::File::create(trace)?.into(),
+        None => Stdio::null(),
+    };
     qemu.stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(output)
         .stderr(fs::File::create(&errors)?);
     let mut running = Running::start(&mut qemu)?;
 

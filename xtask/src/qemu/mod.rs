@@ -27,6 +27,9 @@ pub struct Boot {
     pub initramfs: Vec<u8>,
     /// Image of a virtio disk. What the guest writes to it is dropped at its end.
     pub disk: Option<PathBuf>,
+    /// Where an inner domain that writes down its steps leaves them. Only the test command sets
+    /// it: semihosting lets a guest use files of the host.
+    pub trace: Option<PathBuf>,
 }
 
 impl Boot {
@@ -49,6 +52,9 @@ impl Boot {
                 "if=none,id=disk,format=raw,snapshot=on,file={file}"
             ));
             command.args(["-device", "virtio-blk-device,drive=disk"]);
+        }
+        if self.trace.is_some() {
+            command.args(["-semihosting-config", "enable=on,target=native"]);
         }
         command
     }

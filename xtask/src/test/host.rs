@@ -38,9 +38,14 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             cargo("clippy", &[&arguments[..], &DENY].concat())
         }),
     ];
-    for mode in ["asid", "tlbi", "strict"] {
-        tests.push(Test::alone(&format!("clippy:{mode}"), move || {
-            clippy_bare(mode)
+    for (name, features) in [
+        ("asid", "switch-asid"),
+        ("tlbi", "switch-tlbi"),
+        ("strict", "switch-strict"),
+        ("trace-steps", "switch-asid,donjon-image/trace-steps"),
+    ] {
+        tests.push(Test::alone(&format!("clippy:{name}"), move || {
+            clippy_bare(name, features)
         }));
     }
     tests.push(Test::alone("host-tests", || {
@@ -82,9 +87,9 @@ fn is_stock(host: &HostArguments) -> Result<()> {
 
 const DENY: [&str; 3] = ["--target-dir=target/clippy", "--", "--deny=warnings"];
 
-fn clippy_bare(mode: &str) -> Result<()> {
+fn clippy_bare(name: &str, features: &str) -> Result<()> {
     let target = format!("--target={BARE_TARGET}");
-    let features = format!("--features=donjon-image/switch-{mode}");
+    let features = format!("--features=donjon-image/{features}");
     let packages = [
         "--package=donjon-image",
         "--package=donjon-boot",
@@ -96,7 +101,7 @@ fn clippy_bare(mode: &str) -> Result<()> {
         &DENY,
     ]
     .concat();
-    cargo(&format!("clippy-{mode}"), &arguments)
+    cargo(&format!("clippy-{name}"), &arguments)
 }
 
 fn miri() -> Result<()> {

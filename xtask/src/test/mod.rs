@@ -15,6 +15,7 @@ mod modules;
 mod restart;
 mod runner;
 mod scratch;
+mod trace;
 mod weakened;
 
 use anyhow::{Result, bail};
@@ -80,5 +81,6 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(longest::tests(host_arguments));
     tests.extend(modules::tests(host_arguments));
     tests.extend(restart::tests(host_arguments));
+    tests.extend(trace::tests(host_arguments));
     Ok(tests)
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The steps of a running inner domain, in the order in which it carried them out, before an
+//! oracle that shares no code with the rules that chose them.
+
+mod look;
+mod record;
+
+use anyhow::{Context, Result, ensure};
+use donjon_abi::trace::Kind;
+use donjon_tests::trace::{Oracle, Rule};
+
+use super::runner::Test;
+use crate::cli::{HostArguments, Switch};
+
+use record::{Load, Recorded};
+
+/// Fewer steps than this would show little.
+const LEAST: usize = 10_000;
+/// What makes Linux change tables in many ways, until they need more memory, and give it back.
+const AREAS: &str = "fork threads mremap mremap-tables mprotect mprotect-faults sparse-tables swap swap-pressure modules";
+/// Machines.
+const MACHINES: [(Switch, &str, u32); 2] = [
+    (Switch::Asid, "cortex-a57", 2),
+    (Switch::Tlbi, "cortex-a53", 1),
+];
+
+/// What must be reported of the same trace when all of a kind is taken out of it.
+///
+/// Invalidations of blocks are missing here: those of this load are for Linux's comfort, behind a
+/// block that became writable again.
+const NEEDED: [(Kind, Rule); 5] = [
+    (Kind::StoreBarrier, Rule::Unordered),
+    (Kind::Barrier, Rule::Incomplete),
+    (Kind::InvalidateLeaf, Rule::NotInvalidated),
+    (Kind::InvalidateAsid, Rule::TableHeld),
+    (Kind::InvalidateAll, Rule::WritableHeld),
+];
+/// One step of as many is taken out, if it is a store, to show that stores cannot be missing.
+const GAP: usize = 1000;
+
+/// A test for each machine, and one over rules that lack an invalidation.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let mut tests = Vec::new();
+    for (switch, cpu, cpus) in MACHINES {
+        let host = host.clone();
+        let name = format!("trace:{}:{cpu}:{cpus}", switch.name());
+        tests.push(Test::beside(&name, move || {
+            let load = Load {
+                switch,
+                cpu,
+                cpus,
+                weakened: &[],
+                areas: AREAS,
+            };
+            is_sound(&Recorded::new(&host, &load)?)
+        }));
+    }
+    let host = host.clone();
+    tests.push(Test::beside("trace:control:weaken-flush", move || {
+        let load = Load {
+            switch: Switch::Asid,
+            cpu: "cortex-a57",
+            cpus: 2,
+            weakened: &["weaken-flush"],
+            areas: "fork sparse-tables",
+        };
+        let recorded = Recorded::new(&host, &load)?;
+        let oracle = recorded.judged(|_, _| true)?;
+        reports(&oracle, Rule::WritableHeld, "the rules without this")
+    }));
+    tests
+}
+
+/// Nothing is wrong with a trace, it has enough of everything, and without any one kind of
+/// barrier or invalidation it would be wrong.
+fn is_sound(recorded: &Recorded) -> Result<()> {
+    let oracle = recorded.judged(|_, _| true)?;
+    let tally = oracle.tally();
+    let said = oracle.violations().iter().map(ToString::to_string);
+    let said: Vec<String> = said.collect();
+    ensure!(said.is_empty(), "{}\n{tally}", said.join("\n"));
+    let events = Kind::ALL.iter().all(|it| tally.events.contains_key(it));
+    let counts = [
+        tally.permissions,
+        tally.made,
+        tally.dropped,
+        tally.links,
+        tally.moves,
+        tally.asids,
+        tally.blocks,
+    ];
+    ensure!(
+        tally.steps() >= LEAST && events && counts.iter().all(|it| *it > 0),
+        "too few steps, or too much alike: {tally}"
+    );
+    println!("{tally}");
+    for (kind, rule) in NEEDED {
+        let oracle = recorded.judged(|_, it| it.kind() != kind)?;
+        reports(&oracle, rule, &format!("the trace without any {kind:?}"))?;
+    }
+    let oracle = recorded.judged(|at, it| it.kind() != Kind::Store || at % GAP != 0)?;
+    reports(&oracle, Rule::Unrecorded, "the trace with gaps")
+}
+
+fn reports(oracle: &Oracle<'_>, rule: Rule, what: &str) -> Result<()> {
+    let tally = oracle.tally();
+    let found = oracle.violations().iter().find(|it| it.rule == rule);
+    let found = found.with_context(|| format!("{rule:?} was not found in {what}: {tally}"))?;
+    println!("{what}: {found}");
+    Ok(())
+}
