@@ -184,6 +184,9 @@ pub struct AttackArguments {
     /// Only these attacks.
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub only: Vec<String>,
+    /// Only say which there are.
+    #[arg(long)]
+    pub list: bool,
     /// Also write the results to a file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

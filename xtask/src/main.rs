@@ -11,6 +11,7 @@ mod disk;
 mod environment;
 mod guest;
 mod header;
+mod json;
 mod kernel;
 mod machine;
 mod pack;

@@ -15,13 +15,13 @@ mod judge;
 mod list;
 
 use std::collections::BTreeMap;
-use std::fs;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use crate::bare::InnerVariant;
 use crate::cli::{AttackArguments, HostArguments, MachineArguments, Switch};
 use crate::environment::{self, Needs};
+use crate::json;
 use crate::kernel::Variant;
 use crate::machine::Machine;
 use crate::run::{self, Parts};
@@ -42,6 +42,13 @@ pub type Builder = fn(&HostArguments, Machine, &InnerVariant, Variant) -> Result
 /// Runs; returns the exit status.
 pub fn run(arguments: &AttackArguments) -> Result<u8> {
     let attacks = chosen(&arguments.only)?;
+    if arguments.list {
+        for attack in attacks {
+            println!("{:<4} {}", attack.id, attack.title);
+        }
+        return Ok(0);
+    }
+    json::can_write(arguments.json.as_deref())?;
     ensure!(
         arguments.switch != Switch::None,
         "without an inner domain (--switch none) there is nothing to attack"
@@ -59,11 +66,8 @@ pub fn run(arguments: &AttackArguments) -> Result<u8> {
     for verdict in &verdicts {
         println!("{verdict}");
     }
-    if let Some(path) = &arguments.json {
-        let records: Vec<_> = verdicts.iter().map(Verdict::record).collect();
-        let text = serde_json::to_string_pretty(&records)?;
-        fs::write(path, text + "\n").with_context(|| format!("writing {}", path.display()))?;
-    }
+    let records: Vec<_> = verdicts.iter().map(Verdict::record).collect();
+    json::write(arguments.json.as_deref(), &records)?;
     Ok(u8::from(!verdicts.iter().all(Verdict::is_good)))
 }
 
@@ -98,7 +102,7 @@ fn chosen(ids: &[String]) -> Result<Vec<&'static Attack>> {
     if let Some(unknown) = ids.iter().find(|id| !ALL.iter().any(|it| it.is(id))) {
         let known: Vec<_> = ALL.iter().map(|it| it.id).collect();
         bail!(
-            "there is no attack {unknown}; there are {}",
+            "there is no attack {unknown} (`--list` shows them); there are {}",
             known.join(", ")
         );
     }

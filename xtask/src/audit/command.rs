@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask audit`.
 
-use std::fs;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::{Report, Sizes, Subject, UNSEEN, live};
 use crate::bare::InnerVariant;
 use crate::cli::{AuditArguments, Moment};
 use crate::environment::{self, Needs};
+use crate::json;
 use crate::machine::Machine;
 use crate::progress::Step;
 use crate::{qemu, run};
@@ -31,6 +31,7 @@ done
 
 /// Boots and audits; returns the exit status.
 pub fn run(arguments: &AuditArguments) -> Result<u8> {
+    json::can_write(arguments.json.as_deref())?;
     let machine = Machine::new(&arguments.machine)?;
     environment::prepare(&arguments.host, Needs::default())?;
     let variant = InnerVariant::sound(machine.switch);
@@ -67,10 +68,7 @@ pub fn run(arguments: &AuditArguments) -> Result<u8> {
     );
     let audits: Vec<(String, Report)> = audits.into_iter().collect::<Result<_>>()?;
     println!("not visible from here: {UNSEEN}");
-    if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&summary(&audits)?)?;
-        fs::write(path, text + "\n").with_context(|| format!("writing {}", path.display()))?;
-    }
+    json::write(arguments.json.as_deref(), &summary(&audits)?)?;
     ended?;
     ensure!(
         audits.len() == moments.len(),

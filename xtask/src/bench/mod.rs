@@ -7,15 +7,14 @@ mod report;
 mod samples;
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::Serialize;
 
 use crate::bare::InnerVariant;
 use crate::cli::{BenchArguments, CallsArguments, MachineArguments, Switch};
 use crate::environment::{self, Needs};
+use crate::json;
 use crate::machine::Machine;
 use crate::progress::Step;
 use crate::qemu::{self, Stream};
@@ -28,7 +27,7 @@ use samples::Samples;
 
 /// Runs all modes, prints one table and writes the JSON file.
 pub fn idc(arguments: &BenchArguments) -> Result<()> {
-    can_write(arguments.json.as_deref())?;
+    json::can_write(arguments.json.as_deref())?;
     let machine = |switch| machine(&arguments.cpu, switch, !arguments.wall);
     machine(Switch::Asid)?;
     environment::prepare(&arguments.host, Needs::default())?;
@@ -66,12 +65,12 @@ pub fn idc(arguments: &BenchArguments) -> Result<()> {
         }
     }
     println!("{report}");
-    write(arguments.json.as_deref(), &report.json())
+    json::write(arguments.json.as_deref(), &report.json())
 }
 
 /// Counts calls per operation and measures the longest; prints tables and writes the JSON file.
 pub fn calls(arguments: &CallsArguments) -> Result<()> {
-    can_write(arguments.json.as_deref())?;
+    json::can_write(arguments.json.as_deref())?;
     let machine = machine(&arguments.cpu, arguments.switch, true)?;
     ensure!(
         arguments.switch != Switch::None,
@@ -84,7 +83,7 @@ pub fn calls(arguments: &CallsArguments) -> Result<()> {
     let calls = Calls::measure(parts)?;
     step.vanish();
     println!("{calls}");
-    write(arguments.json.as_deref(), &calls)?;
+    json::write(arguments.json.as_deref(), &calls)?;
     calls.check()
 }
 
@@ -96,23 +95,6 @@ pub fn machine(cpu: &str, switch: Switch, icount: bool) -> Result<Machine> {
         icount,
         ..MachineArguments::virt(switch)
     })
-}
-
-/// Fails now rather than after the measurement.
-fn can_write(path: Option<&Path>) -> Result<()> {
-    let Some(path) = path else { return Ok(()) };
-    fs::File::options()
-        .create(true)
-        .append(true)
-        .open(path)
-        .with_context(|| format!("writing {}", path.display()))?;
-    Ok(())
-}
-
-fn write(path: Option<&Path>, document: &impl Serialize) -> Result<()> {
-    let Some(path) = path else { return Ok(()) };
-    fs::write(path, serde_json::to_string_pretty(document)? + "\n")
-        .with_context(|| format!("writing {}", path.display()))
 }
 
 /// What the guest prints.
