@@ -16,12 +16,14 @@ use crate::machine::Machine;
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A gate that forgets to narrow is noticed twice: by the vectors at the first exception from
-/// EL1, and, where those do not look, by the self-test. One that leaves registers is noticed by
+/// EL1, and, where those do not look, by the self-test. Vectors that do not look are refused by the
+/// hand-over of a sound inner domain. One that leaves registers is noticed by
 /// the self-test.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let vectors = host.clone();
     let self_test = host.clone();
     let registers = host.clone();
+    let refused = host.clone();
     vec![
         Test::beside("weakened:no-narrow:vectors", move || {
             let said = said_over(&vectors, &["weaken-no-narrow"], Variant::Donjon);
@@ -30,6 +32,13 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
                 text.contains("donjon: PANIC") && text.contains("0x00000032b5103510"),
                 "the vectors let it pass:\n{text}"
             );
+            Ok(())
+        }),
+        Test::beside("weakened:vectors:refused", move || {
+            let said = said_over(&refused, &[], Variant::Weakened("vectors"));
+            let text = said.unwrap_or_else(|error| format!("{error:#}"));
+            let reason = "hand-over refused: no comparison in the vector slot 0x0";
+            ensure!(text.contains(reason), "the hand-over took them:\n{text}");
             Ok(())
         }),
         Test::beside("weakened:no-narrow:self-test", move || {
