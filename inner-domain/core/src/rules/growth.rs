@@ -72,7 +72,7 @@ impl<C: Checks> Rules<'_, C> {
             Some(growth) if growth.block != block || growth.kind != kind => Err(Reason::InUse),
             Some(growth) => match growth.phase {
                 Phase::Search(from) => self.search(hw, growth, from),
-                Phase::Zero(from) => self.zero(hw, growth, from),
+                Phase::Zero(from) => Ok(self.zero(hw, growth, from)),
             },
         }
     }
@@ -209,18 +209,13 @@ impl<C: Checks> Rules<'_, C> {
         }
     }
 
-    fn zero<H: Hardware>(
-        &mut self,
-        hw: &mut H,
-        growth: Growth,
-        from: u64,
-    ) -> Result<Progress, Reason> {
+    fn zero<H: Hardware>(&mut self, hw: &mut H, growth: Growth, from: u64) -> Progress {
         let end = growth.block + BLOCK_SIZE;
         if from == end {
             self.growth = None;
             self.frames
                 .set_in_block(growth.block, FrameType::PoolFree, growth.slot);
-            return Ok(Progress::Done);
+            return Progress::Done;
         }
         let until = end.min(from + ZEROED_PER_SLICE * PAGE_SIZE);
         let mut frame = from;
@@ -235,7 +230,7 @@ impl<C: Checks> Rules<'_, C> {
         }
         hw.perform(Step::BarrierStore);
         self.proceed(growth, Phase::Zero(until));
-        Ok(Progress::Again)
+        Progress::Again
     }
 
     /// Makes the frames of a zeroed block free frames of a table pool, all at once.
