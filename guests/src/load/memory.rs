@@ -145,6 +145,14 @@ impl Mapping {
         (0..self.pages()).try_for_each(|page| self.check_page(page, seed))
     }
 
+    /// Keeps all of it in memory, and puts it there.
+    pub fn lock(&self) -> Result<()> {
+        // SAFETY: changes where the pages are, not what they hold.
+        let failed = unsafe { libc::mlock(self.start.cast(), self.bytes) };
+        ensure!(failed == 0, "mlock: {}", Error::last_os_error());
+        Ok(())
+    }
+
     /// mprotect of some of its pages.
     pub fn protect(&self, first: usize, pages: usize, protection: i32) -> Result<()> {
         assert!(first + pages <= self.pages());

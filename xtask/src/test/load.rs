@@ -16,7 +16,7 @@ use crate::disk;
 use crate::kernel::Variant;
 use crate::machine::Machine;
 
-const TIMEOUT: Duration = Duration::from_secs(400);
+const TIMEOUT: Duration = Duration::from_secs(600);
 /// Little memory, so that what fills it takes little time.
 const MEMORY: &str = "320M";
 const DISK_MEBIBYTES: u32 = 384;

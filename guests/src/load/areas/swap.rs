@@ -111,13 +111,17 @@ pub fn page_out() -> Result<()> {
     memory.check(5)
 }
 
-/// More memory than there is. What was written first went out first and is looked for; all of it
-/// would take minutes.
+/// More memory than there is. Most of what there is gets locked: looking through all of it for
+/// pages to send out is a TLB invalidation on every CPU for each, and takes an emulator minutes.
+/// What was written first went out first and is looked for.
 pub fn pressure() -> Result<()> {
     const BEYOND: usize = 16 << 20;
     let swap = Swap::on(6 * BEYOND)?;
     // What Linux calls available is an estimate, and a low one.
-    let bytes = (meminfo("MemAvailable")? + 5 * BEYOND) & !(PAGE - 1);
+    let available = meminfo("MemAvailable")? & !(PAGE - 1);
+    let locked = Mapping::anonymous(available.saturating_sub(2 * BEYOND).max(PAGE))?;
+    locked.lock()?;
+    let bytes = 6 * BEYOND;
     let mut memory = Mapping::reserved(bytes)?;
     for page in 0..memory.pages() {
         memory.stamp_page(page, 1);
