@@ -31,7 +31,8 @@ pub fn stay(boot: &Path) -> Result<Range<u64>> {
     Ok(address("boot_stay_start")?..address("boot_stay_end")?)
 }
 
-fn reader(path: &Path) -> Result<impl Fn(&str) -> Result<u64>> {
+/// Addresses of the symbols of an ELF file, by name.
+pub fn reader(path: &Path) -> Result<impl Fn(&str) -> Result<u64>> {
     let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
     let file = object::File::parse(&*bytes)?;
     let symbols: std::collections::HashMap<String, u64> = file

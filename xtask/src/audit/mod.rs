@@ -22,7 +22,7 @@ pub mod descriptor;
 mod devices;
 mod frames;
 pub mod gdb;
-mod linux;
+pub mod linux;
 pub mod memory;
 mod report;
 pub mod roots;
@@ -39,8 +39,7 @@ use checks::World;
 use frames::Frames;
 use walk::Walks;
 
-use capture::snapshot;
-pub use capture::{Subject, of_stopped};
+pub use capture::{Subject, of_stopped, snapshot};
 pub use checks::registers::is_inside;
 pub use command::run;
 use report::UNSEEN;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask test`: every check of the project, by name.
 
+mod asids;
 mod attack;
 mod attacks;
 mod audit;
@@ -72,6 +73,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(bad_input::tests(host_arguments));
     tests.extend(boots::tests(host_arguments));
     tests.extend(weakened::tests(host_arguments));
+    tests.extend(asids::tests(host_arguments));
     tests.extend(attack::tests(host_arguments));
     tests.extend(attacks::tests(host_arguments));
     tests.extend(audit::tests(host_arguments));

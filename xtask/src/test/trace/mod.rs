@@ -18,10 +18,10 @@ use record::{Load, Recorded};
 const LEAST: usize = 10_000;
 /// What makes Linux change tables in many ways, until they need more memory, and give it back.
 const AREAS: &str = "fork threads mremap mremap-tables mprotect mprotect-faults sparse-tables swap swap-pressure modules";
-/// Machines.
-const MACHINES: [(Switch, &str, u32); 2] = [
-    (Switch::Asid, "cortex-a57", 2),
-    (Switch::Tlbi, "cortex-a53", 1),
+/// Machines, and whether they have few ASIDs.
+const MACHINES: [(Switch, &str, u32, bool); 2] = [
+    (Switch::Asid, "cortex-a57", 2, true),
+    (Switch::Tlbi, "cortex-a53", 1, false),
 ];
 
 /// What must be reported of the same trace when all of a kind is taken out of it.
@@ -41,7 +41,7 @@ const GAP: usize = 1000;
 /// A test for each machine, and one over rules that lack an invalidation.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests = Vec::new();
-    for (switch, cpu, cpus) in MACHINES {
+    for (switch, cpu, cpus, few_asids) in MACHINES {
         let host = host.clone();
         let name = format!("trace:{}:{cpu}:{cpus}", switch.name());
         tests.push(Test::beside(&name, move || {
@@ -51,8 +51,14 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
                 cpus,
                 weakened: &[],
                 areas: AREAS,
+                few_asids,
             };
-            is_sound(&Recorded::new(&host, &load)?)
+            let recorded = Recorded::new(&host, &load)?;
+            is_sound(&recorded)?;
+            if few_asids {
+                rolls_over(&recorded)?;
+            }
+            Ok(())
         }));
     }
     let host = host.clone();
@@ -63,6 +69,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             cpus: 2,
             weakened: &["weaken-flush"],
             areas: "fork sparse-tables",
+            few_asids: false,
         };
         let recorded = Recorded::new(&host, &load)?;
         let oracle = recorded.judged(|_, _| true)?;
@@ -100,6 +107,16 @@ fn is_sound(recorded: &Recorded) -> Result<()> {
     }
     let oracle = recorded.judged(|at, it| it.kind() != Kind::Store || at % GAP != 0)?;
     reports(&oracle, Rule::Unrecorded, "the trace with gaps")
+}
+
+/// ASIDs go from one root to another, and would not be clean without their invalidation.
+fn rolls_over(recorded: &Recorded) -> Result<()> {
+    let oracle = recorded.judged(|_, it| it.kind() != Kind::InvalidateAsid)?;
+    reports(
+        &oracle,
+        Rule::AsidHeld,
+        "few ASIDs and no invalidation of one",
+    )
 }
 
 fn reports(oracle: &Oracle<'_>, rule: Rule, what: &str) -> Result<()> {

@@ -7,6 +7,7 @@
 
 #include <linux/bitfield.h>
 #include <linux/bug.h>
+#include <linux/delay.h>
 #include <linux/init.h>
 #include <linux/mm.h>
 #include <linux/panic.h>
@@ -16,6 +17,9 @@
 #include <asm/donjon.h>
 #include <asm/donjon_registers.h>
 #include <asm/pgtable.h>
+
+/* A CPU that has to make one more call takes less, even where a host slows it down */
+#define PATIENCE_US	(5 * USEC_PER_SEC)
 
 static noinline void __init plain_switch_root(phys_addr_t root, unsigned long asid)
 {
@@ -41,6 +45,40 @@ bool __ref donjon_keeps_init(void)
 	return !donjon_present();
 }
 
+static struct donjon_result call_switch_root(phys_addr_t root, unsigned long asid)
+{
+	return __donjon_call(DONJON_FN_SWITCH_ROOT, root, asid, 0, 0, 0, 0);
+}
+
+static bool is_taken(struct donjon_result result)
+{
+	return result.status == DONJON_ERR_REFUSED &&
+	       result.value == DONJON_REASON_BAD_ASID;
+}
+
+/*
+ * Between the moment at which check_and_switch_context() says that a CPU has
+ * another ASID now and the call that loads it, a roll-over on another CPU may
+ * give the old one away, and a process another one. The inner domain refuses
+ * that until the first CPU, whose interrupts are off, has made its call. This
+ * one waits without a root, so that no two wait for each other.
+ */
+static noinline void wait_for_root(phys_addr_t root, unsigned long asid,
+				   struct donjon_result result)
+{
+	int tries;
+
+	call_switch_root(0, 0);
+	for (tries = 0; is_taken(result) && tries < PATIENCE_US; tries++) {
+		udelay(1);
+		result = call_switch_root(root, asid);
+	}
+	/* To go on would let a task run in another one's memory */
+	if (result.status)
+		panic("donjon: root %pa with ASID %#lx refused: %s\n", &root,
+		      asid, donjon_reason(result));
+}
+
 void __ref donjon_switch_root(phys_addr_t root, unsigned long asid)
 {
 	struct donjon_result result;
@@ -49,11 +87,9 @@ void __ref donjon_switch_root(phys_addr_t root, unsigned long asid)
 		plain_switch_root(root, asid);
 		return;
 	}
-	result = __donjon_call(DONJON_FN_SWITCH_ROOT, root, asid, 0, 0, 0, 0);
-	/* To go on would let a task run in another one's memory */
+	result = call_switch_root(root, asid);
 	if (unlikely(result.status))
-		panic("donjon: root %pa with ASID %#lx refused: %s\n", &root, asid,
-		      donjon_reason(result));
+		wait_for_root(root, asid, result);
 }
 
 void __ref donjon_write_sctlr(u64 value)

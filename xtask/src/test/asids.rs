@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Roll-over of ASIDs: Linux gives the same few to new processes again and again, and every
+//! process still has its own memory.
+
+mod few;
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use few::{Asids, LEAST};
+
+use super::boots::built;
+use super::runner::Test;
+use crate::audit::{self, Report, Subject, of_stopped};
+use crate::bare::InnerVariant;
+use crate::cli::{HostArguments, MachineArguments, Switch};
+use crate::kernel::Variant;
+use crate::machine::Machine;
+use crate::qemu::{self, Live, monitor};
+
+const TIMEOUT: Duration = Duration::from_secs(240);
+/// Modes, CPU models and how many.
+const MACHINES: [(Switch, &str, u32); 3] = [
+    (Switch::Asid, "cortex-a57", 1),
+    (Switch::Asid, "cortex-a57", 4),
+    (Switch::Tlbi, "cortex-a53", 4),
+];
+/// Fewer generations than this would show little.
+const GENERATIONS: u64 = 100;
+/// More processes than CPUs, and threads that keep a root on several CPUs.
+const SCRIPT: &str = "\
+echo few
+sleep 1
+donjon-load stress --seconds 15 --cpus 6 && donjon-load fork threads shared-memory || exit 1
+head -3 /sys/kernel/security/donjon/refusals; grep refusals: /sys/kernel/security/donjon/status
+echo end
+sleep 1
+exit 0
+";
+
+/// A test for each machine.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let test = |(switch, cpu, cpus): (Switch, &'static str, u32)| {
+        let host = host.clone();
+        let name = format!("asids:roll-over:{}:{cpu}:{cpus}", switch.name());
+        Test::beside(&name, move || rolls_over(&host, switch, cpu, cpus))
+    };
+    MACHINES.into_iter().map(test).collect()
+}
+
+/// What was seen at the end.
+struct End {
+    generations: u64,
+    report: Report,
+}
+
+fn rolls_over(host: &HostArguments, switch: Switch, cpu: &str, cpus: u32) -> Result<()> {
+    let machine = Machine::new(&MachineArguments {
+        cpu: Some(cpu.into()),
+        cpus: Some(cpus),
+        memory: Some("256M".into()),
+        ..MachineArguments::virt(switch)
+    })?;
+    let variant = InnerVariant::sound(switch);
+    let parts = built(host, machine, &variant, Variant::of(switch))?;
+    let subject = Subject::of(&parts)?;
+    let mut said = String::new();
+    let mut first = None;
+    let mut end = None;
+    let status = qemu::exec_live(&parts.boot, SCRIPT, TIMEOUT, |guest, _, bytes| {
+        said.push_str(&String::from_utf8_lossy(bytes));
+        if first.is_none() && said.contains("few\n") {
+            first = Some(leave_few(&subject, guest, &parts.kernel.vmlinux));
+        }
+        if end.is_none()
+            && said.contains("end\n")
+            && let Some(Ok((asids, before))) = &first
+        {
+            end = Some(look(&subject, guest, asids, *before));
+        }
+    })?;
+    first.context("the guest did not start")??;
+    ensure!(status == 0, "the load failed:\n{said}");
+    let end = end.context("the guest did not end")??;
+    println!("{said}{} generations", end.generations);
+    ensure!(
+        end.generations >= GENERATIONS,
+        "only {} generations of ASIDs",
+        end.generations
+    );
+    let report = &end.report;
+    ensure!(report.violations.is_empty(), "{report}");
+    Ok(())
+}
+
+/// Leaves Linux as few ASIDs as it can do with; also gives the generation of that moment.
+pub fn leave_few(
+    subject: &Subject,
+    guest: &Live<'_>,
+    vmlinux: &std::path::Path,
+) -> Result<(Asids, u64)> {
+    monitor::stop(guest.monitor)?;
+    let left = of_stopped(subject, guest).and_then(|snapshot| {
+        let asids = Asids::find(vmlinux, &snapshot)?;
+        asids.leave(&snapshot, guest, LEAST)?;
+        let generation = asids.generation(&snapshot)?;
+        Ok((asids, generation))
+    });
+    monitor::resume(guest.monitor)?;
+    left
+}
+
+fn look(subject: &Subject, guest: &Live<'_>, asids: &Asids, before: u64) -> Result<End> {
+    let (report, _) = audit::live(subject, guest, None)?;
+    let snapshot = audit::snapshot(subject, guest)?;
+    Ok(End {
+        generations: asids.generation(&snapshot)? - before,
+        report,
+    })
+}
