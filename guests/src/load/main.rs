@@ -13,6 +13,8 @@ mod child;
 #[cfg(target_arch = "aarch64")]
 mod memory;
 #[cfg(target_arch = "aarch64")]
+mod pool;
+#[cfg(target_arch = "aarch64")]
 mod runner;
 #[cfg(target_arch = "aarch64")]
 mod stress;

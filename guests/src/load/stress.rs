@@ -5,15 +5,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::areas::{bpf, processes, protection, remapping, threads};
+use crate::areas::{bpf, modules, processes, protection, remapping, threads};
 use crate::child::Child;
 use crate::memory::{Mapping, PAGE, TABLE_SPAN};
+use crate::pool::Pool;
 
 /// One kind of work.
 type Work = fn(&Mapping, u64) -> Result<()>;
 
 /// The kinds and their names.
-const MIXTURE: [(&str, Work); 7] = [
+const MIXTURE: [(&str, Work); 8] = [
     ("fork", |memory, number| {
         processes::fork_over(memory, number)
     }),
@@ -30,10 +31,13 @@ const MIXTURE: [(&str, Work); 7] = [
     ("bpf", |_, number| {
         bpf::load_and_run(3, 20 + number as usize % 400)
     }),
+    ("modules", |_, number| modules::load_one(number)),
 ];
 
-/// Works on `cpus` CPUs for `duration`; every worker checks its own memory as it goes.
+/// Works on `cpus` CPUs for `duration`; every worker checks its own memory as it goes, and in
+/// the end no table is left over.
 pub fn run(duration: Duration, cpus: usize) -> Result<()> {
+    let before = Pool::read()?;
     let deadline = Instant::now() + duration;
     let counts = Mapping::shared(PAGE)?;
     let workers: Vec<Child> = (0..cpus)
@@ -50,7 +54,7 @@ pub fn run(duration: Duration, cpus: usize) -> Result<()> {
         println!("stress: {name}: {total}");
         ensure!(total > 0, "no {name} in all that time");
     }
-    Ok(())
+    before.map_or(Ok(()), |before| before.has_come_back())
 }
 
 fn work(worker: usize, deadline: Instant, counts: &Mapping) -> Result<()> {

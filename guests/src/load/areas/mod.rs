@@ -9,7 +9,7 @@ mod disk;
 mod exhaustion;
 mod files;
 mod merging;
-mod modules;
+pub mod modules;
 mod network;
 mod probes;
 pub mod processes;

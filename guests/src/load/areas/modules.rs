@@ -89,6 +89,16 @@ pub fn load_and_unload() -> Result<()> {
     not_a_module()
 }
 
+/// One module in and out, by one process at a time.
+pub fn load_one(number: u64) -> Result<()> {
+    let name = ["test_static_key_base", "loop"][number as usize % 2];
+    // The lock goes with the file.
+    let file = File::open(path(name)).with_context(|| format!("no module {name}"))?;
+    file.lock()?;
+    insert(name, "").with_context(|| format!("inserting {name}"))?;
+    remove(name)
+}
+
 /// Half a module is refused, and nothing stays of it.
 fn not_a_module() -> Result<()> {
     let bytes = fs::read(path("test_module"))?;

@@ -13,6 +13,7 @@
 #include <linux/seq_file.h>
 
 #include <asm/donjon.h>
+#include <asm/donjon_tables.h>
 
 #include "files.h"
 
@@ -117,6 +118,22 @@ static int stats_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
 
+/* The kernel's own bookkeeping, not the inner domain's. */
+static int pool_show(struct seq_file *file, void *unused)
+{
+	struct donjon_pool_stats stats = donjon_pool_stats();
+
+	seq_printf(file, "frames: %lu\n", stats.frames);
+	seq_printf(file, "free: %lu\n", stats.free);
+	seq_printf(file, "lowest: %lu\n", stats.lowest);
+	seq_printf(file, "blocks_added: %lu\n", stats.blocks_added);
+	seq_printf(file, "blocks_removed: %lu\n", stats.blocks_removed);
+	seq_printf(file, "exhausted: %lu\n", stats.exhausted);
+	seq_printf(file, "lost: %lu\n", stats.lost);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(pool);
+
 static int log_show(struct seq_file *file, void *unused)
 {
 	u64 *page = (u64 *)__get_free_page(GFP_KERNEL);
@@ -147,6 +164,7 @@ static int __init donjon_files_init(void)
 		return PTR_ERR(directory);
 	securityfs_create_file("status", 0444, directory, NULL, &status_fops);
 	securityfs_create_file("stats", 0444, directory, NULL, &stats_fops);
+	securityfs_create_file("pool", 0444, directory, NULL, &pool_fops);
 	securityfs_create_file("log", 0400, directory, NULL, &log_fops);
 	donjon_refusals_init(directory);
 	donjon_selftest_init(directory);

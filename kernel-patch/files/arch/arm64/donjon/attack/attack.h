@@ -101,6 +101,8 @@ unsigned long scratch(unsigned int slot);
 unsigned long run_scratch(unsigned long x0);
 /* By the call for it; put back later what stood there. */
 struct donjon_result poke_word(unsigned long va, u32 word);
+/* Make the instruction there, and run it with the value in x0. */
+void try_to_run(const struct word *word, unsigned long value);
 /* Each of the words, up to one without a name, into text of this module. */
 void try_to_poke(const struct word *words);
 /* The same into pages that become text. */

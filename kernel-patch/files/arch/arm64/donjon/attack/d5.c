@@ -11,14 +11,7 @@ static const struct word words[] = {
 
 static void poke(void)
 {
-	struct donjon_result result = poke_word(scratch(0), words[0].word);
-
-	if (result.status) {
-		attack_stopped("refused: %s", attack_why(result));
-		return;
-	}
-	run_scratch(read_sysreg(tcr_el1));
-	attack_succeeded("a TCR_EL1 write in the module was executed");
+	try_to_run(&words[0], read_sysreg(tcr_el1));
 }
 
 static void seal(void)

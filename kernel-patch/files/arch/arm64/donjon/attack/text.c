@@ -16,6 +16,8 @@
 #define ENTRIES		512
 #define ROOT_ENTRIES	256
 #define OUTER_START	0xffff800000000000UL
+/* A kernel has more text than that */
+#define FEW_PAGES	100
 
 asm(".pushsection .text, \"ax\"\n"
 	".balign	2048\n"
@@ -59,6 +61,18 @@ struct donjon_result poke_word(unsigned long va, u32 word)
 	if (!result.status)
 		undo_later(put_back, va, old);
 	return result;
+}
+
+void try_to_run(const struct word *word, unsigned long value)
+{
+	struct donjon_result result = poke_word(scratch(0), word->word);
+
+	if (result.status) {
+		attack_stopped("refused: %s", attack_why(result));
+		return;
+	}
+	run_scratch(value);
+	attack_succeeded("%s in the module was executed", word->name);
 }
 
 /* Whether the refusal is of this word, there. */
@@ -213,9 +227,12 @@ void jump_to_write(const struct word *write, unsigned long value)
 	/* Where the inner domain lets us, there is one to be found. */
 	poke_word(scratch(0), write->word);
 	search_table(&search, kernel_root(), OUTER_START, 0);
+	if (search.pages < FEW_PAGES) {
+		attack_untried("only %lu executable pages were found", search.pages);
+		return;
+	}
 	if (!search.found) {
-		attack_stopped("there is no %s in %s", write->name,
-			       search.pages > 100 ? "executable memory" : "too few pages");
+		attack_stopped("there is no %s in executable memory", write->name);
 		return;
 	}
 	if (search.found == scratch(0)) {
