@@ -181,8 +181,8 @@ pub struct AuditArguments {
 /// Arguments of `attack`.
 #[derive(Args, Debug)]
 pub struct AttackArguments {
-    /// Only these attacks.
-    #[arg(long, value_name = "ID", num_args = 1..)]
+    /// Only these attacks, with spaces or commas between them.
+    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
     pub only: Vec<String>,
     /// Only say which there are.
     #[arg(long)]

@@ -16,6 +16,7 @@ mod modules;
 mod restart;
 mod runner;
 mod scratch;
+mod soak;
 mod trace;
 mod weakened;
 
@@ -33,12 +34,13 @@ const KSELFTEST: &str = "kselftest";
 /// Runs the tests that the arguments select; returns the exit status.
 pub fn run(arguments: &TestArguments) -> Result<u8> {
     let mut tests = all(&arguments.host)?;
-    // Long, and a comparison to read: by name alone.
-    if arguments.filters.iter().any(|it| it == KSELFTEST) || arguments.list {
-        let host = arguments.host.clone();
-        tests.push(Test::alone(KSELFTEST, move || {
-            selftests::test(&host, Switch::Asid)
-        }));
+    // Long: by name alone.
+    let host = arguments.host.clone();
+    let selftests = Test::alone(KSELFTEST, move || selftests::test(&host, Switch::Asid));
+    for test in [selftests, soak::test(&arguments.host)] {
+        if arguments.list || arguments.filters.contains(&test.name) {
+            tests.push(test);
+        }
     }
     if !arguments.filters.is_empty() {
         tests.retain(|test| {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Half an hour of everything that writes tables and code, looked at from outside all the while.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use super::boots::built;
+use super::runner::Test;
+use crate::audit::{self, Report, Sizes, Subject};
+use crate::bare::InnerVariant;
+use crate::cli::{HostArguments, MachineArguments, Switch};
+use crate::kernel::Variant;
+use crate::machine::Machine;
+use crate::qemu;
+
+/// Its name.
+pub const NAME: &str = "soak";
+const CPUS: u32 = 4;
+const SECONDS: u64 = 30 * 60;
+/// Between two audits; nothing in the guest keeps step with it.
+const PAUSE: u64 = 37;
+/// Boot, and what the load takes longer than it was told.
+const SLACK: u64 = 10 * 60;
+
+/// The test, for whoever asks for it.
+pub fn test(host: &HostArguments) -> Test {
+    let host = host.clone();
+    Test::alone(NAME, move || soak(&host))
+}
+
+fn soak(host: &HostArguments) -> Result<()> {
+    let switch = Switch::Asid;
+    let machine = Machine::new(&MachineArguments {
+        cpus: Some(CPUS),
+        memory: Some("512M".into()),
+        ..MachineArguments::virt(switch)
+    })?;
+    let variant = InnerVariant::sound(switch);
+    let parts = built(host, machine, &variant, Variant::of(switch))?;
+    let subject = Subject::of(&parts)?;
+    let script = format!(
+        "donjon-load stress --seconds {SECONDS} --cpus {CPUS} &\n\
+         while kill -0 $!; do sleep {PAUSE}; echo look; done 2>/dev/null\n\
+         wait $!\nexit $?\n"
+    );
+    let mut said = String::new();
+    let mut sizes: Option<Sizes> = None;
+    let mut reports: Vec<Result<Report>> = Vec::new();
+    let timeout = Duration::from_secs(SECONDS + SLACK);
+    let status = qemu::exec_live(&parts.boot, &script, timeout, |guest, _, bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        print!("{text}");
+        said.push_str(&text);
+        if text.contains("look\n") {
+            let report = audit::live(&subject, guest, sizes.as_ref());
+            reports.push(report.map(|(report, now)| {
+                sizes = Some(now);
+                report
+            }));
+        }
+    })?;
+    ensure!(status == 0, "the load failed:\n{said}");
+    let looks = reports.len() as u64;
+    ensure!(
+        looks >= SECONDS / PAUSE / 2,
+        "there were only {looks} audits"
+    );
+    for report in reports {
+        let report = report?;
+        ensure!(report.violations.is_empty(), "{report}");
+    }
+    println!("{looks} audits, no violation");
+    Ok(())
+}
