@@ -10,6 +10,7 @@ pub mod log;
 pub mod pool;
 pub mod refusals;
 pub mod register;
+mod reply;
 pub mod statistics;
 pub mod table;
 pub mod text;

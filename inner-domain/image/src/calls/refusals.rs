@@ -1,33 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The records of refused calls.
 
-use donjon_abi::call::{Error, RefusalRecord};
-use donjon_core::outer_range::Allegation;
+use donjon_abi::call::RefusalRecord;
 use donjon_hal::physical;
 
+use super::reply::{self, CURSOR};
 use crate::outcome::{Arguments, Outcome};
-use crate::{domain, journal, state};
-
-/// Bytes of the next cursor, which precedes the records.
-const CURSOR: usize = 8;
+use crate::{domain, journal};
 
 /// Most records of one call: bounds its duration.
 const PIECE: usize = 32;
 
 /// Copies the next cursor and records into a buffer of the caller's.
 pub fn refusals([cursor, address, length, ..]: &Arguments) -> Outcome {
-    let machine = state::machine().ok_or(Error::Busy)?;
-    // Held until the last byte is written: the frame must not become a table meanwhile.
     let domain = domain::lock()?;
-    let buffer = machine
-        .outer
-        .check(Allegation::new(*address, *length))
-        .and_then(|buffer| buffer.writable(domain.rules.frames()))
-        .map_err(|_| Error::BadAddress)?;
-    let room = usize::try_from(buffer.length())
-        .ok()
-        .and_then(|length| length.checked_sub(CURSOR))
-        .ok_or(Error::InvalidArgument)?;
+    let (buffer, room) = reply::open(&domain, *address, *length)?;
 
     let mut next = *cursor;
     let mut filled = CURSOR as u64;

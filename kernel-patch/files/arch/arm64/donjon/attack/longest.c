@@ -18,6 +18,8 @@
 /* As slow to decide as any that is allowed: DSB SY */
 #define SLOW_WORD	0xd5033f9fU
 #define STORES		DONJON_LIST_MAX
+/* More than one call reads */
+#define REFUSED_CALLS	64
 
 struct store {
 	u64 entry;
@@ -128,11 +130,36 @@ static void seal(void)
 	seal_page_of(SLOW_WORD);
 }
 
+/* As many records of refusals, and as much of the log, as one call gives. */
+static void read_all(void)
+{
+	void *page = (void *)get_zeroed_page(GFP_KERNEL);
+	struct donjon_result refusals, log;
+	unsigned int i;
+
+	if (!page) {
+		attack_untried("there is no memory");
+		return;
+	}
+	for (i = 0; i < REFUSED_CALLS; i++)
+		__donjon_call(DONJON_FN_TABLE_WRITE, 0, 0, 0, 0, 0, 0);
+	refusals = __donjon_call(DONJON_FN_REFUSALS, 0, virt_to_phys(page),
+				 PAGE_SIZE, 0, 0, 0);
+	log = __donjon_call(DONJON_FN_LOG, 0, virt_to_phys(page), PAGE_SIZE, 0, 0, 0);
+	free_page((unsigned long)page);
+	if (refusals.status || log.status)
+		attack_untried("%s", attack_why(refusals.status ? refusals : log));
+	else
+		attack_stopped("%lu bytes of refusals, %lu of the log",
+			       refusals.value, log.value);
+}
+
 static const struct attempt attempts[] = {
 	{ "move-tables", move_tables },
 	{ "rewrite-block", rewrite_block },
 	{ "poke", poke },
 	{ "seal", seal },
+	{ "read-all", read_all },
 	{}
 };
 
