@@ -52,7 +52,11 @@ impl InnerVariant {
 /// Builds inner domain and boot stage.
 pub fn build(variant: &InnerVariant) -> Result<BareMetal> {
     let target = paths::in_root("target/bare").join(variant.name());
-    let mut features = vec![format!("donjon-image/switch-{}", variant.switch.name())];
+    let switch = variant.switch.name();
+    let mut features = vec![
+        "donjon-boot/bare".to_owned(),
+        format!("donjon-image/switch-{switch}"),
+    ];
     features.extend(
         variant
             .weakened
@@ -78,7 +82,7 @@ pub fn build(variant: &InnerVariant) -> Result<BareMetal> {
 pub fn build_guests() -> Result<PathBuf> {
     let target = paths::in_root("target/guests");
     let mut command = cargo();
-    command.args(["--package=donjon-guests", "--bins"]);
+    command.args(["--package=donjon-guests", "--features=guest"]);
     command
         .arg(format!("--target={GUEST_TARGET}"))
         .arg("--target-dir")

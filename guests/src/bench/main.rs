@@ -7,37 +7,24 @@
 //! calls into the inner domain per operation instead, and with `longest COMMAND` it says how long
 //! the longest call of each function was while the command ran.
 
-#[cfg(target_arch = "aarch64")]
 mod calls;
-#[cfg(target_arch = "aarch64")]
 mod counter;
-#[cfg(target_arch = "aarch64")]
 mod longest;
-#[cfg(target_arch = "aarch64")]
 mod measure;
-#[cfg(target_arch = "aarch64")]
 mod stats;
 
 /// Exit status: 0 if the line was printed.
 fn main() -> std::process::ExitCode {
-    #[cfg(target_arch = "aarch64")]
-    {
-        let arguments: Vec<String> = std::env::args().skip(1).collect();
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        match arguments[..] {
-            ["calls"] => calls::run(),
-            ["longest", command] => longest::run(command),
-            [] => measure::run(false),
-            ["--wall"] => measure::run(true),
-            _ => {
-                eprintln!("usage: donjon-bench [--wall | calls | longest COMMAND]");
-                std::process::ExitCode::FAILURE
-            }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["calls"] => calls::run(),
+        ["longest", command] => longest::run(command),
+        [] => measure::run(false),
+        ["--wall"] => measure::run(true),
+        _ => {
+            eprintln!("usage: donjon-bench [--wall | calls | longest COMMAND]");
+            std::process::ExitCode::FAILURE
         }
-    }
-    #[cfg(not(target_arch = "aarch64"))]
-    {
-        eprintln!("donjon-bench: runs in the arm64 guest alone");
-        std::process::ExitCode::FAILURE
     }
 }

@@ -34,7 +34,13 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         }),
         Test::alone("clippy:guests", || {
             let target = format!("--target={GUEST_TARGET}");
-            let arguments = ["clippy", "--quiet", "--package=donjon-guests", &target];
+            let arguments = [
+                "clippy",
+                "--quiet",
+                "--package=donjon-guests",
+                "--features=guest",
+                &target,
+            ];
             cargo("clippy", &[&arguments[..], &DENY].concat())
         }),
     ];
@@ -89,7 +95,7 @@ const DENY: [&str; 3] = ["--target-dir=target/clippy", "--", "--deny=warnings"];
 
 fn clippy_bare(name: &str, features: &str) -> Result<()> {
     let target = format!("--target={BARE_TARGET}");
-    let features = format!("--features=donjon-image/{features}");
+    let features = format!("--features=donjon-boot/bare,donjon-image/{features}");
     let packages = [
         "--package=donjon-image",
         "--package=donjon-boot",
