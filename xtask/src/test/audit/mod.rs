@@ -7,11 +7,13 @@
 mod plants;
 mod step;
 
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
 use super::runner::Test;
+use crate::audit::snapshot::Snapshot;
 use crate::audit::{self, Report, Sizes, Subject, of_stopped};
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
@@ -24,6 +26,9 @@ use plants::Site;
 const TIMEOUT: Duration = Duration::from_secs(240);
 /// Looks under load, at intervals that nothing in the guest keeps step with.
 const LOOKS: u32 = 6;
+/// How often, and after which time, a machine is stopped again for the sake of its processes.
+const TRIES: u32 = 30;
+const PAUSE: Duration = Duration::from_millis(40);
 /// Busy at EL1 and at EL0, and with processes that come and go.
 const LOAD: &str = "\
 for worker in 1 2 3 4; do
@@ -91,12 +96,12 @@ fn is_clean(host: &HostArguments, switch: Switch, cpus: u32) -> Result<()> {
 /// then runs to its end.
 fn names_plants(host: &HostArguments) -> Result<()> {
     let (parts, subject) = prepare(host, Switch::Asid, 4)?;
-    let script = format!("{LOAD}sleep 2; echo ready; sleep 1; echo done; exit 0\n");
+    let script = format!("{LOAD}sleep 2; echo ready; sleep 2; echo done; exit 0\n");
     let mut outcome = None;
     let status = qemu::exec_live(&parts.boot, &script, TIMEOUT, |guest, _, _| {
         outcome.get_or_insert_with(|| {
-            monitor::stop(guest.monitor)?;
-            let planted = plant_all(&subject, guest);
+            let snapshot = stop_with_site(&subject, guest)?;
+            let planted = plant_all(&subject, guest, &snapshot);
             monitor::resume(guest.monitor)?;
             planted
         });
@@ -109,12 +114,27 @@ fn names_plants(host: &HostArguments) -> Result<()> {
     Ok(())
 }
 
-fn plant_all(subject: &Subject, guest: &Live<'_>) -> Result<()> {
+/// Stops the machine at a moment at which there is something to plant in.
+fn stop_with_site(subject: &Subject, guest: &Live<'_>) -> Result<Snapshot> {
+    let mut tries = 0;
+    loop {
+        monitor::stop(guest.monitor)?;
+        let snapshot = of_stopped(subject, guest)?;
+        tries += 1;
+        match Site::of(&snapshot).map(drop) {
+            Ok(()) => return Ok(snapshot),
+            Err(why) if tries == TRIES => return Err(why),
+            Err(_) => monitor::resume(guest.monitor)?,
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+fn plant_all(subject: &Subject, guest: &Live<'_>, snapshot: &Snapshot) -> Result<()> {
     let look = || anyhow::Ok(audit::of(&of_stopped(subject, guest)?));
-    let snapshot = of_stopped(subject, guest)?;
-    let before = audit::of(&snapshot);
+    let before = audit::of(snapshot);
     let mut missed = Vec::new();
-    let site = Site::of(&snapshot)?;
+    let site = Site::of(snapshot)?;
     for plant in plants::all(&site) {
         let old = site.write(guest, &plant.words)?;
         let report = look();

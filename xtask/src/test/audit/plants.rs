@@ -55,21 +55,26 @@ pub struct Site<'a> {
 }
 
 impl<'a> Site<'a> {
-    /// Looks for them.
+    /// Looks for them. A process that has just begun, or is about to end, has not enough.
     pub fn of(snapshot: &'a Snapshot) -> Result<Self> {
-        let memory = &*snapshot.memory;
         let linux = &snapshot.facts.linux;
         let reserved = linux.to_physical(linux.reserved_root);
+        let roots = snapshot.running().map(|it| it.user_root());
+        let mut sites = roots
+            .filter(|it| *it != reserved)
+            .map(|it| Self::in_process(snapshot, it));
+        let first = sites.next().context("no CPU has a process")?;
+        first.or_else(|why| sites.find_map(Result::ok).ok_or(why))
+    }
+
+    fn in_process(snapshot: &'a Snapshot, user_root: u64) -> Result<Self> {
+        let memory = &*snapshot.memory;
+        let linux = &snapshot.facts.linux;
         let root = snapshot
             .running()
             .next()
             .context("no CPU runs")?
             .kernel_root();
-        let user_root = snapshot
-            .running()
-            .map(|it| it.user_root())
-            .find(|it| *it != reserved)
-            .context("no CPU has a process")?;
         let mut walks = Walks::new(memory);
         walks.kernel(root);
         walks.user(user_root);
