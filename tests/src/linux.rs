@@ -55,6 +55,8 @@ pub const SECOND_BANK: u64 = RAM + 9 * BLOCK;
 pub const UART: u64 = 0x0900_0000;
 /// A flash chip, a whole block.
 pub const FLASH: u64 = 0;
+/// Registers between the banks.
+pub const BETWEEN: u64 = HOLE + 3 * PAGE;
 /// A device that is on no list.
 pub const WITHHELD: u64 = 0x0902_0000;
 
@@ -349,6 +351,7 @@ impl Linux {
         let device = DEVICE | PXN | UXN;
         self.map(root(), FIXMAP, 3, UART | device, Self::new_early_table);
         self.map_kernel(FIXMAP + BLOCK, 3, UART | device);
+        self.map_kernel(FIXMAP + BLOCK + PAGE, 3, BETWEEN | device);
         self.map_kernel(VMALLOC + BLOCK, 2, FLASH | device & !NOT_BLOCK);
         for page in 0..4 {
             let physical = ORDINARY + (page * 3 + 1) * PAGE;
@@ -386,9 +389,13 @@ pub const fn index(va: u64, level: u32) -> u64 {
 
 /// The devices of the machine.
 pub fn devices() -> DeviceList {
-    let banks =
-        [(FLASH, FLASH + BLOCK), (UART, UART + PAGE)].map(|(start, end)| Bank { start, end });
-    DeviceList::from_banks(&banks).expect("two ranges")
+    let banks = [
+        (FLASH, FLASH + BLOCK),
+        (UART, UART + PAGE),
+        (BETWEEN, BETWEEN + PAGE),
+    ]
+    .map(|(start, end)| Bank { start, end });
+    DeviceList::from_banks(&banks).expect("few ranges")
 }
 
 fn range((start, end): (u64, u64)) -> Range {

@@ -2,7 +2,7 @@
 //! What each frame of RAM is, in two bytes per frame.
 //!
 //! The type of a frame decides who may map it and how; [`crate::rules`] changes types. Physical
-//! addresses outside the table are not RAM: devices, or nothing.
+//! addresses outside the table are not RAM, nor are those between the banks: devices, or nothing.
 
 use donjon_abi::layout::PAGE_SIZE;
 
@@ -127,8 +127,8 @@ impl<'a> FrameTable<'a> {
     }
 
     /// A table for the frames from physical address `start` on. Types are what the entries say;
-    /// zero is [`FrameType::Ordinary`]. What lies between the banks must be given a type that
-    /// nobody maps, [`FrameType::Inner`].
+    /// zero is [`FrameType::Ordinary`]. What lies between the banks must be
+    /// [removed](Self::remove).
     pub const fn new(start: u64, entries: &'a mut [u16]) -> Self {
         Self {
             first: start / PAGE_SIZE,
@@ -151,7 +151,7 @@ impl<'a> FrameTable<'a> {
         }
     }
 
-    /// The entries of the `count` frames from `address` on; none if one of them is not RAM.
+    /// The entries of the `count` frames from `address` on; none if the table ends before.
     pub(crate) fn words(&self, address: u64, count: usize) -> Option<&[u16]> {
         let first = self.index(address);
         self.entries.get(first..first.checked_add(count)?)
@@ -175,6 +175,14 @@ impl<'a> FrameTable<'a> {
         let index = self.index(address);
         if let Some(entry) = self.entries.get_mut(index) {
             *entry = *entry >> SLOT_SHIFT << SLOT_SHIFT | frame as u16;
+        }
+    }
+
+    /// Says that there is no RAM.
+    pub fn remove(&mut self, address: u64) {
+        let index = self.index(address);
+        if let Some(entry) = self.entries.get_mut(index) {
+            *entry = NO_FRAME;
         }
     }
 

@@ -131,15 +131,12 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     /// What is known without a look at the tables.
     fn type_known_frames(&mut self) -> Result<(), HandoverError> {
         let (mut address, end) = self.rules.frames().span();
-        // What lies between the banks is no memory, hence nobody's.
         while address < end {
-            let is_ram = self.machine.banks.iter().any(|bank| bank.contains(address));
-            let frame = if is_ram {
-                FrameType::Ordinary
+            if self.machine.banks.iter().any(|bank| bank.contains(address)) {
+                self.set(address, FrameType::Ordinary);
             } else {
-                FrameType::Inner
-            };
-            self.set(address, frame);
+                self.rules.frames_mut().remove(address);
+            }
             address += PAGE_SIZE;
         }
         for range in self.machine.inner {

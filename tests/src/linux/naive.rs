@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::{
-    BLOCK, BSS_PAGES, CONSTANT_PAGES, FLASH, GATE, HOLE, IMAGE, IMAGE_VA, INNER, Memory, PAGE, RAM,
-    SECOND_BANK, STAY, TABLE_POOL, TABLE_POOL_END, TEXT_PAGES, TEXT_POOL, UART, block_page, linear,
-    root,
+    BETWEEN, BLOCK, BSS_PAGES, CONSTANT_PAGES, FLASH, GATE, HOLE, IMAGE, IMAGE_VA, INNER, Memory,
+    PAGE, RAM, SECOND_BANK, STAY, TABLE_POOL, TABLE_POOL_END, TEXT_PAGES, TEXT_POOL, UART,
+    block_page, linear, root,
 };
 
 /// What an address shows: physical address, size, all other bits.
@@ -113,7 +113,7 @@ fn is_pool(frame: u64) -> bool {
 }
 
 fn is_device(frame: u64) -> bool {
-    (FLASH..FLASH + BLOCK).contains(&frame) || frame == UART
+    (FLASH..FLASH + BLOCK).contains(&frame) || [UART, BETWEEN].contains(&frame)
 }
 
 fn is_ram(frame: u64) -> bool {

@@ -137,13 +137,13 @@ fn frames_have_the_types_of_what_they_are() {
                 (TEXT_POOL, FrameType::TextPoolFree),
                 (GATE, FrameType::Gate),
                 (INNER, FrameType::Inner),
-                (HOLE, FrameType::Inner),
                 (SECOND_BANK, FrameType::Ordinary),
                 (USER_ROOTS[0], FrameType::UserTable0),
             ] {
                 assert_eq!(frames.get(frame), Some(class), "{frame:#x}");
             }
             assert_eq!(frames.get(RAM - PAGE), None);
+            assert_eq!(frames.get(HOLE), None);
             for table in naive::tree(memory, root()).tables {
                 let expected = FrameType::KernelTable0 as u8 + table.level as u8;
                 let is_gate = (block_page(1)..block_page(4)).contains(&table.frame);

@@ -133,8 +133,20 @@ const KERNEL_LEAVES: &[Planted] = &[
     planted(
         "I15: a block between the banks",
         (KERNEL, VMALLOC + 5 * BLOCK, 2),
-        |_| HOLE | KERNEL_DATA & !NOT_BLOCK,
-        refused(Reason::BadTarget, FrameType::Inner),
+        |_| HOLE | (DEVICE | PXN | UXN) & !NOT_BLOCK,
+        nowhere(Reason::NotMemory),
+    ),
+    planted(
+        "I15: a page between the banks that is no device",
+        (KERNEL, FREE, 3),
+        |_| (BETWEEN + PAGE) | DEVICE | PXN | UXN,
+        nowhere(Reason::NotMemory),
+    ),
+    planted(
+        "a device between the banks as memory",
+        (KERNEL, FREE, 3),
+        |_| BETWEEN | KERNEL_DATA,
+        nowhere(Reason::BadAttributes),
     ),
     planted(
         "I10: text, not cached",

@@ -9,7 +9,7 @@ use super::bits;
 use super::checks::Checks;
 use crate::address::ENTRIES;
 use crate::devices::DeviceList;
-use crate::frames::{FrameTable, FrameType, type_of};
+use crate::frames::{FrameTable, FrameType, NO_FRAME, type_of};
 use crate::placement::Range;
 
 /// MAIR index of Normal memory that would be tagged if the CPU had tags: the linear map uses it.
@@ -59,10 +59,15 @@ pub(super) fn check_block<C: Checks>(
     check_bits::<C>(leaf | bits::TABLE, false)?;
     match frames.words(output, ENTRIES) {
         Some(words) if words.iter().all(|word| *word == 0) => Ok(()),
-        Some(_) if !C::TARGET => Ok(()),
-        Some(_) => Err(Reason::BadTarget),
+        Some(words) if words.iter().any(|word| *word != NO_FRAME) => {
+            if C::TARGET {
+                Err(Reason::BadTarget)
+            } else {
+                Ok(())
+            }
+        }
         // A block that is RAM in part is on no list of devices.
-        None => check_device(devices, output, BLOCK_SIZE, leaf, false),
+        _ => check_device(devices, output, BLOCK_SIZE, leaf, false),
     }
 }
 
