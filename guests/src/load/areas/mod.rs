@@ -42,7 +42,7 @@ const fn area(name: &'static str, body: fn() -> Result<()>) -> Area {
 }
 
 /// All of them, in the order in which they run.
-pub const ALL: [Area; 37] = [
+pub const ALL: [Area; 38] = [
     area("fork", processes::fork_and_exec),
     area("fork-bomb", processes::bomb),
     area("fork-memory-limit", processes::memory_limit),
@@ -63,6 +63,7 @@ pub const ALL: [Area; 37] = [
     area("compaction", compaction::compaction),
     area("ext4", disk::ext4),
     area("swap", swap::page_out),
+    area("swap-given-up", swap::given_up),
     area("swap-pressure", swap::pressure),
     area("oom-kill", exhaustion::oom_kill),
     area("tcp", network::tcp),

@@ -4,13 +4,15 @@
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::Error;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
 use super::disk::Disk;
+use super::files;
 use crate::child::Child;
 use crate::memory::{Mapping, PAGE};
 
@@ -109,6 +111,36 @@ pub fn page_out() -> Result<()> {
     ensure!(used()? > 0, "no swap is in use");
     swap.off()?;
     memory.check(5)
+}
+
+/// Private pages of a file that are in swap are given up: what the file has is there again.
+pub fn given_up() -> Result<()> {
+    let swap = Swap::on(32 << 20)?;
+    let path = Path::new("/tmp/load-given-up");
+    let bytes: usize = 8 << 20;
+    let file = files::create(path, bytes)?;
+    let shared = Mapping::of_file(file.as_fd(), bytes)?;
+    shared.stamp(1);
+    let private = Mapping::private_of_file(file.as_fd(), bytes)?;
+    private.check(1)?;
+    private.stamp(2);
+    private.advise(libc::MADV_PAGEOUT)?;
+    ensure!(used()? > 0, "no page went out");
+    private.advise(libc::MADV_DONTNEED)?;
+    private.check(1)?;
+    private.stamp(3);
+    private.advise(libc::MADV_PAGEOUT)?;
+    file.set_len((bytes / 2) as u64)?;
+    file.set_len(bytes as u64)?;
+    ensure!(
+        private.read((private.pages() - 1) * 512) == 0,
+        "what a truncation took is still there"
+    );
+    swap.off()?;
+    for page in 0..private.pages() / 2 {
+        private.check_page(page, 3)?;
+    }
+    Ok(fs::remove_file(path)?)
 }
 
 /// More memory than there is. Most of what there is gets locked: looking through all of it for
