@@ -28,6 +28,9 @@
 #define POOL_LEAST		SZ_4M
 #define POOL_MOST		SZ_64M
 
+/* Some block may be one that the inner domain cannot take; so many are tried. */
+#define POOL_TRIES		4
+
 /* Do not give back what would leave fewer free frames than this. */
 #define POOL_KEEP		256
 
@@ -107,10 +110,13 @@ static bool hand_in(struct page *first)
 	if (!result.status)
 		return true;
 
+	/* Another block would fare no better */
+	if (result.status == DONJON_ERR_NO_MEMORY ||
+	    result.value == DONJON_REASON_NO_ROOM)
+		refused_until = jiffies + HZ;
 	result.value <<= 32;
 	donjon_table_refused("block for the pool", page_to_phys(first), 0,
 			     result, _RET_IP_);
-	refused_until = jiffies + HZ;
 	return false;
 }
 
@@ -124,25 +130,26 @@ static void free_block(struct page *first)
 	}
 }
 
-static bool add(gfp_t gfp)
+static struct page *find_block(gfp_t gfp)
 {
-	unsigned int order = get_order(POOL_BLOCK_SIZE), i;
-	struct pool_block *block;
+	unsigned int order = get_order(POOL_BLOCK_SIZE);
 	struct page *first;
 
-	/* The hand-over names the reserved blocks only */
-	if (!donjon_live && donjon_present())
-		return false;
-	if (time_before(jiffies, refused_until))
-		return false;
+	gfp = (gfp & ~__GFP_ZERO) | __GFP_NOWARN;
+	first = alloc_pages(gfp | __GFP_NORETRY, order) ?:
+		alloc_pages(gfp | __GFP_RETRY_MAYFAIL, order);
+	if (first)
+		split_page(first, order);
+	return first;
+}
 
-	first = alloc_pages((gfp & ~__GFP_ZERO) | __GFP_NOWARN, order);
-	if (!first)
-		return false;
-	split_page(first, order);
-	block = kzalloc(sizeof(*block), GFP_KERNEL);
+static bool add(struct page *first)
+{
+	struct pool_block *block = kzalloc(sizeof(*block), GFP_KERNEL);
+	unsigned int i;
+
 	if (!block)
-		goto free_pages;
+		return false;
 	block->first = first;
 	if (xa_err(xa_store(&blocks, block_number(first), block, GFP_KERNEL)))
 		goto free_block;
@@ -161,19 +168,40 @@ erase:
 	xa_erase(&blocks, block_number(first));
 free_block:
 	kfree(block);
-free_pages:
-	free_block(first);
 	return false;
+}
+
+static bool may_grow(void)
+{
+	/* The hand-over names the reserved blocks only */
+	if (!donjon_live && donjon_present())
+		return false;
+	return !time_before(jiffies, refused_until);
 }
 
 /* One block more, or somebody else was quicker. */
 bool donjon_pool_grow(gfp_t gfp)
 {
+	struct page *refused[POOL_TRIES];
+	unsigned int count = 0;
+	struct page *first;
 	bool grown;
 
 	mutex_lock(&blocks_mutex);
-	grown = READ_ONCE(donjon_pool.stats.free) ||
-		add(gfp | __GFP_NORETRY) || add(gfp | __GFP_RETRY_MAYFAIL);
+	grown = READ_ONCE(donjon_pool.stats.free);
+	while (!grown && may_grow() && count < ARRAY_SIZE(refused)) {
+		first = find_block(gfp);
+		if (!first)
+			break;
+		grown = add(first);
+		if (!grown)
+			refused[count++] = first;
+	}
+	if (count == ARRAY_SIZE(refused))
+		refused_until = jiffies + HZ;
+	/* Not before: it would be the first to be offered again */
+	while (count)
+		free_block(refused[--count]);
 	mutex_unlock(&blocks_mutex);
 	return grown;
 }

@@ -146,6 +146,9 @@
 #ifdef CONFIG_BPF_JIT_ALWAYS_ON
 #error "CONFIG_DONJON needs CONFIG_BPF_JIT_ALWAYS_ON=n: before the hand-over programs run in the interpreter"
 #endif
+#ifdef CONFIG_PREEMPTION
+#error "CONFIG_DONJON needs CONFIG_PREEMPT_NONE or CONFIG_PREEMPT_VOLUNTARY: a task that is preempted before a store to a table would make it after the hand-over"
+#endif
 #ifdef CONFIG_KGDB
 #error "CONFIG_DONJON needs CONFIG_KGDB=n: a debugger would write text and registers from outside"
 #endif
