@@ -26,6 +26,15 @@ const MACHINES: [(&str, u32, Switch); 3] = [
     ("cortex-a57", 4, Switch::Asid),
     ("cortex-a53", 4, Switch::Tlbi),
 ];
+/// All areas, then what the kernel thought of it: nobody did anything wrong.
+const ALL: &str = "\
+donjon-load
+dmesg | grep -A 9 'WARNING: \\|BUG: \\|Internal error: ' | sed 's/^/complaint: /'
+sed -n 's/^refusals: /load: refusals: /p' /sys/kernel/security/donjon/status 2>/dev/null
+tail -n +2 /sys/kernel/security/donjon/refusals 2>/dev/null
+exit 0
+";
+const REFUSALS: &str = "refusals";
 const STRESS: &str = "donjon-load stress --seconds 20 --cpus 4";
 
 /// A test for each machine, and a mixture of the heavy areas.
@@ -59,8 +68,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 type Verdicts = BTreeMap<String, String>;
 
 fn compare(host: &HostArguments, cpu: &str, cpus: u32, switch: Switch) -> Result<()> {
-    let native = verdicts(host, cpu, cpus, Switch::None, "donjon-load")?;
-    let protected = verdicts(host, cpu, cpus, switch, "donjon-load")?;
+    let native = verdicts(host, cpu, cpus, Switch::None, ALL)?;
+    let protected = verdicts(host, cpu, cpus, switch, ALL)?;
     ensure!(!native.is_empty(), "no area ran");
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
@@ -75,6 +84,8 @@ fn compare(host: &HostArguments, cpu: &str, cpus: u32, switch: Switch) -> Result
     }
     println!("{table}");
     ensure!(wrong.is_empty(), "wrong: {}", wrong.join(" "));
+    let refusals = protected.get(REFUSALS).map_or("no", String::as_str);
+    ensure!(refusals == "0", "{refusals} calls were refused");
     Ok(())
 }
 
@@ -97,7 +108,12 @@ fn verdicts(
     let image = scratch.path().join("disk");
     disk::ext4(&image, DISK_MEBIBYTES, None)?;
     boot.disk = Some(image);
-    Ok(parse(&says(&boot, command, TIMEOUT)?.text))
+    let text = says(&boot, command, TIMEOUT)?.text;
+    ensure!(
+        !text.contains("complaint: "),
+        "the kernel complained:\n{text}"
+    );
+    Ok(parse(&text))
 }
 
 fn parse(text: &str) -> Verdicts {
