@@ -26,15 +26,15 @@ const MACHINES: [(&str, u32, Switch); 3] = [
     ("cortex-a57", 4, Switch::Asid),
     ("cortex-a53", 4, Switch::Tlbi),
 ];
-/// All areas, then what the kernel thought of it: nobody did anything wrong.
+/// All areas, then what the kernel and the inner domain thought of it: nobody did anything wrong.
+/// A pool that may not grow any more is no wrong, either.
 const ALL: &str = "\
 donjon-load
 dmesg | grep -A 9 'WARNING: \\|BUG: \\|Internal error: ' | sed 's/^/complaint: /'
-sed -n 's/^refusals: /load: refusals: /p' /sys/kernel/security/donjon/status 2>/dev/null
-tail -n +2 /sys/kernel/security/donjon/refusals 2>/dev/null
+tail -n +2 /sys/kernel/security/donjon/refusals 2>/dev/null |
+    grep -v '\"no pool has room\"' | sed 's/^/complaint: refused: /'
 exit 0
 ";
-const REFUSALS: &str = "refusals";
 const STRESS: &str = "donjon-load stress --seconds 20 --cpus 4";
 
 /// A test for each machine, and a mixture of the heavy areas.
@@ -84,8 +84,6 @@ fn compare(host: &HostArguments, cpu: &str, cpus: u32, switch: Switch) -> Result
     }
     println!("{table}");
     ensure!(wrong.is_empty(), "wrong: {}", wrong.join(" "));
-    let refusals = protected.get(REFUSALS).map_or("no", String::as_str);
-    ensure!(refusals == "0", "{refusals} calls were refused");
     Ok(())
 }
 
@@ -111,7 +109,7 @@ fn verdicts(
     let text = says(&boot, command, TIMEOUT)?.text;
     ensure!(
         !text.contains("complaint: "),
-        "the kernel complained:\n{text}"
+        "somebody complained:\n{text}"
     );
     Ok(parse(&text))
 }
