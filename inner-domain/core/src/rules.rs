@@ -95,6 +95,8 @@ pub struct Rules<'a, C: Checks = Configured> {
     growth: Option<growth::Growth>,
     /// What the items of a list have cost so far.
     effort: u32,
+    /// Virtual address of the page that VBAR_EL1 is in, from the hand-over on.
+    vectors: Option<u64>,
     checks: core::marker::PhantomData<C>,
 }
 
@@ -137,6 +139,7 @@ impl<'a, C: Checks> Rules<'a, C> {
             linear_offset: None,
             growth: None,
             effort: 0,
+            vectors: None,
             checks: core::marker::PhantomData,
         }
     }
@@ -166,10 +169,26 @@ impl<'a, C: Checks> Rules<'a, C> {
             level,
             user,
         };
+        if C::VECTORS && !user && self.shows_vectors(place) {
+            return Err(Reason::NotText);
+        }
         match level.next() {
             None => self.write_page(hw, place, value),
             Some(_) => self.write_table(hw, place, value),
         }
+    }
+
+    /// From now on nothing is changed through which the page at `va` is translated. The frame of
+    /// the vectors is nobody's to write; but VBAR_EL1 is an address, and another frame there
+    /// would be other vectors.
+    pub const fn keep_vectors(&mut self, va: u64) {
+        self.vectors = Some(va);
+    }
+
+    fn shows_vectors(&self, place: links::Place) -> bool {
+        let start = self.address(place);
+        self.vectors
+            .is_some_and(|it| it.wrapping_sub(start) < place.level.size())
     }
 
     /// Begins a list: [`is_tired`](Self::is_tired) is about what follows.

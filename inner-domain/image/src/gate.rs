@@ -46,7 +46,8 @@ pub const WEAKENED: u64 = cfg!(feature = "weaken-no-narrow") as u64
     | (cfg!(feature = "weaken-firmware") as u64) << 15
     | (cfg!(feature = "weaken-buffer") as u64) << 16
     | (cfg!(feature = "weaken-vectors") as u64) << 17
-    | (cfg!(feature = "trace-steps") as u64) << 18;
+    | (cfg!(feature = "trace-steps") as u64) << 18
+    | (cfg!(feature = "weaken-vectors-page") as u64) << 19;
 
 /// `TCR_EL1` of this image's inner view.
 pub const INNER: u64 = match SWITCH_MODE {

@@ -8,3 +8,4 @@ mod kernel_leaves;
 mod planted;
 mod tables;
 mod user_leaves;
+mod vectors;

@@ -26,6 +26,8 @@ pub trait Checks {
     const EXECUTE: bool = true;
     /// The linear map shows the pools read-only.
     const POOL: bool = true;
+    /// The page of the vectors stays mapped as it is.
+    const VECTORS: bool = true;
 }
 
 /// All checks, but for the one that a cargo feature of a test build leaves out.
@@ -43,4 +45,5 @@ impl Checks for Configured {
     const FLUSH: bool = !cfg!(feature = "weaken-flush");
     const EXECUTE: bool = !cfg!(feature = "weaken-execute");
     const POOL: bool = !cfg!(feature = "weaken-pool");
+    const VECTORS: bool = !cfg!(feature = "weaken-vectors-page");
 }

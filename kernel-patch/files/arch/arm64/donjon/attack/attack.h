@@ -113,6 +113,8 @@ struct donjon_result reply_log(u64 pa);
 /* What a refusal's record has before the two words of its caller's choice. */
 #define REPLY_HEADER	(6 * sizeof(u64))
 
+/* Make the page at this address text. */
+struct donjon_result seal_page(unsigned long va);
 /* A whole page of one word. */
 void seal_page_of(u32 word);
 /* Find the instruction in all that is executable; run it with the value in x0. */

@@ -110,7 +110,7 @@ static void free_page_of_code(u64 va, u64 unused)
 	vfree((void *)va);
 }
 
-static struct donjon_result seal_page(unsigned long va)
+struct donjon_result seal_page(unsigned long va)
 {
 	struct donjon_result result;
 
