@@ -167,11 +167,13 @@ impl Window {
 
 /// Devices that write memory on command or reach into CPUs, by their `compatible` strings; those
 /// that end in `*` by how they begin.
-const WITHHELD: [&str; 26] = [
+const WITHHELD: [&str; 27] = [
     // Copies what it is told to anywhere.
     "qemu,fw-cfg-mmio",
     // Writes its tables and the pending bits of LPIs.
     "arm,gic-v3-its",
+    // Writes its event queue and the answers to its commands.
+    "arm,smmu-v3",
     // Debug and trace: reads and writes memory through a CPU, or stops it.
     "arm,coresight-*",
     "arm,embedded-trace-*",

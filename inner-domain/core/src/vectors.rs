@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Do Linux's vectors compare `TCR_EL1` before anything else?
 
+use donjon_abi::layout::PAGE_SIZE;
 use donjon_abi::tcr::OUTER;
 
 /// Bytes of a slot.
@@ -9,13 +10,17 @@ const SLOT: u64 = 0x80;
 const SLOTS: u64 = 8;
 const SCRATCH: u32 = 18;
 
-/// The first slot for exceptions from EL1 that does not begin with the exact comparison; none if
-/// all do. `word` gives the instruction at an offset in the vectors.
-pub fn slot_without_comparison(word: impl Fn(u64) -> u32) -> Option<u64> {
+/// The first slot for exceptions from EL1 that does not begin with the exact comparison, or from
+/// which a mismatch does not lead to the same page, which nobody changes; none if all do. `word`
+/// gives the instruction at an offset in the vectors at virtual address `vectors`.
+pub fn slot_without_comparison(vectors: u64, word: impl Fn(u64) -> u32) -> Option<u64> {
     let compares = |slot: u64| {
         let at = |index: u64| word(slot * SLOT + index * 4);
         let begins = (0..).zip(COMPARISON).all(|(index, it)| at(index) == it);
-        begins && is_branch_unless_zero(at(COMPARISON.len() as u64))
+        let branch = COMPARISON.len() as u64;
+        let address = vectors + slot * SLOT + branch * 4;
+        let target = unless_zero(at(branch)).map(|offset| address.wrapping_add_signed(offset));
+        begins && target.is_some_and(|it| it / PAGE_SIZE == vectors / PAGE_SIZE)
     };
     (0..SLOTS).find(|slot| !compares(*slot) && !cfg!(feature = "weaken-vectors"))
 }
@@ -40,9 +45,14 @@ const fn subtract(immediate: u64, shifted: u32) -> u32 {
     0xd100_0000 | shifted << 22 | (immediate as u32) << 10 | SCRATCH << 5 | SCRATCH
 }
 
-/// CBNZ x18, anywhere.
-const fn is_branch_unless_zero(word: u32) -> bool {
-    word & 0xff00_001f == 0xb500_0000 | SCRATCH
+/// Where CBNZ x18 leads, in bytes from itself; none for another instruction.
+const fn unless_zero(word: u32) -> Option<i64> {
+    if word & 0xff00_001f != 0xb500_0000 | SCRATCH {
+        return None;
+    }
+    // Bits 23 to 5, a signed number of words.
+    let words = (word << 8).cast_signed() >> 13;
+    Some(words as i64 * 4)
 }
 
 #[cfg(test)]
@@ -59,8 +69,10 @@ mod tests {
         words
     }
 
+    const VECTORS: u64 = 0xffff_c000_8001_1000;
+
     fn found(words: &[u32; 512]) -> Option<u64> {
-        slot_without_comparison(|offset| words[offset as usize / 4])
+        slot_without_comparison(VECTORS, |offset| words[offset as usize / 4])
     }
 
     #[test]
@@ -77,6 +89,23 @@ mod tests {
         let mut words = vectors();
         words[8 * 32] = 0;
         assert_eq!(found(&words), None);
+    }
+
+    #[test]
+    fn a_mismatch_stays_in_the_page() {
+        // The branch of slot 2 is at 0x118.
+        for (offset, slot) in [
+            (0xee4, None),
+            (0xee8, Some(2)),
+            (-0x118, None),
+            (-0x11c, Some(2)),
+        ] {
+            let mut words = vectors();
+            let field = ((offset / 4) as u32 & 0x7_ffff) << 5;
+            words[2 * 32 + 6] = 0xb500_0012 | field;
+            assert_eq!(unless_zero(words[2 * 32 + 6]), Some(offset));
+            assert_eq!(found(&words), slot, "{offset:#x}");
+        }
     }
 
     /// What the words compute, for some values.

@@ -91,11 +91,12 @@ fn measured(
     epitaph::join_if_stopping();
     let before = cpu::cycles();
     let outcome = handler(arguments);
-    if let (Some(before), Some(after)) = (before, cpu::cycles()) {
-        block.note_duration(function, after.wrapping_sub(before));
-    }
     if let Err(refusal) = &outcome {
         note_refusal(block, function, arguments, refusal);
+    }
+    // What a refusal takes is part of the call.
+    if let (Some(before), Some(after)) = (before, cpu::cycles()) {
+        block.note_duration(function, after.wrapping_sub(before));
     }
     CallResult::new(outcome)
 }

@@ -25,9 +25,9 @@ pub enum Progress {
     Done,
 }
 
-/// Entries after which a slice ends. With the table that it ends in it looks at 1,800 at most,
-/// ten instructions each.
-const ENTRIES_PER_SLICE: usize = 5 * ENTRIES / 2;
+/// Entries after which a slice ends. With the table that it ends in it looks at 1,536 at most,
+/// ten instructions each; a refusal takes some 2,500 more.
+const ENTRIES_PER_SLICE: usize = 2 * ENTRIES;
 /// What looking at a frame that is no leaf table costs, in entries.
 const FRAME_COST: usize = 3;
 /// Frames that one slice may fill with zeros and clean.

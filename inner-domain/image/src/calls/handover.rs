@@ -96,7 +96,7 @@ fn check_vectors(
         let words = unsafe { physical::items::<u32>(start + offset, 1) };
         words.last().unwrap_or(0)
     };
-    match vectors::slot_without_comparison(word) {
+    match vectors::slot_without_comparison(said.vectors, word) {
         Some(slot) => refuse("no comparison in the vector slot", slot),
         None => Ok(()),
     }
