@@ -13,7 +13,7 @@ use super::snapshot::Linux;
 
 /// Reads the symbols of `vmlinux`. Where the image is in memory is not known yet.
 pub fn symbols(vmlinux: &Path) -> Result<Linux> {
-    let address = reader(vmlinux)?;
+    let address = addresses(vmlinux)?;
     Ok(Linux {
         image: address("_text")?,
         physical: 0,
@@ -27,12 +27,12 @@ pub fn symbols(vmlinux: &Path) -> Result<Linux> {
 
 /// The boot stage's page that stays, as offsets in its image.
 pub fn stay(boot: &Path) -> Result<Range<u64>> {
-    let address = reader(boot)?;
+    let address = addresses(boot)?;
     Ok(address("boot_stay_start")?..address("boot_stay_end")?)
 }
 
 /// Addresses of the symbols of an ELF file, by name.
-pub fn reader(path: &Path) -> Result<impl Fn(&str) -> Result<u64>> {
+pub fn addresses(path: &Path) -> Result<impl Fn(&str) -> Result<u64>> {
     let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
     let file = object::File::parse(&*bytes)?;
     let symbols: std::collections::HashMap<String, u64> = file

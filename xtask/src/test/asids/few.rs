@@ -33,7 +33,7 @@ pub struct Asids {
 impl Asids {
     /// Finds it, in a kernel with these symbols.
     pub fn find(vmlinux: &Path, snapshot: &Snapshot) -> Result<Self> {
-        let address = linux::reader(vmlinux)?;
+        let address = linux::addresses(vmlinux)?;
         let of = |name: &str| anyhow::Ok(snapshot.facts.linux.to_physical(address(name)?));
         let bitmap = |name: &str| {
             let pointer = word(snapshot, of(name)?)?;

@@ -10,10 +10,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use donjon_abi::trace::{BUFFERED, BYTES, SYMBOL, WORDS};
 use donjon_tests::trace::oracle::Words;
-use object::{Object, ObjectSymbol};
 
 use crate::audit::snapshot::Snapshot;
-use crate::audit::{self, Subject, of_stopped, roots, walk};
+use crate::audit::{self, Subject, linux, of_stopped, roots, walk};
 use crate::qemu::{Live, monitor};
 
 /// How often the machine is stopped again because a CPU was inside the inner domain.
@@ -120,10 +119,5 @@ impl donjon_tests::trace::Memory for Look {
 
 /// Where the recorder is, a virtual address of the inner view.
 pub fn recorder(inner: &Path) -> Result<u64> {
-    let bytes = fs::read(inner)?;
-    let file = object::File::parse(&*bytes)?;
-    let mut symbols = file.symbols();
-    let symbol = symbols.find(|it| it.name().is_ok_and(|name| name == SYMBOL));
-    let symbol = symbol.with_context(|| format!("{} has no {SYMBOL}", inner.display()))?;
-    Ok(symbol.address())
+    linux::addresses(inner)?(SYMBOL)
 }
