@@ -27,7 +27,7 @@ const MACHINES: [(Switch, &str, u32); 3] = [
     (Switch::Tlbi, "cortex-a53", 4),
 ];
 /// Fewer generations than this would show little.
-const GENERATIONS: u64 = 30;
+const GENERATIONS: u64 = 100;
 /// More processes than CPUs, and threads that keep a root on several CPUs. A CPU may have to wait
 /// for an ASID; nothing else is refused.
 const SCRIPT: &str = "\
