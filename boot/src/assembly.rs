@@ -10,6 +10,10 @@ use donjon_abi::tcr;
 /// Block descriptors of the first identity map: valid, AF, and XN for devices.
 const DEVICE_BLOCK_LOW: u64 = 1 | (tcr::MAIR_DEVICE as u64) << 2 | 1 << 10;
 const DEVICE_BLOCK_HIGH: u64 = 0x60;
+/// The same in one word.
+pub const DEVICE_BLOCK: u64 = DEVICE_BLOCK_LOW | DEVICE_BLOCK_HIGH << 48;
+/// Bits of a descriptor that names a table.
+pub const TABLE: u64 = 0b11;
 /// Inner shareable write-back memory.
 pub const NORMAL_BLOCK: u64 = 1 | (tcr::MAIR_NORMAL as u64) << 2 | 0b11 << 8 | 1 << 10;
 /// `EPD1`: no walks of the upper range.
@@ -42,6 +46,8 @@ unsafe extern "C" {
     pub static mut boot_arrival: Arrival;
     /// Filled in by the packer.
     pub static boot_manifest: Manifest;
+    /// Root of the boot stage's tables.
+    pub static mut boot_table_l0: [u64; 512];
     /// Level 1 table of the identity map.
     pub static mut boot_table_l1: [u64; 512];
 }

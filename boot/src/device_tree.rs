@@ -7,15 +7,17 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use donjon_abi::boot_info::{Conduit, MAX_BANKS};
-use donjon_abi::layout::PHYSICAL_END;
+use donjon_abi::layout::{PAGE_SIZE, PHYSICAL_END};
+use donjon_core::cpu_start::{self, CpuNode};
 use donjon_core::placement::Range;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::standard::NodeStandard;
 use dtoolkit::{Node, Property};
 
-use crate::devices;
+use crate::devices::{self, Devices};
 use crate::failure::Failure;
+use crate::reserved::Reserved;
 
 /// Reads the device tree at a physical address.
 ///
@@ -32,40 +34,50 @@ pub unsafe fn read(address: u64) -> Result<Fdt<'static>, Failure> {
     Fdt::new(bytes).map_err(|error| Failure::DeviceTree(address, error))
 }
 
-/// Physical address of the PL011 that `/chosen/stdout-path` names.
-pub fn console(tree: &Fdt) -> Option<u64> {
+/// Physical addresses of the console's registers.
+#[derive(Clone, Copy)]
+pub enum ConsoleAt {
+    /// A PL011.
+    Pl011(u64),
+    /// The small UART of a Raspberry Pi.
+    Small(u64),
+}
+
+/// The console that `/chosen/stdout-path` names.
+pub fn console(tree: &Fdt) -> Option<ConsoleAt> {
     let chosen = tree.chosen()?;
     let path = chosen.stdout_path().ok()??;
     let path = path.split(':').next()?;
-    let path = if path.starts_with('/') {
-        path
-    } else {
-        let aliases = tree.find_node("/aliases")?;
-        let alias = aliases.property(path)?;
-        return uart(tree, alias.value_as::<&str>().ok()?);
-    };
-    uart(tree, path)
+    if path.starts_with('/') {
+        return uart(tree, path);
+    }
+    let aliases = tree.find_node("/aliases")?;
+    let alias = aliases.property(path)?;
+    uart(tree, alias.value_as::<&str>().ok()?)
 }
 
-fn uart(tree: &Fdt, path: &str) -> Option<u64> {
+fn uart(tree: &Fdt, path: &str) -> Option<ConsoleAt> {
     let node = tree.find_node(path)?;
-    if !node.is_compatible("arm,pl011") {
-        return None;
+    let first = || devices::first_register(tree, path);
+    if node.is_compatible("arm,pl011") {
+        first().map(ConsoleAt::Pl011)
+    } else if node.is_compatible("brcm,bcm2835-aux-uart") {
+        first().map(ConsoleAt::Small)
+    } else {
+        None
     }
-    node.reg().ok()??.next()?.address().ok()
 }
 
-/// How PSCI is called.
-pub fn conduit(tree: &Fdt) -> Conduit {
-    let method = tree
-        .find_node("/psci")
-        .and_then(|node| node.property("method"))
-        .and_then(|method| method.value_as::<&str>().ok());
-    match method {
-        Some("hvc") => Conduit::Hvc,
-        Some("smc") => Conduit::Smc,
-        _ => Conduit::None,
-    }
+/// How PSCI is called. The calls that are made have their numbers since version 0.2. The machine
+/// `entered` us at this level.
+pub fn conduit(tree: &Fdt, entered: u64) -> Conduit {
+    let node = ["/psci", "/firmware/psci"]
+        .iter()
+        .filter_map(|path| tree.find_node(path))
+        .find(|it| it.is_compatible("arm,psci-0.2") || it.is_compatible("arm,psci-1.0"));
+    let method = node.and_then(|node| node.property("method"));
+    let method = method.and_then(|it| it.value_as::<&str>().ok());
+    cpu_start::conduit(method, entered)
 }
 
 /// Banks of RAM.
@@ -88,7 +100,7 @@ pub fn memory(tree: &Fdt) -> Result<Vec<Range>, Failure> {
     }
 }
 
-/// What is already taken: reservations, reserved memory and the initial ramdisk.
+/// What is already taken: reservations, reserved memory and the initial ramdisk, in whole pages.
 pub fn taken(tree: &Fdt) -> Result<Vec<Range>, Failure> {
     let mut taken: Vec<Range> = tree
         .memory_reservations()
@@ -99,39 +111,58 @@ pub fn taken(tree: &Fdt) -> Result<Vec<Range>, Failure> {
             taken.extend(ranges(&node)?);
         }
     }
-    if let Some(chosen) = tree.find_node("/chosen") {
-        let word = |name| {
-            let value = chosen.property(name)?;
-            let bytes = value.value();
-            Some(
-                bytes
-                    .iter()
-                    .fold(0u64, |word, byte| word << 8 | u64::from(*byte)),
-            )
-        };
-        if let (Some(start), Some(end)) = (word("linux,initrd-start"), word("linux,initrd-end")) {
-            taken.extend(Range::new(start, end));
-        }
-    }
-    Ok(taken)
+    taken.extend(initial_ramdisk(tree));
+    Ok(taken.into_iter().filter_map(whole_pages).collect())
 }
 
-/// MPIDR affinities of all CPUs.
-pub fn cpus(tree: &Fdt) -> Result<Vec<u64>, Failure> {
-    let mut mpidrs = Vec::new();
-    for cpu in tree.cpus()?.cpus() {
-        if let Some(id) = cpu.ids()?.next() {
-            let id = id
-                .as_ref()
-                .iter()
-                .fold(0u64, |id, cell| id << 32 | u64::from(cell.get()));
-            mpidrs.push(id);
-        }
-    }
-    Ok(mpidrs)
+fn whole_pages(range: Range) -> Option<Range> {
+    let end = range.end().checked_next_multiple_of(PAGE_SIZE)?;
+    Range::new(range.start() & !(PAGE_SIZE - 1), end)
 }
 
-fn ranges(node: &FdtNode) -> Result<Vec<Range>, Failure> {
+/// The initial ramdisk.
+pub fn initial_ramdisk(tree: &Fdt) -> Option<Range> {
+    let chosen = tree.find_node("/chosen")?;
+    let word = |name| {
+        let value = chosen.property(name)?;
+        let bytes = value.value().iter();
+        Some(bytes.fold(0u64, |word, byte| word << 8 | u64::from(*byte)))
+    };
+    Range::new(word("linux,initrd-start")?, word("linux,initrd-end")?)
+}
+
+/// MPIDR affinities of all CPUs, each of which PSCI starts.
+pub fn cpus(tree: &Fdt<'static>, conduit: Conduit) -> Result<Vec<u64>, Failure> {
+    let mut nodes = Vec::new();
+    let cpus = tree.cpus()?;
+    let of_all = string(&cpus, "enable-method");
+    // By type as well as by name: a CPU under another name can be started all the same.
+    let is_cpu = |node: &FdtNode<'static>| {
+        string(node, "device_type") == Some("cpu") || node.name_without_address() == "cpu"
+    };
+    for cpu in cpus.children().filter(is_cpu) {
+        let (method, status) = (string(&cpu, "enable-method"), string(&cpu, "status"));
+        let affinity = cpu.property("reg").and_then(|it| match it.value().len() {
+            4 => it.value_as::<u32>().ok().map(u64::from),
+            _ => it.value_as::<u64>().ok(),
+        });
+        nodes.push(CpuNode {
+            affinity: affinity.ok_or(Failure::CpuWithoutNumber)?,
+            enable_method: method.or(of_all),
+            status,
+        });
+    }
+    cpu_start::check(nodes.iter().copied(), conduit)?;
+    let existing = nodes.iter().filter(|it| it.exists());
+    Ok(existing.map(|it| it.affinity).collect())
+}
+
+fn string(node: &FdtNode<'static>, name: &str) -> Option<&'static str> {
+    node.property(name)?.value_as().ok()
+}
+
+/// The registers of a node, as its own bus names them.
+pub fn ranges(node: &FdtNode) -> Result<Vec<Range>, Failure> {
     let mut ranges = Vec::new();
     if let Some(registers) = node.reg()? {
         for register in registers {
@@ -144,9 +175,14 @@ fn ranges(node: &FdtNode) -> Result<Vec<Range>, Failure> {
 
 /// The tree for Linux: `withheld` is memory that it must not even map, and a node says that the
 /// inner domain is there.
-pub fn amend(tree: &Fdt, withheld: &[Range]) -> Result<Vec<u8>, Failure> {
+pub fn amend(
+    tree: &Fdt,
+    withheld: &[Range],
+    devices: &Devices,
+    memory: &Reserved,
+) -> Result<Vec<u8>, Failure> {
     let mut model = DeviceTree::from_fdt(tree);
-    devices::disable_withheld(&mut model.root);
+    devices.disable_withheld(&mut model);
     // Linux ignores all of /reserved-memory unless its cells are the root's.
     let root = cells(&tree.root())?;
     match tree.find_node("/reserved-memory") {
@@ -161,6 +197,7 @@ pub fn amend(tree: &Fdt, withheld: &[Range]) -> Result<Vec<u8>, Failure> {
         }
     }
     if let Some(reserved) = model.root.child_mut("reserved-memory") {
+        memory.disable_nodes(reserved);
         for range in withheld {
             let mut node = DeviceTreeNode::new_unchecked(format!("donjon@{:x}", range.start()));
             let mut register = encode(range.start(), root.0)?;

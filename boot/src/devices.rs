@@ -3,59 +3,127 @@
 
 extern crate alloc;
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use donjon_core::devices::{DeviceList, Window, is_withheld};
+use donjon_core::devices::{Decision, DeviceList, Effect, Rule, Window, decide};
+use donjon_core::lpis;
 use donjon_core::placement::Range;
 use dtoolkit::fdt::{Fdt, FdtNode};
-use dtoolkit::model::{DeviceTreeNode, DeviceTreeProperty};
-use dtoolkit::standard::NodeStandard;
+use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
 use dtoolkit::{Node, Property};
 
 use crate::failure::Failure;
+use crate::{identity, report};
 
-/// The registers of all devices that are enabled and not withheld. A page that a withheld device
-/// has a part of is withheld.
-pub fn allowed(tree: &Fdt) -> Result<DeviceList, Failure> {
-    let mut found = Found::default();
-    let everything = Window {
-        child: 0,
-        parent: 0,
-        size: u64::MAX,
+/// Addresses mean the same to the root's children and to a CPU.
+const ROOT_BUS: Window = Window {
+    child: 0,
+    parent: 0,
+    size: u64::MAX,
+};
+
+/// What was found.
+#[derive(Default)]
+pub struct Devices {
+    /// The pages that Linux may map. A page that a withheld device has a part of is not there.
+    pub allowed: DeviceList,
+    /// What the devices that Linux gets name with `memory-region`.
+    pub memory_regions: Vec<u32>,
+    withheld: Vec<Withheld>,
+    /// Registers of harmful devices that are not enabled: there they are all the same.
+    disabled: Vec<Range>,
+    open: Vec<(&'static Rule, usize)>,
+    interrupt_parent: Option<u32>,
+}
+
+/// A device that Linux does not get.
+struct Withheld {
+    path: String,
+    compatible: String,
+    why: &'static str,
+    registers: Vec<Range>,
+}
+
+/// Judges all devices that are enabled. `banks` is RAM, whatever a device's node says.
+pub fn survey(tree: &Fdt, banks: &[Range]) -> Result<Devices, Failure> {
+    let mut found = Devices {
+        interrupt_parent: number(&tree.root(), "interrupt-parent"),
+        ..Devices::default()
     };
     for node in tree.root().children() {
-        collect(node, &[everything], &mut found)?;
+        collect(node, "", &[ROOT_BUS], true, &mut found)?;
     }
-    for range in found.withheld {
-        found.allowed.remove(range)?;
+    let mut allowed = found.allowed;
+    let withheld = found.withheld.iter().flat_map(|it| &it.registers);
+    for range in withheld.chain(&found.disabled).chain(banks) {
+        allowed.remove(*range)?;
     }
-    Ok(found.allowed)
+    found.allowed = allowed;
+    Ok(found)
 }
 
-/// Tells Linux that what is withheld is not there.
-pub fn disable_withheld(node: &mut DeviceTreeNode) {
-    for child in node.children_mut() {
-        if withheld(child) {
-            child.add_property(DeviceTreeProperty::new_unchecked("status", "disabled"));
+impl Devices {
+    /// Says what is withheld, and what is mapped although it can do harm.
+    pub fn report(&self) {
+        for it in &self.withheld {
+            let (path, compatible, why) = (&it.path, &it.compatible, it.why);
+            report::line(&format_args!("withheld: {path} ({compatible}): {why}"));
         }
-        disable_withheld(child);
+        for (rule, count) in &self.open {
+            let (compatible, reason) = (rule.compatible, rule.reason);
+            report::line(&format_args!("open: {count} of {compatible}: {reason}"));
+        }
     }
-}
 
-#[derive(Default)]
-struct Found {
-    allowed: DeviceList,
-    withheld: Vec<Range>,
+    /// Tells Linux that what is withheld is not there.
+    pub fn disable_withheld(&self, tree: &mut DeviceTree) {
+        for it in &self.withheld {
+            if let Some(node) = tree.find_node_mut(&it.path) {
+                node.add_property(DeviceTreeProperty::new_unchecked("status", "disabled"));
+            }
+        }
+    }
 }
 
 /// Adds a node on a bus and everything below it. `bus` says where the bus's addresses appear to
-/// a CPU.
-fn collect(node: FdtNode, bus: &[Window], found: &mut Found) -> Result<(), Failure> {
-    if !is_enabled(&node) || is_memory(&node) {
+/// a CPU. What is not `enabled` is not mapped, and not reported; but it may share a page.
+fn collect(
+    node: FdtNode,
+    parent: &str,
+    bus: &[Window],
+    enabled: bool,
+    found: &mut Devices,
+) -> Result<(), Failure> {
+    if is_memory(&node) {
         return Ok(());
     }
-    let withheld = withheld(&node);
+    let enabled = enabled && is_enabled(&node);
+    let path = format!("{parent}/{}", node.name());
+    let is_pci = has_type(&node, b"pci\0");
+    let registers = registers(&node, bus, is_pci)?;
+    if !enabled {
+        let names: Vec<&str> = node.compatible().into_iter().flatten().collect();
+        if let Decision::Withheld(_) = decide(names.iter().copied()) {
+            found.disabled.extend(registers);
+        }
+    } else if !registers.is_empty() {
+        add(&node, &path, registers, found)?;
+    }
+    let below = if is_pci { None } else { windows(&node, bus)? };
+    // Below a node without `ranges` there is nothing that a CPU can address.
+    if let Some(below) = below {
+        for child in node.children() {
+            collect(child, &path, &below, enabled, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where a CPU finds the registers of a device.
+fn registers(node: &FdtNode, bus: &[Window], is_pci: bool) -> Result<Vec<Range>, Failure> {
     let mut registers = Vec::new();
     // CPUs and the like have a `reg` with numbers that are not addresses: without a size.
     if let Some(list) = node.reg()? {
@@ -63,7 +131,6 @@ fn collect(node: FdtNode, bus: &[Window], found: &mut Found) -> Result<(), Failu
             registers.extend(Range::with_size(register.address()?, register.size()?));
         }
     }
-    let is_pci = has_type(&node, b"pci\0");
     if is_pci && let Some(windows) = node.ranges()? {
         // Where the registers of the devices behind it appear.
         for window in windows {
@@ -73,21 +140,92 @@ fn collect(node: FdtNode, bus: &[Window], found: &mut Found) -> Result<(), Failu
             ));
         }
     }
-    for range in registers.iter().filter_map(|it| translate(bus, *it)) {
-        if withheld {
-            found.withheld.push(range);
-        } else {
-            found.allowed.add(range)?;
+    let translated = registers.iter().filter_map(|it| translate(bus, *it));
+    Ok(translated.collect())
+}
+
+/// Judges one device.
+fn add(
+    node: &FdtNode,
+    path: &str,
+    registers: Vec<Range>,
+    found: &mut Devices,
+) -> Result<(), Failure> {
+    let names: Vec<&str> = node.compatible().into_iter().flatten().collect();
+    let why = match decide(names.iter().copied()) {
+        Decision::Mapped(rule) => {
+            if rule.compatible == "arm,gic-v3" {
+                without_lpis(node, &registers)?;
+            }
+            if rule.effect == Effect::Open {
+                note(&mut found.open, rule);
+            }
+            for range in registers {
+                found.allowed.add(range)?;
+            }
+            let regions = node.property("memory-region");
+            let regions = regions.map(|it| it.value().to_vec()).unwrap_or_default();
+            let phandles = regions.as_chunks::<4>().0;
+            let phandles = phandles.iter().map(|it| u32::from_be_bytes(*it));
+            found.memory_regions.extend(phandles);
+            return Ok(());
         }
+        Decision::Withheld(why) => why,
+    };
+    // Linux would only say that it has none.
+    let phandle = number(node, "phandle");
+    if phandle.is_some() && phandle == found.interrupt_parent {
+        let compatible = names.first().copied().unwrap_or_default();
+        return Err(Failure::InterruptController(String::from(compatible), why));
     }
-    let below = if is_pci { None } else { windows(&node, bus)? };
-    // Below a node without `ranges` there is nothing that a CPU can address.
-    if let Some(below) = below {
-        for child in node.children() {
-            collect(child, &below, found)?;
+    found.withheld.push(Withheld {
+        path: String::from(path),
+        compatible: String::from(names.first().copied().unwrap_or("-")),
+        why,
+        registers,
+    });
+    Ok(())
+}
+
+fn note(open: &mut Vec<(&'static Rule, usize)>, rule: &'static Rule) {
+    match open.iter_mut().find(|(it, _)| *it == rule) {
+        Some((_, count)) => *count += 1,
+        None => open.push((rule, 1)),
+    }
+}
+
+/// That no redistributor of a GICv3 keeps tables in memory. The first registers are the
+/// distributor's.
+fn without_lpis(node: &FdtNode, registers: &[Range]) -> Result<(), Failure> {
+    let regions = number(node, "#redistributor-regions").unwrap_or(1) as usize;
+    for region in registers.iter().skip(1).take(regions) {
+        let typer = |offset| {
+            identity::device(region.start() + offset + lpis::TYPER).map_or(u64::MAX, |address| {
+                // SAFETY: a register of a redistributor, by the device tree, mapped as a device.
+                unsafe { (address as *const u64).read_volatile() }
+            })
+        };
+        if let Some(offset) = lpis::first_with_lpis(region.size(), typer) {
+            return Err(Failure::Lpis(region.start() + offset));
         }
     }
     Ok(())
+}
+
+/// Where a CPU finds the first register of the device at `path`.
+pub fn first_register(tree: &Fdt, path: &str) -> Option<u64> {
+    let mut bus = vec![ROOT_BUS];
+    let mut names = path.split('/').filter(|it| !it.is_empty()).peekable();
+    let mut node = tree.root();
+    while let Some(name) = names.next() {
+        node = node.child(name)?;
+        if names.peek().is_some() {
+            bus = windows(&node, &bus).ok()??;
+        }
+    }
+    let register = node.reg().ok()??.next()?;
+    let range = Range::with_size(register.address().ok()?, register.size().ok()?)?;
+    translate(&bus, range).map(Range::start)
 }
 
 /// The windows of the bus that `node` is, as a CPU sees them; none if it is no such bus.
@@ -117,9 +255,8 @@ fn translate(bus: &[Window], range: Range) -> Option<Range> {
     bus.iter().find_map(|window| window.translate(range))
 }
 
-fn withheld(node: &impl Node) -> bool {
-    node.compatible()
-        .is_some_and(|mut list| list.any(is_withheld))
+fn number(node: &FdtNode, name: &str) -> Option<u32> {
+    node.property(name)?.value_as::<u32>().ok()
 }
 
 fn is_enabled(node: &FdtNode) -> bool {

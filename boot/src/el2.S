@@ -73,16 +73,40 @@
     tbz     x1, #0, 4f
     msr     s3_4_c12_c11_0, xzr         // ICH_HCR_EL2
 
-    // FEAT_HCX: memory copy instructions work, TCR2_EL1 and SCTLR2_EL1 stay trapped.
+    // FEAT_HCX: memory copy instructions work. TCR2_EL1 and SCTLR2_EL1, where they exist, do not
+    // trap: EL1 sets them to zero and compares them, and has no other instruction that writes
+    // them. The bits are RES0 elsewhere.
 4:  mrs     x1, id_aa64mmfr1_el1
     ubfx    x1, x1, #40, #4
     cbz     x1, 5f
     mov     x1, #(1 << 11)
-    msr     s3_4_c1_c2_2, x1            // HCRX_EL2
+    mrs     x2, s3_0_c0_c7_3            // ID_AA64MMFR3_EL1
+    tst     x2, #0xf                    // TCRX
+    b.eq    41f
+    orr     x1, x1, #(1 << 14)          // TCR2En
+41: tst     x2, #0xf0                   // SCTLRX
+    b.eq    42f
+    orr     x1, x1, #(1 << 15)          // SCTLR2En
+42: mrs     x2, s3_0_c0_c4_2            // ID_AA64PFR2_EL1
+    ubfx    x2, x2, #32, #4             // FPMR, which Linux saves with the FP registers
+    cbz     x2, 43f
+    orr     x1, x1, #(1 << 23)          // EnFPM
+43: msr     s3_4_c1_c2_2, x1            // HCRX_EL2
     // FEAT_FGT: no fine-grained trap; fields whose name begins with n trap while they are 0.
 5:  mrs     x1, id_aa64mmfr0_el1
     ubfx    x1, x1, #56, #4
     cbz     x1, 6f
+    // FEAT_FGT2: the same for what Linux uses, PMUACR_EL1, PMICNTR_EL0 and PMICFILTR_EL0. The
+    // rest is newer than Linux and traps; no instruction of EL1's writes it.
+    cmp     x1, #2
+    b.lo    51f
+    mov     x1, #0x1c
+    msr     s3_4_c3_c1_0, x1            // HDFGRTR2_EL2
+    msr     s3_4_c3_c1_1, x1            // HDFGWTR2_EL2
+    msr     s3_4_c3_c1_2, xzr           // HFGRTR2_EL2
+    msr     s3_4_c3_c1_3, xzr           // HFGWTR2_EL2
+    msr     s3_4_c3_c1_7, xzr           // HFGITR2_EL2
+51:
     movz    x1, #0xfff4, lsl #48        // bits 63 to 52 and 50
     msr     s3_4_c1_c1_4, x1            // HFGRTR_EL2
     msr     s3_4_c1_c1_5, x1            // HFGWTR_EL2
@@ -109,4 +133,18 @@
     msr     elr_el2, x1
     isb
     eret
+.endm
+
+// At EL1 with the MMU off: TCR2_EL1 and SCTLR2_EL1, where they exist, are zero before the first
+// walk. They are UNKNOWN after a reset (DDI 0487, D24.2), and would give descriptors another
+// meaning. Uses x1.
+.macro clear_extensions
+    mrs     x1, s3_0_c0_c7_3            // ID_AA64MMFR3_EL1
+    tst     x1, #0xf                    // TCRX
+    b.eq    71f
+    msr     s3_0_c2_c0_3, xzr           // TCR2_EL1
+71: tst     x1, #0xf0                   // SCTLRX
+    b.eq    72f
+    msr     s3_0_c1_c0_3, xzr           // SCTLR2_EL1
+72: isb
 .endm

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why the machine cannot start, in plain words on the console.
 
+extern crate alloc;
+
 use core::fmt::Display;
 use core::panic::PanicInfo;
 
+use alloc::string::String;
+
+use donjon_core::cpu_start::StartError;
 use donjon_core::cpus::CpuError;
 use donjon_core::devices::TooManyDevices;
 use donjon_core::outer_range::TooManyRanges;
 use donjon_core::requirements::Unmet;
+use donjon_core::reserved::TooManyPieces;
 use donjon_core::tables::MapError;
 use donjon_hal::{cpu, firmware};
 use dtoolkit::error::{FdtParseError, PropertyError, StandardError};
@@ -33,6 +39,18 @@ pub enum Failure {
     Cpu(Unmet),
     #[error("{0}")]
     Cpus(#[from] CpuError),
+    #[error("a CPU of the device tree has no `reg` of one or two cells")]
+    CpuWithoutNumber,
+    #[error("{0}")]
+    CpuStart(#[from] StartError<'static>),
+    #[error(
+        "the redistributor at {0:#x} of the GICv3 keeps tables of LPIs in memory, and Linux could have it write anywhere: use a GICv2, or a GICv3 without LPIs (QEMU: gic-version=2, or the machine virt-6.1; its=off is not enough)"
+    )]
+    Lpis(u64),
+    #[error("the interrupt controller `{0}` is withheld: {1}")]
+    InterruptController(String, &'static str),
+    #[error("{0}")]
+    Reserved(#[from] TooManyPieces),
     #[error("{0} banks of memory are more than the {max}", max = donjon_abi::boot_info::MAX_BANKS)]
     Banks(usize),
     #[error("memory reaches up to {0:#x}; Donjon supports it below 512 GiB")]

@@ -19,6 +19,7 @@ use donjon_core::descriptor::Kind;
 use donjon_core::frames::FrameTable;
 use donjon_core::placement::Range;
 use donjon_core::rules::{MAX_TABLE_BLOCKS, PoolFrame};
+use donjon_core::shadow::{self, ASIDS};
 use donjon_core::tables::{self, Mapping};
 
 use crate::assembly::boot_arrival;
@@ -36,12 +37,13 @@ const WRITABLE: u64 = 2;
 /// some to spare.
 const TABLES: u64 = 20;
 
-/// One frame of RAM in this many may be a table: bounds the metadata that is kept for them.
-const POOL_SHARE: u64 = 16;
+/// One frame of RAM in this many may be a kernel table: bounds the metadata that is kept for them.
+const POOL_SHARE: u64 = 64;
 /// Fewest blocks of tables that there is metadata for.
 const POOL_BLOCKS_MIN: u64 = 16;
-/// Owners of the ASIDs, of 16 bits each.
-const ASIDS: u64 = 1 << 16;
+/// One page of RAM in this many is for user tables. They are a cache: with less, processes fault
+/// more often.
+const USER_SHARE: u64 = 64;
 
 /// Whether text and data are mapped in blocks, so that mode `tlbi` has few of them to invalidate.
 fn in_blocks(mode: SwitchMode) -> bool {
@@ -64,27 +66,34 @@ pub fn size(image: &Image, cpus: usize, banks: &[Range]) -> u64 {
     windows + PAGE_SIZE + pages * PAGE_SIZE + bookkeeping.iter().sum::<u64>()
 }
 
-/// What the inner domain knows about frames, pool frames and ASIDs: zeroed memory of its own.
+/// What the inner domain knows about frames, and user tables: zeroed memory of its own.
 pub struct Bookkeeping {
     /// Types of all frames.
     pub frames: Bank,
     /// Metadata of pool frames.
     pub pool: Bank,
-    /// Owners of the ASIDs.
-    pub asids: Bank,
+    /// User tables.
+    pub user_arena: Bank,
+    /// What is kept about each of their pages.
+    pub user_cells: Bank,
+    /// The user tree of each ASID.
+    pub user_trees: Bank,
 }
 
 impl Bookkeeping {
     /// Bytes of each.
-    fn sizes(banks: &[Range]) -> [u64; 3] {
+    fn sizes(banks: &[Range]) -> [u64; 5] {
         let ram: u64 = banks.iter().map(|bank| bank.size()).sum();
         let blocks =
             (ram / POOL_SHARE / BLOCK_SIZE).clamp(POOL_BLOCKS_MIN, MAX_TABLE_BLOCKS as u64);
+        let pages = (ram / USER_SHARE / PAGE_SIZE).max(shadow::LEAST_PAGES);
         let frames = hull(banks).map_or(0, FrameTable::entries_for);
         [
             frames * size_of::<u16>() as u64,
             blocks * (BLOCK_SIZE / PAGE_SIZE) * size_of::<PoolFrame>() as u64,
-            ASIDS * size_of::<u16>() as u64,
+            pages * PAGE_SIZE,
+            pages * size_of::<shadow::Cell>() as u64,
+            (ASIDS * size_of::<u32>()) as u64,
         ]
     }
 }
@@ -257,7 +266,7 @@ impl Builder {
 
     /// Takes the memory for the inner domain's books.
     pub fn take_bookkeeping(&mut self, banks: &[Range]) -> Result<Bookkeeping, Failure> {
-        let [frames, pool, asids] = Bookkeeping::sizes(banks);
+        let [frames, pool, arena, cells, trees] = Bookkeeping::sizes(banks);
         let mut take = |size| -> Result<Bank, Failure> {
             let start = self.region.take(size, PAGE_SIZE)?.as_u64();
             Ok(Bank {
@@ -268,7 +277,9 @@ impl Builder {
         Ok(Bookkeeping {
             frames: take(frames)?,
             pool: take(pool)?,
-            asids: take(asids)?,
+            user_arena: take(arena)?,
+            user_cells: take(cells)?,
+            user_trees: take(trees)?,
         })
     }
 

@@ -18,4 +18,6 @@ mod inner;
 mod measure;
 mod region;
 mod report;
+mod reserved;
 mod sequence;
+mod small_uart;

@@ -1,14 +1,56 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lines on the console, once there is one.
 
-use core::fmt::{Display, Write};
+use core::fmt::{self, Display, Write};
 
 use donjon_abi::boot_info::Conduit;
 use donjon_hal::console::Console;
 use spin::Mutex;
 
+use crate::device_tree::ConsoleAt;
+use crate::identity;
+use crate::small_uart::SmallUart;
+
+/// Where lines go.
+pub enum Line {
+    /// A PL011.
+    Pl011(Console),
+    /// The small UART of a Raspberry Pi.
+    Small(SmallUart),
+}
+
+impl Line {
+    /// The console at `at`, in the view of devices.
+    ///
+    /// # Safety
+    ///
+    /// There is a UART of that kind, and the view is there.
+    pub unsafe fn new(at: ConsoleAt) -> Option<Self> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match at {
+                ConsoleAt::Pl011(registers) => {
+                    Console::new(identity::device(registers)?).map(Self::Pl011)
+                }
+                ConsoleAt::Small(registers) => {
+                    Some(Self::Small(SmallUart::new(identity::device(registers)?)))
+                }
+            }
+        }
+    }
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        match self {
+            Self::Pl011(console) => console.write_str(text),
+            Self::Small(uart) => uart.write_str(text),
+        }
+    }
+}
+
 struct Report {
-    console: Option<Console>,
+    console: Option<Line>,
     conduit: Conduit,
 }
 
@@ -18,7 +60,7 @@ static REPORT: Mutex<Report> = Mutex::new(Report {
 });
 
 /// Where lines go from now on, and how to stop the machine after the last.
-pub fn open(console: Option<Console>, conduit: Conduit) {
+pub fn open(console: Option<Line>, conduit: Conduit) {
     *REPORT.lock() = Report { console, conduit };
 }
 

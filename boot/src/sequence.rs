@@ -3,25 +3,28 @@
 
 extern crate alloc;
 
+use alloc::vec;
 use alloc::vec::Vec;
 use core::arch::asm;
 
 use aarch64_cpu::registers::{ID_AA64MMFR0_EL1, Readable};
-use donjon_abi::boot_info::{Bank, BootInfo, MAX_BANKS};
+use donjon_abi::boot_info::{Bank, BootInfo, Conduit, MAX_BANKS};
 use donjon_abi::layout::{BLOCK_SIZE, MAX_CPUS, PAGE_SIZE, ROOT_PAGE, TABLE_BLOCK_SIZE};
 use donjon_abi::tcr;
 use donjon_core::cpus::CpuSet;
 use donjon_core::placement::{self, Range};
 use donjon_core::requirements;
-use donjon_hal::console::Console;
 use donjon_hal::cpu;
 use dtoolkit::fdt::Fdt;
 
 use crate::assembly::boot_secondary;
+use crate::device_tree::ConsoleAt;
+use crate::devices::{self, Devices};
 use crate::failure::Failure;
 use crate::image::Image;
 use crate::inner::{self, Builder};
-use crate::{device_tree, devices, heap, identity, measure, report};
+use crate::reserved::{self, Reserved};
+use crate::{device_tree, heap, identity, measure, report};
 
 /// For `start.S`: in x0 and x1.
 #[repr(C)]
@@ -39,12 +42,20 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
     // SAFETY: the boot protocol puts the device tree there; RAM near the image is mapped.
     let tree = unsafe { device_tree::read(device_tree) }?;
     let console = device_tree::console(&tree);
-    let conduit = device_tree::conduit(&tree);
-    // SAFETY: the device tree names a PL011 there, and the identity map has it as a device.
+    let conduit = device_tree::conduit(&tree, level);
+    // SAFETY: called once, before anything asks for the address of a device.
+    unsafe { identity::map_devices() };
+    // SAFETY: the device tree names a UART of this kind there, and this is where it is mapped as a
+    // device.
     report::open(
-        console.and_then(|address| unsafe { Console::new(address) }),
+        console.and_then(|it| unsafe { report::Line::new(it) }),
         conduit,
     );
+    // The inner domain can write to a PL011 alone.
+    let console = match console {
+        Some(ConsoleAt::Pl011(registers)) => Some(registers),
+        _ => None,
+    };
     report::line(&format_args!(
         "boot image {} at {image:#x}, entered at EL{level}",
         env!("CARGO_PKG_VERSION")
@@ -52,7 +63,7 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
     check_cpu()?;
 
     let image = Image::at(image)?;
-    let machine = survey(&tree, device_tree, &image)?;
+    let machine = survey(&tree, device_tree, &image, conduit)?;
     // SAFETY: these are the banks of RAM that the device tree lists.
     unsafe { identity::cover(&machine.banks) };
 
@@ -84,12 +95,17 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
         reserved_root: image.table_block()? + (ROOT_PAGE - 1) * PAGE_SIZE,
         frame_table: Bank::default(),
         pool_table: Bank::default(),
-        asid_table: Bank::default(),
-        devices: devices::allowed(&tree)?.banks(),
+        user_arena: Bank::default(),
+        user_cells: Bank::default(),
+        user_trees: Bank::default(),
+        devices: machine.devices.allowed.banks(),
+        reserved: machine.reserved.pages,
     };
     start_inner(&image, &machine, console, boot)?;
 
-    let amended = device_tree::amend(&tree, &[machine.region, image.stays()?])?;
+    let mut withheld = vec![machine.region, image.stays()?];
+    withheld.extend(machine.reserved.ranges());
+    let amended = device_tree::amend(&tree, &withheld, &machine.devices, &machine.reserved)?;
     let linux_tree = clean_for_linux(&image, &machine, &amended)?;
     report::line(&format_args!(
         "starting Linux, switch {}",
@@ -114,16 +130,32 @@ struct Machine {
     mpidrs: Vec<u64>,
     cpus: CpuSet,
     region: Range,
+    devices: Devices,
+    reserved: Reserved,
 }
 
-fn survey(tree: &Fdt, tree_address: u64, image: &Image) -> Result<Machine, Failure> {
+fn survey(
+    tree: &Fdt<'static>,
+    tree_address: u64,
+    image: &Image,
+    conduit: Conduit,
+) -> Result<Machine, Failure> {
     let banks = device_tree::memory(tree)?;
-    let mpidrs = device_tree::cpus(tree)?;
+    let mpidrs = device_tree::cpus(tree, conduit)?;
     let cpus = CpuSet::new(mpidrs.iter().copied())?;
 
     let whole = image.whole()?;
+    let devices = devices::survey(tree, &banks)?;
+    devices.report();
+    let tree_range = Range::with_size(tree_address, tree.data().len() as u64);
+    let kept: Vec<Range> = device_tree::initial_ramdisk(tree)
+        .into_iter()
+        .chain(tree_range)
+        .collect();
+    let reserved = reserved::survey(tree, &banks, &kept, &devices)?;
+    reserved.report();
     let mut taken = device_tree::taken(tree)?;
-    taken.extend(Range::with_size(tree_address, tree.data().len() as u64));
+    taken.extend(tree_range);
     if let Some(overlap) = taken.iter().find(|range| range.overlaps(whole)) {
         return Err(Failure::Overlap(overlap.start()));
     }
@@ -139,6 +171,8 @@ fn survey(tree: &Fdt, tree_address: u64, image: &Image) -> Result<Machine, Failu
         mpidrs,
         cpus,
         region,
+        devices,
+        reserved,
     })
 }
 
@@ -161,7 +195,9 @@ fn start_inner(
     let books = builder.take_bookkeeping(&machine.banks)?;
     boot.frame_table = books.frames;
     boot.pool_table = books.pool;
-    boot.asid_table = books.asids;
+    boot.user_arena = books.user_arena;
+    boot.user_cells = books.user_cells;
+    boot.user_trees = books.user_trees;
     let boot = builder.store(&boot)?;
     let region = machine.region;
     // SAFETY: the identity map covers the region. The root is complete: the inner half and the

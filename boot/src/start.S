@@ -36,6 +36,7 @@ boot_at_el1:
     movk    x1, #0x30d0, lsl #16
     msr     sctlr_el1, x1               // MMU and caches off, RES1 bits set
     isb
+    clear_extensions
     msr     cpacr_el1, xzr
 
     adr     x21, _start
@@ -150,7 +151,7 @@ boot_at_el1:
 .Ltcr:
     .quad   {TCR}                       // no walks of the upper range yet
 
-// An exception in the boot stage: say so. x0 to x2 are lost, which nobody will miss.
+// An exception in the boot stage: say so. x0 to x2 are lost, which are not needed any more.
     .balign 2048
 boot_vectors:
 .rept 16
@@ -163,6 +164,7 @@ boot_vectors:
 
     .section .bss.boot, "aw", @nobits
     .balign 4096
+    .global boot_table_l0
 boot_table_l0:
     .space  4096
     .global boot_table_l1

@@ -16,7 +16,7 @@ boot_el2_vectors:
 .endr
     .balign 128
 
-// A CPU that PSCI switched on, at EL2 or EL1 with the MMU off. Nobody else may enter the machine:
+// A CPU that PSCI switched on, at EL2 or EL1 with the MMU off. No other code enters the machine:
 // the firmware is the inner domain's to call, and Linux cannot name this page. It goes on at the
 // inner domain's `donjon_arrive`, which knows what the CPU is for.
     .global boot_secondary
@@ -27,6 +27,7 @@ boot_secondary:
     leave_el2 boot_secondary_el1
 boot_secondary_el1:
     msr     daifset, #0xf
+    clear_extensions
     adr     x4, boot_arrival
     ldp     x5, x6, [x4]
     ldp     x7, x8, [x4, #16]

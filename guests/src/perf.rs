@@ -80,6 +80,6 @@ pub fn open(attributes: Attributes, scope: Scope) -> Result<OwnedFd> {
     if event < 0 {
         return Err(Error::last_os_error());
     }
-    // SAFETY: the call returned a new descriptor that nobody else owns.
+    // SAFETY: the call returned a new descriptor, which has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(event as i32) })
 }

@@ -15,14 +15,16 @@
 pub mod memory;
 pub mod naive;
 
+use std::sync::atomic::AtomicU16;
+
 use donjon_abi::boot_info::Bank;
-use donjon_abi::call::{HANDOVER_ROOTS, Handover};
+use donjon_abi::call::Handover;
 use donjon_abi::layout;
 use donjon_core::devices::DeviceList;
 use donjon_core::frames::FrameTable;
 use donjon_core::handover::{BadInstruction, HandoverError, Machine, Summary, take_over};
 use donjon_core::placement::Range;
-use donjon_core::rules::{ASIDS, PoolFrame, Rules, Storage};
+use donjon_core::rules::{PoolFrame, Rules, Storage};
 
 pub use memory::Memory;
 
@@ -41,7 +43,7 @@ pub const TABLE_POOL: u64 = RAM + 2 * BLOCK;
 pub const TABLE_POOL_END: u64 = TABLE_POOL + 2 * BLOCK;
 /// The pool for text, one block.
 pub const TEXT_POOL: u64 = TABLE_POOL_END;
-/// Ordinary memory that users and the kernel have mapped.
+/// Ordinary memory that the kernel has mapped.
 pub const ORDINARY: u64 = TEXT_POOL + BLOCK;
 /// The inner domain's block.
 pub const INNER: u64 = RAM + 7 * BLOCK;
@@ -113,15 +115,6 @@ pub const KERNEL_DATA: u64 = NORMAL | PXN | UXN | DBM;
 pub const KERNEL_CONSTANTS: u64 = NORMAL | PXN | UXN | READ_ONLY;
 /// A kernel page of text.
 pub const KERNEL_TEXT: u64 = NORMAL | UXN | READ_ONLY;
-/// A user's page of data.
-pub const USER_DATA: u64 = NORMAL | EL0 | NON_GLOBAL | PXN | UXN | DBM;
-/// A user's page of text.
-pub const USER_TEXT: u64 = NORMAL | EL0 | NON_GLOBAL | PXN | READ_ONLY;
-
-/// Roots of the two users.
-pub const USER_ROOTS: [u64; 2] = [TABLE_POOL + 500 * PAGE, TABLE_POOL + 501 * PAGE];
-/// Where users have their text and, behind it, data and the vDSO.
-pub const USER_VA: u64 = 0x40_0000;
 /// A free frame of the pool that is not zero.
 pub const DIRTY: u64 = TABLE_POOL + 300 * PAGE;
 
@@ -161,8 +154,6 @@ impl Default for Linux {
 impl Linux {
     /// The machine at the hand-over.
     pub fn new() -> Self {
-        let mut roots = [0; HANDOVER_ROOTS];
-        roots[..2].copy_from_slice(&USER_ROOTS);
         let mut linux = Self {
             memory: Memory::default(),
             said: Handover {
@@ -175,8 +166,6 @@ impl Linux {
                 rodata_start: IMAGE_VA + CONSTANT_PAGES.start * PAGE,
                 rodata_end: IMAGE_VA + CONSTANT_PAGES.end * PAGE,
                 vectors: IMAGE_VA + VECTORS_PAGE * PAGE + 0x800,
-                root_count: 2,
-                roots,
             },
             next_table: TABLE_POOL,
             next_early: IMAGE + BSS_PAGES.start * PAGE,
@@ -185,7 +174,6 @@ impl Linux {
         linux.map_linear();
         linux.map_image();
         linux.map_rest();
-        linux.map_users();
         linux.memory.set(DIRTY + 8 * 7, 0x1234_5678_9abc_d703);
         linux
     }
@@ -198,16 +186,13 @@ impl Linux {
     ) -> Result<Summary, HandoverError> {
         let ram = [(RAM, HOLE), (SECOND_BANK, SECOND_BANK + BLOCK)].map(range);
         let frames = FrameTable::entries_for(range((RAM, SECOND_BANK + BLOCK)));
-        let mut frames = vec![0; frames as usize];
+        let frames: Vec<AtomicU16> = (0..frames).map(|_| AtomicU16::new(0)).collect();
         let mut pool = vec![PoolFrame::NEW; 8 * 512];
-        let mut asids = vec![0; ASIDS];
         let storage = Storage {
-            frames: FrameTable::new(RAM, &mut frames),
+            frames: FrameTable::new(RAM, &frames),
             pool: &mut pool,
-            asids: &mut asids,
         };
-        let reserved_root = block_page(layout::ROOT_PAGE - 1);
-        let mut rules = Rules::new(storage, devices(), root(), reserved_root);
+        let mut rules = Rules::new(storage, devices(), root());
         let machine = Machine {
             root: root(),
             table_block: range((block_page(0), block_page(16))),
@@ -230,9 +215,6 @@ impl Linux {
     pub fn new_table(&mut self) -> u64 {
         let table = self.next_table;
         self.next_table += PAGE;
-        if USER_ROOTS.contains(&table) {
-            return self.new_table();
-        }
         table
     }
 
@@ -359,25 +341,6 @@ impl Linux {
         }
         let structs = ORDINARY + BLOCK;
         self.map_kernel(VMEMMAP, 2, structs | KERNEL_DATA & !NOT_BLOCK);
-    }
-
-    /// Two users with text, data and the vDSO, which is a page of constants.
-    fn map_users(&mut self) {
-        let vdso = IMAGE + CONSTANT_PAGES.start * PAGE;
-        for (user, root) in (0..).zip(USER_ROOTS) {
-            for (page, physical, leaf) in [
-                (0, ORDINARY + (20 + user) * PAGE, USER_TEXT),
-                (1, ORDINARY + (30 + user) * PAGE, USER_DATA),
-                (2, vdso, USER_TEXT),
-                (0x10_0000, ORDINARY + 40 * PAGE, USER_DATA),
-            ] {
-                let va = USER_VA + page * PAGE;
-                self.map(root, va, 3, physical | leaf, Self::new_table);
-            }
-            // A page that is swapped out.
-            let swapped = self.entry(root, USER_VA + 5 * PAGE, 3);
-            self.memory.set(swapped, 0xffff_ffff_ffff_f0f0);
-        }
     }
 }
 

@@ -43,6 +43,8 @@ pub struct Plan {
     pub linear_start: u64,
     /// Physical address of the Linux image, a multiple of 2 MiB.
     pub image: u64,
+    /// Its virtual address, in slot 128.
+    pub image_va: u64,
     /// Page of the table block that is the root table.
     pub root_page: u64,
     /// Page of the table block that is the linear map's first level 1 table; none to leave that
@@ -62,6 +64,7 @@ impl Plan {
             ram: ram.to_vec(),
             linear_start: start,
             image: start + 16 * BLOCK,
+            image_va: IMAGE,
             root_page: layout::ROOT_PAGE,
             linear_page: Some(layout::LINEAR_L1_PAGE),
             gate_slot: layout::GATE_SLOT,
@@ -200,9 +203,9 @@ impl Machine {
 
     /// The Linux image: text by pages, executable; the rest in blocks, not executable.
     fn map_image(&mut self) {
-        let (level1, image) = (self.slot_table(128), self.plan.image);
-        let level2 = self.table_below(level1, IMAGE >> 30 & 511);
-        let first = IMAGE >> 21 & 511;
+        let (level1, image, va) = (self.slot_table(128), self.plan.image, self.plan.image_va);
+        let level2 = self.table_below(level1, va >> 30 & 511);
+        let first = va >> 21 & 511;
         let level3 = self.table_below(level2, first);
         for page in 0..TEXT_SIZE / PAGE {
             self.set(level3, page, (image + page * PAGE) | LINUX_PAGE | READ_ONLY);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The address space of a small machine, seen without the rules that guard it.
+//! The kernel's addresses on a small machine, seen without the rules that guard them.
 //!
 //! * [`memory`]: physical memory, the steps that change it, and the TLBs of all CPUs.
 //! * [`caches`]: TLBs as hostile as the architecture allows. Whatever may be walked at a moment
@@ -11,14 +11,16 @@
 //! * [`verdict`]: what the contract says of a call, decided from scratch.
 //! * [`outer`]: an outer domain that makes every call there is, mostly plausible ones, by its
 //!   [`dice`], and the [`tally`] of what came of them.
+//! * [`run`]: a sequence of its calls with all checks.
 //!
 //! Nothing here asks the rules what is right, and nothing keeps books as they do. The types of frames are read from them, because
-//! the invariants speak of types, and so are the roots of the CPUs from what a call returned.
+//! the invariants speak of types.
 
 pub mod caches;
 pub mod dice;
 pub mod memory;
 pub mod outer;
+pub mod run;
 pub mod small;
 pub mod survey;
 pub mod tally;

@@ -4,9 +4,10 @@
 //! * [`event`]: what a trace consists of.
 //! * [`descriptor`]: the little that has to be known of an entry.
 //! * [`order`]: barriers around invalidations.
-//! * [`asids`]: which root has which ASID.
+//! * [`asids`]: which tree has which ASID.
 //! * [`stale`]: what a TLB may hold that the tables no longer say.
 //! * [`oracle`] and [`links`]: the tables, and what each step may do to them.
+//! * [`users`]: what tables of users may show.
 //! * [`verdict`]: what was found.
 //!
 //! The model of [`crate::space`] walks whatever can be walked after each step. That is right, and
@@ -21,6 +22,7 @@ pub mod links;
 pub mod oracle;
 pub mod order;
 pub mod stale;
+pub mod users;
 pub mod verdict;
 
 pub use event::{Action, Event};

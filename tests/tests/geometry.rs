@@ -6,10 +6,10 @@
 #![allow(clippy::unwrap_used)]
 
 use donjon_abi::layout;
-use donjon_core::geometry::{Finding, Granule, Verdict};
+use donjon_core::geometry::{Finding, Granule, VECTORS_SIZE, VECTORS_START, Verdict};
 use donjon_core::placement::Range;
 use donjon_tests::geometry::{Report, check};
-use donjon_tests::machine::{Machine, Plan, VECTORS};
+use donjon_tests::machine::{IMAGE, Machine, Plan, VECTORS};
 
 fn gib(start: u64, end: u64) -> Range {
     Range::new(start << 30, end << 30).unwrap()
@@ -112,7 +112,7 @@ fn a_linear_map_table_outside_of_the_block_is_an_escape() {
 
 #[test]
 fn a_root_among_ordinary_pages_is_an_escape() {
-    // The tables where they belong, but what surrounds the root is anybody's.
+    // The tables where they belong, but the attacker has what surrounds the root.
     for machine in machines(|_| {}) {
         let root = machine.root();
         let alone = Range::with_size(root, layout::PAGE_SIZE).unwrap();
@@ -163,6 +163,27 @@ fn the_order_of_pages_in_the_block_matters() {
     assert_eq!(escapes(8, 13), (false, false));
     assert_eq!(escapes(8, 12), (true, false));
     assert_eq!(escapes(4, 5), (true, false));
+}
+
+#[test]
+fn the_vectors_may_be_where_the_block_is_made_for_and_not_elsewhere() {
+    let escapes = |image_va: u64| {
+        let machines = machines(|plan| plan.image_va = image_va);
+        machines.iter().any(|machine| {
+            let vectors = image_va + (VECTORS - IMAGE);
+            let reader = |address| machine.word(address);
+            let (root, block) = (machine.root(), machine.block());
+            let report = check(&reader, root, block, &[vectors, vectors + 0x780]).unwrap();
+            report.escapes().next().is_some()
+        })
+    };
+    let end = VECTORS_START + VECTORS_SIZE;
+    for bit in 24..VECTORS_SIZE.ilog2() {
+        assert!(!escapes(VECTORS_START + (1 << bit)), "bit {bit}");
+        assert!(!escapes(end - (1 << bit)), "bit {bit} from the end");
+    }
+    assert!(!escapes(VECTORS_START));
+    assert!(escapes(end), "the range is smaller than it needs to be");
 }
 
 /// Root slots whose entry, in either half, a forged geometry reads for the gate or the vectors.

@@ -20,6 +20,7 @@ mod process;
 mod progress;
 mod qemu;
 mod run;
+mod section;
 mod selftests;
 mod test;
 
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 
-use cli::{Arguments, Command, KernelArguments, Subject};
+use cli::{Arguments, Command, KernelArguments};
 use environment::Needs;
 use kernel::Variant;
 
@@ -48,12 +49,7 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Run(arguments) => run::run(arguments),
         Command::Attack(arguments) => attack::run(arguments),
         Command::Audit(arguments) => audit::run(arguments),
-        Command::Bench {
-            subject: Subject::Idc(arguments),
-        } => bench::idc(arguments).map(|()| 0),
-        Command::Bench {
-            subject: Subject::Calls(arguments),
-        } => bench::calls(arguments).map(|()| 0),
+        Command::Bench(arguments) => bench::run(arguments),
         Command::Kselftest(arguments) => selftests::run(arguments),
         Command::Test(arguments) => test::run(arguments),
         Command::Kernel(arguments) => build_kernel(arguments).map(|()| 0),

@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE, TABLE_BLOCK_SIZE};
@@ -36,7 +37,10 @@ pub fn pack(boot: &Path, inner: &Path, mode: SwitchMode, kernel: &Kernel, to: &P
     if let Some(parent) = to.parent() {
         fs::create_dir_all(parent)?;
     }
-    let unfinished = to.with_extension(format!("{}.new", std::process::id()));
+    // Tests that run beside each other may pack the same image.
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let unfinished = to.with_extension(format!("{}-{number}.new", std::process::id()));
     fs::write(&unfinished, image)
         .with_context(|| format!("writing the boot image {}", to.display()))?;
     Ok(fs::rename(unfinished, to)?)

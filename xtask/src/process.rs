@@ -100,7 +100,7 @@ fn spawn(command: &mut Command) -> Result<Child> {
         command.pre_exec(move || {
             prctl::set_pdeathsig(Signal::SIGTERM)?;
             if getppid() != parent {
-                // We died before the line above; nobody would end the child.
+                // This process died before the line above, and nothing would end the child.
                 nix::sys::signal::raise(Signal::SIGKILL)?;
             }
             Ok(())

@@ -3,6 +3,7 @@
 
 use std::io::{Write, stderr, stdout};
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -28,17 +29,22 @@ pub struct Parts {
 
 /// Builds what `machine` boots.
 pub fn prepare(host: &HostArguments, machine: Machine, variant: &InnerVariant) -> Result<Parts> {
-    let linux = Variant::of(machine.switch);
+    let linux = Variant::of(&machine);
     prepare_over(host, machine, variant, linux)
 }
 
-/// The same with a Linux of choice.
+/// The same with a Linux of choice. One build at a time, however many threads ask.
 pub fn prepare_over(
     host: &HostArguments,
     machine: Machine,
     variant: &InnerVariant,
     linux: Variant,
 ) -> Result<Parts> {
+    // Two builds at a time would wait for each other's locks, or write the same file.
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _alone = BUILDING
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     let kernel = kernel::obtain(host, linux)?;
     let busybox = guest::obtain_busybox()?;
     let initramfs = guest::base(&busybox, &bare::build_guests()?, &kernel.modules)?;
@@ -57,6 +63,7 @@ pub fn prepare_over(
             image,
             initramfs,
             disk: None,
+            device_tree: None,
             trace: None,
         },
         kernel,
@@ -101,7 +108,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         if let Some(step) = step.take() {
             step.vanish();
         }
-        // Nobody may be reading any more; the command's status is still worth having.
+        // The reader may be gone; the command's status is still worth having.
         let _ = match stream {
             Stream::Output => stdout().write_all(bytes).and_then(|()| stdout().flush()),
             Stream::Error => stderr().write_all(bytes),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Calls into the inner domain per operation, and the entries that they write: so many calls there
-//! would be if each entry were one of its own.
+//! Calls into the inner domain per operation.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,7 +12,25 @@ use crate::stats::{Column, counters};
 const PAGE: usize = 4096;
 const MIB: usize = 1 << 20;
 /// Times that each operation is repeated; the figures are means.
-const REPETITIONS: u64 = 10;
+const REPETITIONS: u64 = 30;
+
+/// Calls that fill the tables of a process.
+const FILLING: [&str; 2] = ["map", "map_block"];
+/// Calls that empty them, in part or as a whole.
+const EMPTYING: [&str; 4] = ["flush", "refresh", "clear", "free"];
+/// All that change tables.
+const CHANGING: [&str; 10] = [
+    "map",
+    "map_block",
+    "flush",
+    "refresh",
+    "clear",
+    "free",
+    "table_write",
+    "table_write_list",
+    "table_release",
+    "switch_root",
+];
 
 /// Measures every operation and prints one line for each.
 pub fn run() -> ExitCode {
@@ -32,7 +49,7 @@ pub fn run() -> ExitCode {
 }
 
 fn measure() -> Result<()> {
-    println!("# operation NAME: entries calls lists releases switches instructions");
+    println!("# operation NAME: calls maps flushes switches instructions");
     each("fork+exit", fork_and_exit)?;
     each("fork+exec", fork_and_exec)?;
     each("pipe ping-pong", ping_pong)?;
@@ -57,13 +74,7 @@ fn measure() -> Result<()> {
 
 fn each(name: &str, operation: impl Fn() -> Result<()>) -> Result<()> {
     operation()?;
-    let read = || {
-        Ok::<_, Error>([
-            counters(Column::Calls)?,
-            counters(Column::Entries)?,
-            counters(Column::Instructions)?,
-        ])
-    };
+    let read = || Ok::<_, Error>([counters(Column::Calls)?, counters(Column::Instructions)?]);
     let before = read()?;
     for _ in 0..REPETITIONS {
         operation()?;
@@ -73,23 +84,28 @@ fn each(name: &str, operation: impl Fn() -> Result<()>) -> Result<()> {
         let of = |table: &HashMap<String, u64>| table.get(function).copied().unwrap_or(0);
         (of(&after[which]) - of(&before[which])) as f64 / REPETITIONS as f64
     };
-    const CHANGING: [&str; 5] = [
-        "table_write",
-        "table_write_list",
-        "table_release",
-        "root_new",
-        "switch_root",
-    ];
-    let single = mean(0, "table_write");
-    let entries = single + mean(1, "table_write_list");
-    let lists = mean(0, "table_write_list");
-    let instructions: f64 = CHANGING.iter().map(|it| mean(2, it)).sum();
+    let sum = |which: usize, functions: &[&str]| -> f64 {
+        functions.iter().map(|it| mean(which, it)).sum()
+    };
     println!(
-        "operation {name}: {entries:.1} {:.1} {lists:.1} {:.1} {:.1} {instructions:.0}",
-        single + lists,
-        mean(0, "table_release"),
+        "operation {name}: {:.1} {:.1} {:.1} {:.1} {:.0}",
+        sum(0, &CHANGING),
+        sum(0, &FILLING),
+        sum(0, &EMPTYING),
         mean(0, "switch_root"),
+        sum(1, &CHANGING),
     );
+    let mut functions: Vec<_> = after[0].keys().collect();
+    functions.sort_unstable();
+    for function in functions {
+        let (calls, instructions) = (mean(0, function), mean(1, function));
+        if calls >= 0.5 {
+            let each = instructions / calls;
+            println!(
+                "#   {function}: {calls:.1} calls, {instructions:.0} instructions, {each:.0} each"
+            );
+        }
+    }
     std::io::stdout().flush()
 }
 

@@ -14,8 +14,6 @@ pub enum Column {
     Calls = 2,
     /// Instructions of all calls, while the cycle counter ran.
     Instructions = 4,
-    /// Table entries written.
-    Entries = 5,
     /// Instructions of the longest call, while the cycle counter ran.
     Worst = 7,
 }

@@ -46,7 +46,7 @@ impl Child {
         match unsafe { fork() }.context("fork")? {
             ForkResult::Parent { child } => {
                 drop(writer);
-                // SAFETY: a descriptor that nobody else owns any more.
+                // SAFETY: a descriptor that has no other owner any more.
                 let words = unsafe { File::from_raw_fd(reader.into_raw_fd()) };
                 Ok(Self { pid: child, words })
             }

@@ -5,6 +5,8 @@
 //! `donjon-load [AREA…]` runs areas, all of them by default, one line each:
 //! `load: AREA: ok`, `skipped: why` or `failed: why`. `donjon-load list` names them.
 //! `donjon-load stress [--seconds N] [--cpus N]` mixes the heavy ones.
+//! `donjon-load work [--times N] [--cpus N]` times a fixed amount of each kind of work, and
+//! `donjon-load huge [--times N]` 64 MiB of memory.
 
 mod areas;
 mod child;
@@ -12,6 +14,7 @@ mod memory;
 mod pool;
 mod runner;
 mod stress;
+mod work;
 
 /// Exit status: 0 if nothing failed.
 fn main() -> std::process::ExitCode {

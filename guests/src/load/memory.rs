@@ -33,16 +33,22 @@ impl Mapping {
         Self::map(0, bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, None)
     }
 
-    /// The same without a promise that there is memory for it.
+    /// The same without a promise that there is memory for it, in pages of 4 KiB.
     pub fn reserved(bytes: usize) -> Result<Self> {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        Self::map(0, bytes, flags, None)
+        Self::sparse(0, bytes, 0)
     }
 
-    /// Private anonymous memory at a place of choice, which must be free.
+    /// The same at a place of choice, which must be free.
     pub fn at(address: usize, bytes: usize) -> Result<Self> {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        Self::map(address, bytes, flags | libc::MAP_FIXED_NOREPLACE, None)
+        Self::sparse(address, bytes, libc::MAP_FIXED_NOREPLACE)
+    }
+
+    fn sparse(address: usize, bytes: usize, flags: i32) -> Result<Self> {
+        let flags = flags | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let mapping = Self::map(address, bytes, flags, None)?;
+        // One touched page of many is to be one page. A kernel without huge ones refuses.
+        let _ = mapping.advise(libc::MADV_NOHUGEPAGE);
+        Ok(mapping)
     }
 
     /// Anonymous memory that children share.
@@ -58,6 +64,13 @@ impl Mapping {
     /// The beginning of a file; writes stay here.
     pub fn private_of_file(file: BorrowedFd<'_>, bytes: usize) -> Result<Self> {
         Self::map(0, bytes, libc::MAP_PRIVATE, Some(file))
+    }
+
+    /// `count` huge pages of `size` bytes, of those that are reserved.
+    pub fn huge(size: usize, count: usize, flags: i32) -> Result<Self> {
+        let size_flag = (size.ilog2() as i32) << libc::MAP_HUGE_SHIFT;
+        let flags = flags | libc::MAP_ANONYMOUS | libc::MAP_HUGETLB | size_flag;
+        Self::map(0, count * size, flags, None)
     }
 
     fn map(address: usize, bytes: usize, flags: i32, file: Option<BorrowedFd<'_>>) -> Result<Self> {
@@ -156,7 +169,7 @@ impl Mapping {
     /// mprotect of some of its pages.
     pub fn protect(&self, first: usize, pages: usize, protection: i32) -> Result<()> {
         assert!(first + pages <= self.pages());
-        // SAFETY: pages of this mapping. Whoever breaks the new protection is ended by a signal.
+        // SAFETY: pages of this mapping. An access against the new protection ends in a signal.
         let failed = unsafe {
             libc::mprotect(
                 self.start.add(first * PAGE).cast(),

@@ -4,11 +4,11 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::areas::{self, Area};
 use crate::child::{Child, End};
-use crate::stress;
+use crate::{stress, work};
 
 /// What one area may take.
 const LIMIT: Duration = Duration::from_secs(180);
@@ -28,6 +28,21 @@ pub fn run(words: &[String]) -> ExitCode {
             }),
             Err(error) => wrong(&error),
         },
+        Some(kind @ ("work" | "huge")) => {
+            let [mut times, mut cpus] = [10, 2];
+            let timed = numbers(
+                &words[1..],
+                &mut [("--times", &mut times), ("--cpus", &mut cpus)],
+            )
+            .and_then(|()| match kind {
+                "huge" => work::huge(times),
+                _ => work::run(cpus as usize, times),
+            });
+            match timed {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => wrong(&error),
+            }
+        }
         _ => match selected(words) {
             Ok(selected) => {
                 let mut status = ExitCode::SUCCESS;
@@ -60,15 +75,27 @@ fn selected(words: &[String]) -> Result<Vec<&'static Area>> {
 }
 
 fn stress_arguments(words: &[String]) -> Result<(u64, usize)> {
-    let (mut seconds, mut cpus) = (30, 4);
+    let [mut seconds, mut cpus] = [30, 4];
+    numbers(
+        words,
+        &mut [("--seconds", &mut seconds), ("--cpus", &mut cpus)],
+    )?;
+    Ok((seconds, cpus as usize))
+}
+
+/// Reads pairs of an option and a number that is not 0.
+fn numbers(words: &[String], options: &mut [(&str, &mut u64)]) -> Result<()> {
     for pair in words.chunks(2) {
-        match pair {
-            [name, value] if name == "--seconds" => seconds = value.parse()?,
-            [name, value] if name == "--cpus" => cpus = value.parse()?,
-            _ => bail!("usage: donjon-load stress [--seconds N] [--cpus N]"),
+        let option = options.iter_mut().find(|it| it.0 == pair[0]);
+        match (option, pair) {
+            (Some((_, number)), [_, value]) => {
+                **number = value.parse()?;
+                ensure!(**number > 0, "{} is 0", pair[0]);
+            }
+            _ => bail!("`{}` is no option, or has no number", pair.join(" ")),
         }
     }
-    Ok((seconds, cpus))
+    Ok(())
 }
 
 fn report(name: &str, limit: Duration, body: impl FnOnce() -> Result<()>) -> ExitCode {

@@ -7,6 +7,8 @@ use crate::layout::MAX_CPUS;
 pub const MAX_BANKS: usize = 8;
 /// Most ranges of devices.
 pub const MAX_DEVICES: usize = 32;
+/// Most ranges of memory that the device tree sets aside and that Linux does not get.
+pub const MAX_RESERVED: usize = 12;
 
 /// A physical range, half open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,6 +88,9 @@ pub struct BootInfo {
     pub tlbi_pages: u64,
     /// Devices that Linux may map, whole pages; empty ranges at the end.
     pub devices: [Bank; MAX_DEVICES],
+    /// Memory that the device tree sets aside and that Linux does not get, whole pages; empty
+    /// ranges at the end.
+    pub reserved: [Bank; MAX_RESERVED],
     /// Physical address of the kernel's root table.
     pub root: u64,
     /// Physical address of Linux's empty lower root, `reserved_pg_dir`.
@@ -94,6 +99,10 @@ pub struct BootInfo {
     pub frame_table: Bank,
     /// Zeroed inner memory for the metadata of pool frames.
     pub pool_table: Bank,
-    /// Zeroed inner memory for the owners of the ASIDs.
-    pub asid_table: Bank,
+    /// Inner memory for user tables, whole pages.
+    pub user_arena: Bank,
+    /// Inner memory for what is kept about each page of the arena.
+    pub user_cells: Bank,
+    /// Zeroed inner memory for the user tree of each ASID.
+    pub user_trees: Bank,
 }

@@ -6,7 +6,7 @@
 //! x18 belongs to the gate.
 
 /// Version of this interface. The major half changes when an old caller would misunderstand.
-pub const ABI_VERSION: u32 = version(2, 0);
+pub const ABI_VERSION: u32 = version(4, 0);
 
 /// A version word.
 pub const fn version(major: u16, minor: u16) -> u32 {
@@ -56,9 +56,8 @@ pub enum Function {
     TableWriteList = 8,
     /// Gives tables back to the pool.
     TableRelease = 9,
-    /// Makes a user root of a free table.
-    RootNew = 10,
-    /// Loads a user root and its ASID.
+    // 10 made a user root of a table of Linux's, and is not used again.
+    /// Loads the tree of a process.
     SwitchRoot = 11,
     /// Adds a block of memory to a pool.
     PoolAdd = 12,
@@ -76,10 +75,27 @@ pub enum Function {
     Firmware = 18,
     /// Copies the list of refusals.
     Refusals = 19,
+    /// Waits inside while text changes.
+    TextWait = 20,
+    /// Takes page descriptors of a user over.
+    Map = 21,
+    /// Takes a block descriptor of a user over.
+    MapBlock = 22,
+    /// Drops what translates a range of a user's addresses.
+    Flush = 23,
+    /// Reads what a user may write again.
+    Refresh = 24,
+    /// Drops all that translates a user's addresses.
+    Clear = 25,
+    /// Drops a user's tree.
+    Free = 26,
 }
 
-/// Number of functions of [`Owner::Core`]; the gate compares against it.
-pub const CORE_FUNCTIONS: usize = 20;
+/// Numbers of functions of [`Owner::Core`]; the gate compares against it.
+pub const CORE_FUNCTIONS: usize = 27;
+
+/// A number below that is no function any more.
+pub const REMOVED_FUNCTION: usize = 10;
 
 /// Why a call was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +129,7 @@ pub enum Reason {
     NotATable = 1,
     /// The entry is not 8-byte aligned, or not in the half of a root that is Linux's.
     BadEntry = 2,
-    /// The descriptor has bits that nobody needs, or is a block where there is none.
+    /// The descriptor has bits that have no use, or is a block where there is none.
     BadDescriptor = 3,
     /// The mapped frame's type forbids these permissions.
     BadTarget = 4,
@@ -133,7 +149,7 @@ pub enum Reason {
     InUse = 11,
     /// The frame is not one of this kind.
     WrongFrame = 12,
-    /// The ASID is reserved, or belongs to another root.
+    /// The ASID is reserved, or a CPU uses it for another process.
     BadAsid = 13,
     /// The register may not have this value.
     BadRegister = 14,
@@ -147,6 +163,8 @@ pub enum Reason {
     BadMachine = 18,
     /// No pool has room for it.
     NoRoom = 19,
+    /// The text changes in a way that a CPU which executes it must not meet, and one may.
+    LiveText = 20,
 }
 
 /// What [`Function::Statistics`] counts.
@@ -200,6 +218,12 @@ pub enum Information {
     CpuMask = 12,
     /// TLB invalidations by address that the gate does on the way out (mode `tlbi`, else 0).
     TlbiPages = 13,
+    /// How often CPUs found the lock of the protected state held.
+    WaitsDomain = 14,
+    /// The same for the locks of trees of users.
+    WaitsTrees = 15,
+    /// The same for the pages that trees are made of.
+    WaitsArena = 16,
 }
 
 /// x0 on the way into the inner domain after a TCR_EL1 mismatch: not a call but a stop. Bit 63
@@ -215,8 +239,29 @@ pub const RELEASE_MAX: usize = 16;
 /// Most bytes of one [`Function::TextPoke`].
 pub const POKE_MAX: usize = 1024;
 
-/// Most user roots that a hand-over names.
-pub const HANDOVER_ROOTS: usize = 480;
+/// Most descriptors of one [`Function::Map`].
+pub const MAP_MAX: usize = 64;
+
+/// A process, as Linux names it to the inner domain: its ASID in the low bits, and above them a
+/// number that no two processes with this ASID have, nor one process before and after it had
+/// another. 0 is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process(pub u64);
+
+impl Process {
+    /// Bits of the ASID.
+    const ASID_BITS: u32 = 16;
+
+    /// The ASID.
+    pub const fn asid(self) -> u16 {
+        self.0 as u16
+    }
+
+    /// The number above it.
+    pub const fn id(self) -> u64 {
+        self.0 >> Self::ASID_BITS
+    }
+}
 
 /// [`Function::PoolAdd`]: a pool for tables.
 pub const POOL_TABLES: u64 = 0;
@@ -232,9 +277,12 @@ pub const POKE_VALUE: u64 = 0;
 pub const POKE_COPY: u64 = 1;
 /// [`Function::TextPoke`]: the source is an instruction to fill the range with.
 pub const POKE_FILL: u64 = 2;
+/// [`Function::TextPoke`], added to the kind: the other CPUs are on their way into
+/// [`Function::TextWait`], so [`Error::Busy`] until all are there.
+pub const POKE_STOPPED: u64 = 1 << 8;
 
-/// What Linux tells at [`Function::Handover`]: one page, believed for the last time.
-#[derive(Clone, Copy, Debug)]
+/// What Linux tells at [`Function::Handover`], within one page, believed for the last time.
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Handover {
     /// First byte of the pool for tables, a physical address; whole 2 MiB blocks.
@@ -255,10 +303,6 @@ pub struct Handover {
     pub rodata_end: u64,
     /// The exception vectors, a virtual address.
     pub vectors: u64,
-    /// Number of entries in `roots`.
-    pub root_count: u64,
-    /// Physical address of each user root.
-    pub roots: [u64; HANDOVER_ROOTS],
 }
 
 const _: () = assert!(size_of::<Handover>() <= crate::layout::PAGE_SIZE as usize);

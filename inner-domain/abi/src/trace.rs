@@ -41,13 +41,15 @@ pub enum Kind {
     InvalidateAll = 9,
     /// TTBR0_EL1 of the CPU was written: the value.
     Load = 10,
-    /// A free frame became a user root: its physical address.
-    NewRoot = 11,
+    /// TLBI VALE1IS: the address and the ASID.
+    InvalidatePage = 11,
+    /// A call in which the CPU did any of this is over.
+    End = 12,
 }
 
 impl Kind {
     /// All of them, by number.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Store,
         Self::Zero,
         Self::Clean,
@@ -58,7 +60,8 @@ impl Kind {
         Self::InvalidateAsid,
         Self::InvalidateAll,
         Self::Load,
-        Self::NewRoot,
+        Self::InvalidatePage,
+        Self::End,
     ];
 
     /// The kind with a number.

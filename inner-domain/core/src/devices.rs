@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The devices that the outer domain may map: whole pages, in few ranges.
 //!
-//! What is neither RAM nor on this list is mapped by nobody. The boot stage makes the list from
-//! the device tree and leaves out what can be told to write memory of anybody's choice or to
-//! drive a CPU from outside ([`is_withheld`]).
+//! What is neither RAM nor on this list is never mapped. The boot stage makes the list from
+//! the device tree: a device is on it because a rule says why it may be ([`decide`]).
 
 use donjon_abi::boot_info::{Bank, MAX_DEVICES};
 use donjon_abi::layout::PAGE_SIZE;
@@ -11,6 +10,10 @@ use donjon_abi::tcr::PHYSICAL_ADDRESS_BITS;
 use thiserror::Error;
 
 use crate::placement::Range;
+
+mod rules;
+
+pub use rules::{Decision, Effect, RULES, Rule, decide};
 
 /// The list has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -111,6 +114,18 @@ impl DeviceList {
         Ok(())
     }
 
+    /// The list without RAM: a frame of memory has a type, and no device is where memory is.
+    ///
+    /// # Errors
+    ///
+    /// [`TooManyDevices`] as for [`remove`](Self::remove).
+    pub fn without_memory(mut self, banks: &[Range]) -> Result<Self, TooManyDevices> {
+        for bank in banks {
+            self.remove(*bank)?;
+        }
+        Ok(self)
+    }
+
     /// Whether all of `range` is on the list.
     pub fn encloses(&self, range: Range) -> bool {
         self.iter()
@@ -163,53 +178,6 @@ impl Window {
         }
         Range::with_size(self.parent.checked_add(offset)?, range.size())
     }
-}
-
-/// Devices that write memory on command or reach into CPUs, by their `compatible` strings; those
-/// that end in `*` by how they begin.
-const WITHHELD: [&str; 27] = [
-    // Copies what it is told to anywhere.
-    "qemu,fw-cfg-mmio",
-    // Writes its tables and the pending bits of LPIs.
-    "arm,gic-v3-its",
-    // Writes its event queue and the answers to its commands.
-    "arm,smmu-v3",
-    // Debug and trace: reads and writes memory through a CPU, or stops it.
-    "arm,coresight-*",
-    "arm,embedded-trace-*",
-    "arm,cpu-debug",
-    "arm,armv7-debug",
-    "arm,primecell-debug*",
-    "qcom,coresight-*",
-    // DMA controllers.
-    "arm,pl080",
-    "arm,pl081",
-    "arm,pl330",
-    "arm,dma-350",
-    "brcm,bcm2835-dma",
-    "brcm,bcm2711-dma",
-    "brcm,bcm2712-dma",
-    "allwinner,sun50i-a64-dma",
-    "allwinner,sun50i-h6-dma",
-    "fsl,edma-dma*",
-    "fsl,imx8qm-edma",
-    "mediatek,mt8173-cqdma",
-    "nvidia,tegra186-gpcdma",
-    "qcom,bam-v1.7.0",
-    "snps,axi-dma-1.01a",
-    "snps,dma-spear1340",
-    "xlnx,zynqmp-dma-1.0",
-    "xlnx,axi-dma-1.00.a",
-];
-
-/// Whether the outer domain must not have a device that is `compatible` with this.
-pub fn is_withheld(compatible: &str) -> bool {
-    WITHHELD
-        .iter()
-        .any(|pattern| match pattern.strip_suffix('*') {
-            Some(start) => compatible.starts_with(start),
-            None => compatible == *pattern,
-        })
 }
 
 #[cfg(test)]

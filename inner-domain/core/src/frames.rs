@@ -4,6 +4,8 @@
 //! The type of a frame decides who may map it and how; [`crate::rules`] changes types. Physical
 //! addresses outside the table are not RAM, nor are those between the banks: devices, or nothing.
 
+use core::sync::atomic::{AtomicU16, Ordering};
+
 use donjon_abi::layout::PAGE_SIZE;
 
 use crate::address::{ENTRIES, Level};
@@ -19,48 +21,39 @@ pub enum FrameType {
     Inner = 1,
     /// In a pool of tables: zero and in no tree.
     PoolFree = 2,
-    /// A user root.
-    UserTable0 = 3,
-    /// A user table of level 1.
-    UserTable1 = 4,
-    /// A user table of level 2.
-    UserTable2 = 5,
-    /// A user table of level 3.
-    UserTable3 = 6,
     /// The kernel's root.
-    KernelTable0 = 7,
+    KernelTable0 = 3,
     /// A kernel table of level 1.
-    KernelTable1 = 8,
+    KernelTable1 = 4,
     /// A kernel table of level 2.
-    KernelTable2 = 9,
+    KernelTable2 = 5,
     /// A kernel table of level 3.
-    KernelTable3 = 10,
+    KernelTable3 = 6,
     /// Kernel code, executable at EL1, never writable.
-    KernelText = 11,
-    /// The exception vectors: kernel code that nobody patches.
-    KernelVectors = 12,
+    KernelText = 7,
+    /// The exception vectors: kernel code that is never patched.
+    KernelVectors = 8,
     /// Kernel constants, never writable.
-    KernelReadOnly = 13,
+    KernelReadOnly = 9,
     /// In a pool for text, not in use.
-    TextPoolFree = 14,
+    TextPoolFree = 10,
     /// Code of a module or of the BPF compiler.
-    ModuleText = 15,
+    ModuleText = 11,
     /// Being taken from the outer domain for a pool: no new mapping.
-    Claimed = 16,
+    Claimed = 12,
     /// The gate.
-    Gate = 17,
+    Gate = 13,
+    /// A page of the table block that is no table of Linux's: the gate's tables, and what is zero
+    /// because a walk with a forged geometry may read it.
+    TableBlock = 14,
 }
 
 impl FrameType {
     /// Every type, in the order of their numbers.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 15] = [
         Self::Ordinary,
         Self::Inner,
         Self::PoolFree,
-        Self::UserTable0,
-        Self::UserTable1,
-        Self::UserTable2,
-        Self::UserTable3,
         Self::KernelTable0,
         Self::KernelTable1,
         Self::KernelTable2,
@@ -72,33 +65,26 @@ impl FrameType {
         Self::ModuleText,
         Self::Claimed,
         Self::Gate,
+        Self::TableBlock,
     ];
 
-    /// The table type of a level: the user's or the kernel's.
-    pub const fn table(level: Level, user: bool) -> Self {
-        match (level, user) {
-            (Level::Zero, true) => Self::UserTable0,
-            (Level::One, true) => Self::UserTable1,
-            (Level::Two, true) => Self::UserTable2,
-            (Level::Three, true) => Self::UserTable3,
-            (Level::Zero, false) => Self::KernelTable0,
-            (Level::One, false) => Self::KernelTable1,
-            (Level::Two, false) => Self::KernelTable2,
-            (Level::Three, false) => Self::KernelTable3,
+    /// The type of a kernel table of a level.
+    pub const fn table(level: Level) -> Self {
+        match level {
+            Level::Zero => Self::KernelTable0,
+            Level::One => Self::KernelTable1,
+            Level::Two => Self::KernelTable2,
+            Level::Three => Self::KernelTable3,
         }
     }
 
-    /// Level of a table and whether it is a user's; none for what is no table.
-    pub const fn as_table(self) -> Option<(Level, bool)> {
+    /// Level of a table; none for what is no table.
+    pub const fn as_table(self) -> Option<Level> {
         Some(match self {
-            Self::UserTable0 => (Level::Zero, true),
-            Self::UserTable1 => (Level::One, true),
-            Self::UserTable2 => (Level::Two, true),
-            Self::UserTable3 => (Level::Three, true),
-            Self::KernelTable0 => (Level::Zero, false),
-            Self::KernelTable1 => (Level::One, false),
-            Self::KernelTable2 => (Level::Two, false),
-            Self::KernelTable3 => (Level::Three, false),
+            Self::KernelTable0 => Level::Zero,
+            Self::KernelTable1 => Level::One,
+            Self::KernelTable2 => Level::Two,
+            Self::KernelTable3 => Level::Three,
             _ => return None,
         })
     }
@@ -115,9 +101,14 @@ pub(crate) const NO_FRAME: u16 = 0x00ff;
 ///
 /// An entry holds the type in its low byte. The high byte belongs to [`crate::rules`]. An
 /// ordinary frame's entry is zero.
+///
+/// Every copy is a view of the same entries. They are read without a lock and changed under that
+/// of the rules. A reader that must not miss a change is waited for
+/// ([`Shadows::withdraw`](crate::shadow::Shadows::withdraw)).
+#[derive(Clone, Copy)]
 pub struct FrameTable<'a> {
     first: u64,
-    entries: &'a mut [u16],
+    entries: &'a [AtomicU16],
 }
 
 impl<'a> FrameTable<'a> {
@@ -129,7 +120,7 @@ impl<'a> FrameTable<'a> {
     /// A table for the frames from physical address `start` on. Types are what the entries say;
     /// zero is [`FrameType::Ordinary`]. What lies between the banks must be
     /// [removed](Self::remove).
-    pub const fn new(start: u64, entries: &'a mut [u16]) -> Self {
+    pub const fn new(start: u64, entries: &'a [AtomicU16]) -> Self {
         Self {
             first: start / PAGE_SIZE,
             entries,
@@ -146,22 +137,41 @@ impl<'a> FrameTable<'a> {
     #[inline]
     pub(crate) fn word(&self, address: u64) -> u16 {
         match self.entries.get(self.index(address)) {
-            Some(entry) => *entry,
+            Some(entry) => entry.load(Ordering::Relaxed),
             None => NO_FRAME,
         }
     }
 
+    /// Whether the frames at two physical addresses are both ordinary memory.
+    #[inline(always)]
+    pub(crate) fn are_ordinary(&self, one: u64, other: u64) -> bool {
+        const { assert!(FrameType::Ordinary as u16 == 0, "the words are joined") };
+        let Some(one) = self.entries.get(self.index(one)) else {
+            return false;
+        };
+        let Some(other) = self.entries.get(self.index(other)) else {
+            return false;
+        };
+        one.load(Ordering::Relaxed) | other.load(Ordering::Relaxed) == 0
+    }
+
     /// The entries of the `count` frames from `address` on; none if the table ends before.
-    pub(crate) fn words(&self, address: u64, count: usize) -> Option<&[u16]> {
+    pub(crate) fn words(
+        &self,
+        address: u64,
+        count: usize,
+    ) -> Option<impl Iterator<Item = u16> + Clone + use<'a>> {
         let first = self.index(address);
-        self.entries.get(first..first.checked_add(count)?)
+        let entries = self.entries.get(first..first.checked_add(count)?)?;
+        Some(entries.iter().map(|entry| entry.load(Ordering::Relaxed)))
     }
 
     /// Gives all frames of a 2 MiB block a type and the number of their metadata's block.
-    pub(crate) fn set_in_block(&mut self, block: u64, frame: FrameType, slot: u8) {
+    pub(crate) fn set_in_block(&self, block: u64, frame: FrameType, slot: u8) {
         let first = self.index(block);
-        let entries = self.entries.iter_mut().skip(first).take(ENTRIES);
-        entries.for_each(|entry| *entry = frame as u16 | u16::from(slot) << SLOT_SHIFT);
+        let word = frame as u16 | u16::from(slot) << SLOT_SHIFT;
+        let entries = self.entries.iter().skip(first).take(ENTRIES);
+        entries.for_each(|entry| entry.store(word, Ordering::Relaxed));
     }
 
     /// The type of the frame at a physical address; none where there is no RAM.
@@ -171,23 +181,24 @@ impl<'a> FrameTable<'a> {
     }
 
     /// Changes the type of one frame. Outside RAM there is nothing to change.
-    pub fn set(&mut self, address: u64, frame: FrameType) {
+    pub fn set(&self, address: u64, frame: FrameType) {
         let index = self.index(address);
-        if let Some(entry) = self.entries.get_mut(index) {
-            *entry = *entry >> SLOT_SHIFT << SLOT_SHIFT | frame as u16;
+        if let Some(entry) = self.entries.get(index) {
+            let slot = entry.load(Ordering::Relaxed) >> SLOT_SHIFT << SLOT_SHIFT;
+            entry.store(slot | frame as u16, Ordering::Relaxed);
         }
     }
 
     /// Says that there is no RAM.
-    pub fn remove(&mut self, address: u64) {
+    pub fn remove(&self, address: u64) {
         let index = self.index(address);
-        if let Some(entry) = self.entries.get_mut(index) {
-            *entry = NO_FRAME;
+        if let Some(entry) = self.entries.get(index) {
+            entry.store(NO_FRAME, Ordering::Relaxed);
         }
     }
 
     /// Changes the types of all frames of a range.
-    pub fn set_range(&mut self, range: Range, frame: FrameType) {
+    pub fn set_range(&self, range: Range, frame: FrameType) {
         let mut address = range.start() & !(PAGE_SIZE - 1);
         while address < range.end() {
             self.set(address, frame);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where an address leads when somebody forges the geometry of the tables.
+//! Where an address leads under a forged geometry of the tables.
 //!
 //! The gate's write of TCR_EL1 can be reached with any value in the register. The comparison
 //! after it protects only if it is what is fetched after it: with another granule and size
@@ -29,6 +29,13 @@ mod walk;
 use core::fmt;
 
 pub use walk::walk;
+
+/// First address at which the vectors may be. Which root entries and which words of the table block
+/// a forged walk reads for them depends on bits 47 to 34 of their address. The list of slots that
+/// stay empty is for these, and so is the order of the pages.
+pub const VECTORS_START: u64 = 0xffff_c000_0000_0000;
+/// Bytes from there on.
+pub const VECTORS_SIZE: u64 = 1 << 34;
 
 /// Size of the smallest unit of translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The hand-over: the last moment of trust.
 //!
-//! Linux has built its tables by itself so far. Here everything that the two lower halves of the
-//! roots lead to is looked at once, every frame gets its type, and what the rules of
+//! Linux has built its tables by itself so far. Here everything that the lower half of the
+//! kernel's root leads to is looked at once, every frame gets its type, and what the rules of
 //! [`crate::rules`] would forbid is refused. From then on the rules keep it so.
 //!
 //! In this order:
 //!
 //! 1. The description makes sense, the pools are the outer domain's free memory.
-//! 2. Each tree of tables is a tree: every table has one parent, is of one level, stands in a
-//!    pool (the kernel's may stand elsewhere), and the halves of the kernel's root agree.
+//! 2. The kernel's tables are a tree: every table has one parent and is of one level, and the
+//!    halves of the root agree.
 //! 3. Kernel tables that stand elsewhere are copied into the pool. Each step of it leaves the
 //!    translations as they are.
-//! 4. What is executable at EL1 is the text and nothing else; its frames are scanned.
-//! 5. The pools become read-only in the linear map, and free frames of the tables' pool zero.
-//! 6. Every leaf is checked by the rule that a table write goes through, now that all types are
+//! 4. The gate's tables lead to the gate, and what else is in the table block is zero.
+//! 5. What is executable at EL1 is the text and nothing else; its frames are scanned.
+//! 6. The pools become read-only in the linear map, and free frames of the tables' pool zero.
+//! 7. Every leaf is checked by the rule that a table write goes through, now that all types are
 //!    known.
-//! 7. Everything is invalidated.
+//! 8. Everything is invalidated.
+//!
+//! Tables of users are Linux's own memory, which no walk reads afterwards: each CPU loads the root
+//! that maps nothing before it goes on ([`Shadows::begin`](crate::shadow::Shadows::begin)).
 //!
 //! All this runs once, on one CPU while the others wait with interrupts masked.
 
@@ -51,7 +55,7 @@ pub struct Machine<'a> {
     pub table_block: Range,
     /// RAM.
     pub banks: &'a [Range],
-    /// The inner domain's own memory and the pages that it shares with nobody.
+    /// The inner domain's own memory and the pages that it does not share.
     pub inner: &'a [Range],
 }
 
@@ -71,8 +75,6 @@ pub struct Summary {
     pub kernel_tables: u64,
     /// Those of them that were copied into the pool.
     pub copied: u64,
-    /// Tables of users, roots included.
-    pub user_tables: u64,
     /// Leaves.
     pub leaves: u64,
     /// Pages of text.
@@ -111,6 +113,7 @@ pub fn take_over<H: Hardware, C: Checks>(
     takeover.survey()?;
     takeover.copy_tables()?;
     takeover.check_gate()?;
+    takeover.check_table_block()?;
     takeover.find_code(scan)?;
     takeover.close_pools()?;
     takeover.check_leaves()?;
@@ -124,7 +127,7 @@ struct Takeover<'t, 'r, H: Hardware, C: Checks> {
     rules: &'t mut Rules<'r, C>,
     hardware: &'t mut H,
     machine: &'t Machine<'t>,
-    description: Description<'t>,
+    description: Description,
     summary: Summary,
 }
 
@@ -143,7 +146,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         for range in self.machine.inner {
             self.set_all(*range, FrameType::Inner);
         }
-        self.set_all(self.machine.table_block, FrameType::KernelReadOnly);
+        self.set_all(self.machine.table_block, FrameType::TableBlock);
         self.open_pools()
     }
 

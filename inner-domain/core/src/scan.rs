@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! May a word stand in a page that the outer domain can execute at EL1?
 //!
-//! A64 instructions are aligned words, so nobody can jump into the middle of one, and looking at
+//! A64 instructions are aligned words, so no jump leads into the middle of one, and looking at
 //! each word of a page once is complete: what is not in the page as a word cannot be executed
-//! from it. (This is about memory. That the instruction cache holds the same words is for whoever
-//! maps the page executable to ensure.)
+//! from it. (This is about memory. That the instruction cache holds the same words is ensured
+//! where the page is mapped executable.)
 //!
 //! Whatever changes translation, protection or the exception level stands in one eighth of the
 //! encoding space that is easy to recognize: bits 31 to 25 are 1101010 (DDI 0487, C4.1, "Branches,

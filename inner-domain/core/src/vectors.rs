@@ -11,7 +11,7 @@ const SLOTS: u64 = 8;
 const SCRATCH: u32 = 18;
 
 /// The first slot for exceptions from EL1 that does not begin with the exact comparison, or from
-/// which a mismatch does not lead to the same page, which nobody changes; none if all do. `word`
+/// which a mismatch does not lead to the same page, which never changes; none if all do. `word`
 /// gives the instruction at an offset in the vectors at virtual address `vectors`.
 pub fn slot_without_comparison(vectors: u64, word: impl Fn(u64) -> u32) -> Option<u64> {
     let compares = |slot: u64| {

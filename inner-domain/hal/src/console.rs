@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A PL011 that somebody else has already set up: text out, nothing else.
+//! A PL011 that the firmware has already set up: text out, nothing else.
 //!
 //! Baud rate and line format stay as the firmware or Linux left them, and so do interrupt
 //! masks: this writes bytes when the transmit FIFO has room.
@@ -45,12 +45,17 @@ impl Console {
 
 impl fmt::Write for Console {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for byte in text.bytes() {
-            if byte == b'\n' {
-                self.put(b'\r');
-            }
-            self.put(byte);
-        }
+        put_text(text, |byte| self.put(byte));
         Ok(())
+    }
+}
+
+/// Puts out text, each line end as a terminal wants it.
+pub fn put_text(text: &str, mut put: impl FnMut(u8)) {
+    for byte in text.bytes() {
+        if byte == b'\n' {
+            put(b'\r');
+        }
+        put(byte);
     }
 }

@@ -6,12 +6,17 @@ use core::arch::asm;
 use donjon_abi::layout::PHYSMAP;
 
 use aarch64_cpu::registers::{
-    ELR_EL1, ESR_EL1, FAR_EL1, MPIDR_EL1, Readable, SPSR_EL1, TPIDR_EL0, TPIDR_EL1,
+    ELR_EL1, ESR_EL1, FAR_EL1, MIDR_EL1, MPIDR_EL1, Readable, SPSR_EL1, TPIDR_EL0, TPIDR_EL1,
 };
 
 /// `MPIDR_EL1` of this CPU.
 pub fn mpidr() -> u64 {
     MPIDR_EL1.get()
+}
+
+/// `MIDR_EL1` of this CPU: which core it is.
+pub fn midr() -> u64 {
+    MIDR_EL1.get()
 }
 
 /// The cycle counter, or none while it does not count (`PMCR_EL0.E` clear) or does not exist.
@@ -27,9 +32,12 @@ pub fn cycles() -> Option<u64> {
     // SAFETY: reads two performance monitor registers, which this CPU has.
     unsafe {
         asm!("mrs {}, pmcr_el0", out(reg) control, options(nomem, nostack, preserves_flags));
+        if control & ENABLE == 0 {
+            return None;
+        }
         asm!("mrs {}, pmccntr_el0", out(reg) cycles, options(nomem, nostack, preserves_flags));
     }
-    (control & ENABLE != 0).then_some(cycles)
+    Some(cycles)
 }
 
 /// Makes table entries that this CPU wrote visible to table walks of all CPUs, before anything
@@ -42,28 +50,22 @@ pub fn publish_entries() {
 }
 
 /// Makes code that was written through another mapping visible to instruction fetches of all
-/// CPUs, at whatever address they know it: clean to the point of unification, then drop what
-/// the instruction caches hold (all of it: they may be indexed by virtual address).
+/// CPUs, at whatever address they know it: clean, then drop what the instruction caches hold (all
+/// of it: they may be indexed by virtual address).
+///
+/// The point of unification would do, and DC CVAU. But cleaning without invalidating may go wrong
+/// on early Cortex-A53 (819472, 824069, 826319, 827319); DC CIVAC does more, and right everywhere.
 ///
 /// # Safety
 ///
 /// The range is RAM.
 pub unsafe fn publish_text(physical: u64, bytes: u64) {
-    let start = PHYSMAP + physical;
-    let line = {
-        let ctr: u64;
-        // SAFETY: reads the cache type register.
-        unsafe { asm!("mrs {}, ctr_el0", out(reg) ctr, options(nomem, nostack)) };
-        4u64 << (ctr >> 16 & 0xf)
-    };
-    let mut address = start & !(line - 1);
-    while address < start + bytes {
-        // SAFETY: mapped by the physical view; cleaning changes no content.
-        unsafe { asm!("dc cvau, {}", in(reg) address, options(nostack)) };
-        address += line;
+    // SAFETY: the caller's promise, and the physical view maps all RAM. Its barrier waits for the
+    // cleaning; invalidation of instruction caches changes no content.
+    unsafe {
+        clean_to_coherency(PHYSMAP + physical, bytes);
+        asm!("ic ialluis", "dsb ish", "isb", options(nostack));
     }
-    // SAFETY: barriers and invalidation of instruction caches change no content.
-    unsafe { asm!("dsb ish", "ic ialluis", "dsb ish", "isb", options(nostack)) };
 }
 
 /// What the registers say about the exception that led to a stop.

@@ -3,7 +3,7 @@
 //!
 //! Never through an address of the outer view: what stands there is the outer domain's choice.
 //! Accesses are volatile because the other side of the memory is another program's, which may
-//! write it meanwhile: whoever reads a word decides about the word that was read.
+//! write it meanwhile: a caller decides about the word that it has read.
 
 use donjon_abi::layout::PHYSMAP;
 use donjon_core::outer_range::WritableBuffer;

@@ -4,8 +4,10 @@
 use core::arch::asm;
 
 use aarch64_cpu::registers::{
-    MAIR_EL1, MPIDR_EL1, Readable, SCTLR_EL1, TTBR0_EL1, TTBR1_EL1, VBAR_EL1, Writeable,
+    ID_AA64MMFR0_EL1, MAIR_EL1, MPIDR_EL1, Readable, SCTLR_EL1, TTBR0_EL1, TTBR1_EL1, VBAR_EL1,
+    Writeable,
 };
+use donjon_core::extensions::{self, Extension};
 
 /// What is the same on every CPU from the hand-over on, `TCR_EL1` aside, which is a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub struct Controlled {
     pub amair: u64,
     /// `TTBR1_EL1`.
     pub ttbr1: u64,
+    /// What [`close_extensions`] has set to zero.
+    pub extensions: extensions::Values,
 }
 
 impl Controlled {
@@ -31,6 +35,7 @@ impl Controlled {
             mair: MAIR_EL1.get(),
             amair: amair(),
             ttbr1: TTBR1_EL1.get(),
+            extensions: read_extensions(),
         }
     }
 
@@ -87,25 +92,62 @@ pub fn mpidr() -> u64 {
     MPIDR_EL1.get()
 }
 
-/// Switches off what would give descriptors or faults another meaning, where it exists:
-/// permission indirection, 128-bit descriptors and a second ASID (`TCR2_EL1`), and NMIs that
-/// ignore the mask (`SCTLR2_EL1`). Their values after a reset are not all defined.
-pub fn close_extensions() {
-    const TCRX: u64 = 0xf;
-    const SCTLRX: u64 = 0xf << 4;
+/// `ID_AA64MMFR0_EL1` of this CPU.
+pub fn memory_features() -> u64 {
+    ID_AA64MMFR0_EL1.get()
+}
+
+/// `ID_AA64MMFR3_EL1`, which reads as zero where it is not defined.
+fn extension_features() -> u64 {
     let features: u64;
-    // SAFETY: ID_AA64MMFR3_EL1 reads as zero where it is not defined; each register is written
-    // only where it says that there is one.
-    unsafe {
-        asm!("mrs {}, s3_0_c0_c7_3", out(reg) features, options(nomem, nostack));
-        if features & TCRX != 0 {
-            asm!("msr s3_0_c2_c0_3, xzr", options(nostack));
-        }
-        if features & SCTLRX != 0 {
-            asm!("msr s3_0_c1_c0_3, xzr", options(nostack));
+    // SAFETY: reads an identification register, or one that is reserved for such.
+    unsafe { asm!("mrs {}, s3_0_c0_c7_3", out(reg) features, options(nomem, nostack)) };
+    features
+}
+
+/// Switches off what would give descriptors or faults another meaning, where it exists:
+/// permission indirection, overlays, 128-bit descriptors and a second ASID (`TCR2_EL1` and what it
+/// enables), and NMIs that ignore the mask (`SCTLR2_EL1`). Their values after a reset are not all
+/// defined.
+pub fn close_extensions() {
+    let features = extension_features();
+    let registers = Extension::ALL.into_iter();
+    for register in registers.filter(|it| it.exists(features)) {
+        // SAFETY: the register exists. With zeros the CPU does as if it had none of this, which is
+        // what all tables are made for.
+        unsafe {
+            match register {
+                Extension::Tcr2 => asm!("msr s3_0_c2_c0_3, xzr", options(nostack)),
+                Extension::Sctlr2 => asm!("msr s3_0_c1_c0_3, xzr", options(nostack)),
+                Extension::Pire0 => asm!("msr s3_0_c10_c2_2, xzr", options(nostack)),
+                Extension::Pir => asm!("msr s3_0_c10_c2_3, xzr", options(nostack)),
+                Extension::Por => asm!("msr s3_0_c10_c2_4, xzr", options(nostack)),
+            }
         }
     }
     synchronize();
+}
+
+/// What is in them; zero where there is no such register.
+fn read_extensions() -> extensions::Values {
+    let features = extension_features();
+    Extension::ALL.map(|register| {
+        let value: u64;
+        if !register.exists(features) {
+            return 0;
+        }
+        // SAFETY: the register exists, and reading it has no other effect.
+        unsafe {
+            match register {
+                Extension::Tcr2 => asm!("mrs {}, s3_0_c2_c0_3", out(reg) value),
+                Extension::Sctlr2 => asm!("mrs {}, s3_0_c1_c0_3", out(reg) value),
+                Extension::Pire0 => asm!("mrs {}, s3_0_c10_c2_2", out(reg) value),
+                Extension::Pir => asm!("mrs {}, s3_0_c10_c2_3", out(reg) value),
+                Extension::Por => asm!("mrs {}, s3_0_c10_c2_4", out(reg) value),
+            }
+        }
+        value
+    })
 }
 
 /// Makes earlier register writes of this CPU take effect.

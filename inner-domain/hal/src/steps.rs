@@ -4,14 +4,42 @@
 //! Every invalidation is for all CPUs (inner shareable): CnP is 0, so no CPU answers for another.
 
 use core::arch::asm;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use donjon_abi::layout::{PAGE_SIZE, PHYSMAP};
+use donjon_core::errata;
 use donjon_core::rules::{Hardware, Step};
 
-use crate::cpu;
+use crate::{cpu, registers};
 
 /// This machine.
 pub struct Executor;
+
+/// Whether some CPU of this machine needs invalidations to be made twice.
+static TWICE: AtomicBool = AtomicBool::new(false);
+
+/// Takes the errata of this CPU's core into account, before the outer domain runs on it. The
+/// caller holds the lock under which invalidations are made, or is alone. True if invalidations
+/// are made twice from now on, and were not before.
+pub fn consider_core() -> bool {
+    errata::repeats_invalidations(cpu::midr()) && !TWICE.swap(true, Ordering::Relaxed)
+}
+
+/// One invalidation for all CPUs, with the DSB in between where it is made twice. The last DSB is a
+/// step of its own.
+macro_rules! invalidate {
+    ($operation:literal $(, $operand:expr)?) => {{
+        asm!(concat!("tlbi ", $operation) $(, in(reg) $operand)?, options(nostack));
+        if TWICE.load(Ordering::Relaxed) {
+            asm!(
+                "dsb ish",
+                concat!("tlbi ", $operation)
+                $(, in(reg) $operand)?,
+                options(nostack)
+            );
+        }
+    }};
+}
 
 /// VA\[55:12\] in bits 43 to 0: the operand of TLBI by address (DDI 0487, C5.5).
 const fn operand(va: u64) -> u64 {
@@ -26,7 +54,24 @@ impl Hardware for Executor {
         unsafe { ((PHYSMAP + entry) as *const u64).read_volatile() }
     }
 
-    #[inline]
+    #[inline(always)]
+    fn read_two(&self, entry: u64) -> [u64; 2] {
+        let (low, high);
+        // SAFETY: as for reading one. Each of the two is read as a whole (DDI 0487, B2.2.1,
+        // "Requirements for single-copy atomicity").
+        unsafe {
+            asm!(
+                "ldp {}, {}, [{}]",
+                lateout(reg) low,
+                lateout(reg) high,
+                in(reg) PHYSMAP + entry,
+                options(nostack, readonly, preserves_flags)
+            );
+        }
+        [low, high]
+    }
+
+    #[inline(always)]
     fn perform(&mut self, step: Step) {
         #[cfg(feature = "trace-steps")]
         let replaced = match step {
@@ -39,6 +84,15 @@ impl Hardware for Executor {
                 // decided.
                 unsafe { ((PHYSMAP + entry) as *mut u64).write_volatile(value) }
             }
+            Step::LoadRoot { ttbr0, .. } => registers::set_ttbr0(ttbr0),
+            // SAFETY: barriers change no translation.
+            Step::BarrierStore => unsafe { asm!("dsb ishst", options(nostack)) },
+            // SAFETY: as before.
+            Step::Barrier => unsafe { asm!("dsb ish", "isb", options(nostack)) },
+            // SAFETY: an invalidation changes no translation that the tables do not have.
+            Step::InvalidatePage { asid, va } => unsafe {
+                invalidate!("vale1is, {}", u64::from(asid) << 48 | operand(va))
+            },
             other => perform_rare(other),
         }
         #[cfg(feature = "trace-steps")]
@@ -46,54 +100,84 @@ impl Hardware for Executor {
     }
 }
 
-/// Everything but stores: out of the way of the lists.
+/// What takes longer than a call: out of the way of the lists.
 #[inline(never)]
 fn perform_rare(step: Step) {
     // SAFETY: barriers and invalidations change no translation that the tables do not have; a
     // frame that is zeroed or cleaned is a table's or the pool's, by the rules.
     unsafe {
         match step {
-            Step::Write { entry, value } => ((PHYSMAP + entry) as *mut u64).write_volatile(value),
             Step::ZeroFrame(frame) => zero(PHYSMAP + frame),
+            Step::ZeroGroups { frame, groups } => zero_groups(PHYSMAP + frame, groups),
             Step::CleanFrame(frame) => cpu::clean_to_coherency(PHYSMAP + frame, PAGE_SIZE),
-            Step::BarrierStore => asm!("dsb ishst", options(nostack)),
-            Step::Barrier => asm!("dsb ish", "isb", options(nostack)),
-            Step::InvalidateLeaf { va } => {
-                asm!("tlbi vaale1is, {}", in(reg) operand(va), options(nostack));
-            }
-            Step::InvalidateTable { va } => {
-                asm!("tlbi vaae1is, {}", in(reg) operand(va), options(nostack));
-            }
-            Step::InvalidateAsid(asid) => {
-                asm!("tlbi aside1is, {}", in(reg) u64::from(asid) << 48, options(nostack));
-            }
-            Step::InvalidateAll => asm!("tlbi vmalle1is", options(nostack)),
+            Step::InvalidateLeaf { va } => invalidate!("vaale1is, {}", operand(va)),
+            Step::InvalidateTable { va } => invalidate!("vaae1is, {}", operand(va)),
+            Step::InvalidateAsid(asid) => invalidate!("aside1is, {}", u64::from(asid) << 48),
+            Step::InvalidateAll => invalidate!("vmalle1is"),
+            Step::Write { .. }
+            | Step::InvalidatePage { .. }
+            | Step::BarrierStore
+            | Step::Barrier
+            | Step::LoadRoot { .. } => {}
         }
     }
 }
 
-/// Fills a page with zeros: a tenth of the instructions that a loop over words takes, because a
-/// release of many tables is the longest of all calls.
+/// Fills groups of eight words of a page with zeros.
+///
+/// # Safety
+///
+/// As for [`zero`].
+unsafe fn zero_groups(page: u64, mut groups: u64) {
+    while groups != 0 {
+        let group = page + u64::from(groups.trailing_zeros()) * 64;
+        groups &= groups - 1;
+        // SAFETY: the caller's promise; a page has 64 groups.
+        unsafe {
+            asm!(
+                "stp xzr, xzr, [{at}]",
+                "stp xzr, xzr, [{at}, #16]",
+                "stp xzr, xzr, [{at}, #32]",
+                "stp xzr, xzr, [{at}, #48]",
+                at = in(reg) group,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+}
+
+/// Fills a page with zeros, by the blocks that DC ZVA takes where it may be used.
 ///
 /// # Safety
 ///
 /// The page is mapped, and nothing but tables that may be empty is in it.
 unsafe fn zero(page: u64) {
-    // SAFETY: the caller's promise; the loop writes one page.
+    const PROHIBITED: u64 = 1 << 4;
+    let blocks: u64;
+    // SAFETY: reads an identification register.
+    unsafe { asm!("mrs {}, dczid_el0", out(reg) blocks, options(nomem, nostack)) };
+    // The size is a power of two words, from 4 to 2048 bytes by the architecture.
+    let size = 4 << (blocks & 0xf);
+    if blocks & PROHIBITED != 0 || size > PAGE_SIZE / 4 {
+        // SAFETY: the caller's promise.
+        unsafe { ((page) as *mut [u64; PAGE_SIZE as usize / 8]).write([0; _]) };
+        return;
+    }
+    // SAFETY: the caller's promise; the loop writes one page, four blocks at a time.
     unsafe {
         asm!(
-            "2: stp xzr, xzr, [{at}]",
-            "stp xzr, xzr, [{at}, #16]",
-            "stp xzr, xzr, [{at}, #32]",
-            "stp xzr, xzr, [{at}, #48]",
-            "stp xzr, xzr, [{at}, #64]",
-            "stp xzr, xzr, [{at}, #80]",
-            "stp xzr, xzr, [{at}, #96]",
-            "stp xzr, xzr, [{at}, #112]",
-            "add {at}, {at}, #128",
+            "2: dc zva, {at}",
+            "add {at}, {at}, {size}",
+            "dc zva, {at}",
+            "add {at}, {at}, {size}",
+            "dc zva, {at}",
+            "add {at}, {at}, {size}",
+            "dc zva, {at}",
+            "add {at}, {at}, {size}",
             "cmp {at}, {end}",
             "b.lo 2b",
             at = inout(reg) page => _,
+            size = in(reg) size,
             end = in(reg) page + PAGE_SIZE,
             options(nostack)
         );

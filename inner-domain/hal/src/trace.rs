@@ -3,22 +3,23 @@
 //!
 //! Records leave the machine by semihosting, a buffer at a time, so the emulator must offer it: on
 //! anything else the first full buffer ends in an undefined instruction. They go to the
-//! emulator's standard output, and it is for whoever starts it to say where that leads.
+//! emulator's standard output, and the emulator's options say where that leads.
 //!
-//! Steps are recorded by the CPU that carried them out, while it holds the lock of the protected
-//! state; the lock here is for what is recorded outside of it.
+//! A step is recorded behind it, by the CPU that carried it out, which holds the lock of what the
+//! step is about: that of the protected state, or of a tree. So whatever another CPU does because
+//! of it is recorded later. Of steps about different trees the order means nothing.
 
 use core::arch::asm;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use donjon_abi::layout::cpu_index;
+use donjon_abi::layout::{MAX_CPUS, cpu_index};
 use donjon_abi::trace::{BUFFERED, BYTES, CPU_SHIFT, Kind, WORDS};
 use donjon_core::rules::Step;
 use spin::Mutex;
 
 use crate::cpu;
 
-/// What was recorded. Whoever stops the machine reads it in memory, so its layout is fixed.
+/// What was recorded. It is read from outside when the machine is stopped, so its layout is fixed.
 #[repr(C)]
 struct Recorder {
     /// Records in all.
@@ -35,6 +36,9 @@ static DONJON_TRACE: Recorder = Recorder {
     words: [const { AtomicU64::new(0) }; BUFFERED * WORDS],
 };
 
+/// Whether a CPU has recorded something in this call.
+static BUSY: [AtomicBool; MAX_CPUS] = [const { AtomicBool::new(false) }; MAX_CPUS];
+
 /// Handle of the emulator's output; none before it is open.
 static OUTPUT: Mutex<Option<u64>> = Mutex::new(None);
 
@@ -42,25 +46,38 @@ static OUTPUT: Mutex<Option<u64>> = Mutex::new(None);
 pub fn step(step: Step, replaced: u64) {
     let (kind, operands) = match step {
         Step::Write { entry, value } => (Kind::Store, [entry, replaced, value]),
-        Step::ZeroFrame(frame) => (Kind::Zero, [frame, 0, 0]),
+        Step::ZeroFrame(frame) | Step::ZeroGroups { frame, .. } => (Kind::Zero, [frame, 0, 0]),
         Step::CleanFrame(frame) => (Kind::Clean, [frame, 0, 0]),
         Step::BarrierStore => (Kind::StoreBarrier, [0; 3]),
         Step::Barrier => (Kind::Barrier, [0; 3]),
         Step::InvalidateLeaf { va } => (Kind::InvalidateLeaf, [va, 0, 0]),
+        Step::InvalidatePage { asid, va } => (Kind::InvalidatePage, [va, u64::from(asid), 0]),
         Step::InvalidateTable { va } => (Kind::InvalidateTable, [va, 0, 0]),
         Step::InvalidateAsid(asid) => (Kind::InvalidateAsid, [u64::from(asid), 0, 0]),
         Step::InvalidateAll => (Kind::InvalidateAll, [0; 3]),
+        // The function that writes TTBR0_EL1 records it (`registers`).
+        Step::LoadRoot { .. } => return,
     };
     record(kind, operands);
 }
 
-/// Records that a free frame became a user root.
-pub fn new_root(frame: u64) {
-    record(Kind::NewRoot, [frame, 0, 0]);
+/// Records that a call is over, if this CPU has recorded something since the last one was.
+pub fn end() {
+    let busy = BUSY.get(cpu_index(cpu::mpidr()));
+    if busy.is_some_and(|it| it.swap(false, Ordering::Relaxed)) {
+        write_down(Kind::End, [0; 3]);
+    }
 }
 
-/// Records anything.
+/// Records anything else.
 pub fn record(kind: Kind, operands: [u64; WORDS - 1]) {
+    if let Some(busy) = BUSY.get(cpu_index(cpu::mpidr())) {
+        busy.store(true, Ordering::Relaxed);
+    }
+    write_down(kind, operands);
+}
+
+fn write_down(kind: Kind, operands: [u64; WORDS - 1]) {
     let mut output = OUTPUT.lock();
     let first = kind as u64 | (cpu_index(cpu::mpidr()) as u64) << CPU_SHIFT;
     let waiting = DONJON_TRACE.waiting.load(Ordering::Relaxed);
@@ -95,7 +112,7 @@ fn open() -> u64 {
 fn write(handle: u64, words: &[AtomicU64; BUFFERED * WORDS]) {
     const WRITE: u64 = 5;
     let block = [handle, words.as_ptr() as u64, (BUFFERED * BYTES) as u64];
-    // SAFETY: the range is the array, which nobody writes while the lock is held.
+    // SAFETY: the range is the array, which is written under the lock alone.
     let left = unsafe { semihosting(WRITE, &block) };
     assert!(left == 0, "the trace has no room for {left} bytes");
 }

@@ -14,6 +14,8 @@ donjon_arrive:
     msr     tcr_el1, x10
     isb
     tlbi    vmalle1
+    // Nor of text that changed while this CPU was off.
+    ic      iallu
     dsb     nsh
     isb
     // Linux runs with SP_EL1.

@@ -4,7 +4,8 @@
 use core::arch::global_asm;
 
 use donjon_abi::layout;
-use donjon_hal::{cpu, registers};
+use donjon_core::requirements;
+use donjon_hal::{cpu, registers, steps};
 
 use crate::gate::INNER;
 use crate::{domain, epitaph, state};
@@ -26,7 +27,7 @@ pub fn entry() -> u64 {
     donjon_arrive as *const () as u64
 }
 
-/// Loads the registers of a CPU that arrives and tells where it goes on. A CPU that nobody
+/// Loads the registers of a CPU that arrives and tells where it goes on. A CPU that no call
 /// asked for stops here.
 #[unsafe(no_mangle)]
 extern "C" fn donjon_arrived() -> u64 {
@@ -34,18 +35,33 @@ extern "C" fn donjon_arrived() -> u64 {
     let (Some(machine), Ok(mut domain)) = (state::machine(), domain::lock()) else {
         cpu::halt();
     };
-    let arrival = machine
-        .cpus
-        .index(registers::mpidr())
-        .and_then(|index| domain.arrivals[index].take());
-    drop(domain);
-    let Some((entry, controlled)) = arrival else {
-        log::error!("a CPU arrived that nobody asked for");
+    let mpidr = registers::mpidr();
+    let index = machine.cpus.index(mpidr);
+    let asked = index.and_then(|index| domain.arrivals[index].take());
+    let (Some(index), Some(asked)) = (index, asked) else {
+        drop(domain);
+        log::error!("CPU {mpidr:#x} arrived without being asked for");
         cpu::halt();
     };
+    // It may be of another kind than the first one.
+    if let Some(unmet) = requirements::unmet(registers::memory_features()).next() {
+        drop(domain);
+        log::error!("CPU {mpidr:#x} does not come up: {unmet}");
+        cpu::halt();
+    }
+    let twice = steps::consider_core();
+    // Text that changes from here on waits for this CPU. What changed before is complete: the
+    // lock was taken behind it, and the gate has an ISB before anything of it is fetched.
+    domain.rendezvous.arrives(index);
+    let (entry, controlled) = asked.arrive(domain.controlled);
     registers::close_extensions();
     registers::set_ttbr0(machine.boot.reserved_root);
     // SAFETY: read on the CPU that asked, or at the hand-over.
     unsafe { controlled.load() };
+    // Not before: a hand-over in between would record other registers.
+    drop(domain);
+    if twice {
+        log::info!("TLB invalidations are made twice from here on");
+    }
     entry
 }

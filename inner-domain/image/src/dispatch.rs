@@ -10,7 +10,7 @@ use donjon_hal::cpu;
 
 use crate::cpu_block::CpuBlock;
 use crate::outcome::{Arguments, CallResult, Outcome, Refusal};
-use crate::{calls, epitaph, journal, service};
+use crate::{calls, epitaph, journal, service, users};
 
 /// What the gate calls: function number, arguments, and the CPU block in x7.
 type Entry = extern "C" fn(u64, u64, u64, u64, u64, u64, u64, &'static CpuBlock) -> CallResult;
@@ -38,6 +38,59 @@ macro_rules! entry {
     }};
 }
 
+/// The same for a call that is nearly always made at once, or else in a second way. Only where it
+/// is not, its handler runs. It takes the first four arguments.
+macro_rules! entry_at_once {
+    ($number:expr, $handler:path, $at_once:expr, $else:expr) => {{
+        extern "C" fn enter(
+            number: u64,
+            a1: u64,
+            a2: u64,
+            a3: u64,
+            a4: u64,
+            _: u64,
+            _: u64,
+            block: &'static CpuBlock,
+        ) -> CallResult {
+            // A function of its own, so that this one needs no stack. So does the handler.
+            #[inline(never)]
+            extern "C" fn at_length(
+                _: u64,
+                a1: u64,
+                a2: u64,
+                a3: u64,
+                a4: u64,
+                _: u64,
+                _: u64,
+                block: &'static CpuBlock,
+            ) -> CallResult {
+                let or_else: fn(u64, u64, u64, u64) -> bool = $else;
+                if or_else(a1, a2, a3, a4) {
+                    return CallResult::new(Ok(0));
+                }
+                with_handler(a1, a2, a3, a4, block)
+            }
+            #[inline(never)]
+            fn with_handler(
+                a1: u64,
+                a2: u64,
+                a3: u64,
+                a4: u64,
+                block: &'static CpuBlock,
+            ) -> CallResult {
+                let arguments = [a1, a2, a3, a4, 0, 0];
+                measured(block, $number as usize, &arguments, $handler)
+            }
+            let at_once: fn(u64, u64, u64, u64) -> bool = $at_once;
+            if at_once(a1, a2, a3, a4) {
+                return CallResult::new(Ok(0));
+            }
+            at_length(number, a1, a2, a3, a4, 0, 0, block)
+        }
+        enter
+    }};
+}
+
 /// In the order of [`call::Function`].
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".rodata.call_table")]
@@ -52,8 +105,13 @@ pub static donjon_call_table: CallTable = CallTable([
     entry!(call::Function::TableWrite, calls::table::write),
     entry!(call::Function::TableWriteList, calls::table::write_list),
     entry!(call::Function::TableRelease, calls::table::release),
-    entry!(call::Function::RootNew, calls::table::root_new),
-    entry!(call::Function::SwitchRoot, calls::table::switch_root),
+    entry!(call::REMOVED_FUNCTION, removed),
+    entry_at_once!(
+        call::Function::SwitchRoot,
+        calls::user_tables::switch_root,
+        |process, _, _, _| calls::user_tables::switch_at_once(process),
+        |_, _, _, _| false
+    ),
     entry!(call::Function::PoolAdd, calls::pool::add),
     entry!(call::Function::PoolRemove, calls::pool::remove),
     entry!(call::Function::Handover, calls::handover::handover),
@@ -65,6 +123,18 @@ pub static donjon_call_table: CallTable = CallTable([
     entry!(call::Function::TextSeal, calls::text::seal),
     entry!(call::Function::Firmware, calls::firmware::firmware),
     entry!(call::Function::Refusals, calls::refusals::refusals),
+    entry!(call::Function::TextWait, calls::text_wait::wait),
+    entry_at_once!(
+        call::Function::Map,
+        calls::user_tables::map,
+        calls::user_tables::map_one,
+        calls::user_tables::map_many
+    ),
+    entry!(call::Function::MapBlock, calls::user_tables::map_block),
+    entry!(call::Function::Flush, calls::user_tables::flush),
+    entry!(call::Function::Refresh, calls::user_tables::refresh),
+    entry!(call::Function::Clear, calls::user_tables::clear),
+    entry!(call::Function::Free, calls::user_tables::free),
 ]);
 
 /// [`call::Function::Null`]: nothing, not even the measuring. x1 comes back as it went in.
@@ -81,6 +151,11 @@ extern "C" fn null(
     CallResult::new(Ok(a1))
 }
 
+/// A number that is no function any more.
+fn removed(_: &Arguments) -> Outcome {
+    Err(Error::UnknownFunction.into())
+}
+
 /// Runs a handler and counts what it did.
 fn measured(
     block: &'static CpuBlock,
@@ -88,6 +163,13 @@ fn measured(
     arguments: &Arguments,
     handler: impl FnOnce(&Arguments) -> Outcome,
 ) -> CallResult {
+    if users::at_once().is_some() {
+        let outcome = handler(arguments);
+        if let Err(refusal) = &outcome {
+            note_refusal(block, function, arguments, refusal);
+        }
+        return CallResult::new(outcome);
+    }
     epitaph::join_if_stopping();
     let before = cpu::cycles();
     let outcome = handler(arguments);
@@ -95,7 +177,9 @@ fn measured(
         note_refusal(block, function, arguments, refusal);
     }
     // What a refusal takes is part of the call.
-    if let (Some(before), Some(after)) = (before, cpu::cycles()) {
+    if let Some(before) = before
+        && let Some(after) = cpu::cycles()
+    {
         block.note_duration(function, after.wrapping_sub(before));
     }
     CallResult::new(outcome)

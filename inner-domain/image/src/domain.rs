@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the inner domain protects: frames, tables, roots, registers. One lock guards it all.
+//! What the inner domain protects: frames, kernel tables, registers. One lock guards it all.
 //!
 //! A call holds the lock from its first check to its last step, with exceptions masked, so what
 //! was checked is what is done. No call holds it while it waits for anything but memory.
 
 use donjon_abi::call::{Error, Reason};
 use donjon_abi::layout::MAX_CPUS;
+use donjon_core::arrivals::Asked;
+use donjon_core::rendezvous::Rendezvous;
 use donjon_core::rules::{Rules, Seal};
+use donjon_core::waits::{self, Waiting};
 use donjon_hal::registers::Controlled;
-use spin::{Mutex, MutexGuard, Once};
+use spin::Once;
+use spin::mutex::{Mutex, MutexGuard};
 
 use crate::outcome::Refusal;
 
@@ -18,34 +22,39 @@ pub struct Domain {
     pub rules: Rules<'static>,
     /// The registers that are the same on every CPU; none before the hand-over.
     pub controlled: Option<Controlled>,
-    /// Where each CPU that was asked to start goes on, a virtual address of the outer view, and
-    /// with which registers.
-    pub arrivals: [Option<(u64, Controlled)>; MAX_CPUS],
+    /// Each CPU that was asked to start and has not arrived.
+    pub arrivals: [Option<Asked<Controlled>>; MAX_CPUS],
     /// A page on its way into the text pool, and how many of its words are there.
     pub sealing: Option<(Seal, usize)>,
+    /// Which CPUs execute instructions of the outer domain.
+    pub rendezvous: Rendezvous,
 }
 
-static DOMAIN: Once<Mutex<Domain>> = Once::new();
+/// How CPUs wait for the lock.
+type Wait = Waiting<{ waits::DOMAIN }>;
 
-/// Stores it. The first one stays.
-pub fn set(rules: Rules<'static>) {
+static DOMAIN: Once<Mutex<Domain, Wait>> = Once::new();
+
+/// Stores it. The first one stays. The CPU with index `cpu` is the one that runs.
+pub fn set(rules: Rules<'static>, cpu: usize) {
     DOMAIN.call_once(|| {
         Mutex::new(Domain {
             rules,
             controlled: None,
             arrivals: [None; MAX_CPUS],
             sealing: None,
+            rendezvous: Rendezvous::new(cpu),
         })
     });
 }
 
 /// The protected state, for this call alone.
-pub fn lock() -> Result<MutexGuard<'static, Domain>, Refusal> {
+pub fn lock() -> Result<MutexGuard<'static, Domain, Wait>, Refusal> {
     Ok(DOMAIN.get().ok_or(Error::Busy)?.lock())
 }
 
 /// The same, for calls that mean nothing before the hand-over.
-pub fn lock_after_handover() -> Result<MutexGuard<'static, Domain>, Refusal> {
+pub fn lock_after_handover() -> Result<MutexGuard<'static, Domain, Wait>, Refusal> {
     let domain = lock()?;
     match domain.controlled {
         Some(_) => Ok(domain),

@@ -15,13 +15,13 @@ use donjon_hal::cpu::{self, ExceptionRegisters};
 use donjon_hal::firmware;
 
 use crate::cpu_block::CpuBlock;
-use crate::{journal, state};
+use crate::{journal, state, users};
 
 static STOPPING: AtomicBool = AtomicBool::new(false);
 /// MPIDR of the CPU that writes.
 static WRITER: AtomicU64 = AtomicU64::new(0);
 
-/// One line. The console cannot fail, and there would be nobody to tell.
+/// One line. The console cannot fail.
 fn line(console: &mut Console, text: fmt::Arguments) {
     let _ = writeln!(console, "donjon: PANIC {text}");
 }
@@ -36,6 +36,7 @@ pub fn join_if_stopping() {
 /// Ends here if a CPU is already writing: at once if it is another one, and with the machine if
 /// this one failed while it wrote.
 fn begin() {
+    users::hold_up();
     if !STOPPING.swap(true, Ordering::AcqRel) {
         WRITER.store(cpu::mpidr(), Ordering::Release);
     } else if WRITER.load(Ordering::Acquire) == cpu::mpidr() {

@@ -13,7 +13,9 @@
 //
 // Registers: x0 function number, then status. x1 to x6 arguments, then x1 value. x18 is scratch
 // of gate and vectors (the kernel is built with -ffixed-x18). x19 to x29 are the callee's to
-// save; SP, x30 and DAIF are put back. All other registers and NZCV are cleared on the way out.
+// save; SP, x30 and DAIF are put back. On the way out x9 and x10 hold the caller's own DAIF and SP,
+// or a public constant; NZCV is cleared, in mode strict that of an equal comparison; all other
+// registers are cleared.
 //
 // What an attacker may assume: arbitrary register contents at every instruction of the gate
 // page, interrupts and debug exceptions open, both stack pointers anywhere, hostile memory.
@@ -120,7 +122,7 @@ donjon_gate_return:
     // next slot, which both views map: fetching it is right before and after the change takes
     // effect (a write of a system register is guaranteed to be seen only after a context
     // synchronization event, D24.1.2.2). The outer view cannot fetch the write itself: its root entry is
-    // invalid there, so nobody reaches it with a value of their own.
+    // invalid there, so no jump reaches it with another value.
     .global donjon_gate_exit_write
 donjon_gate_exit_write:
     msr     tcr_el1, x18
@@ -144,7 +146,9 @@ donjon_gate_leave:
     mrs     x18, tcr_el1
     ldr     x10, .Louter
     cmp     x18, x10                    // leaves flags that tell nothing
+.if !{WEAKEN_NO_COMPARE_EXIT}
     b.ne    donjon_gate_repair
+.endif
 .endif
 .if {TLBI}
     // The ASID is the user's throughout, so what the TLB learned in the wide view would still
@@ -184,7 +188,9 @@ donjon_gate_entry_write:
     mrs     x18, tcr_el1
     ldr     x10, .Lmiddle
     cmp     x18, x10
+.if !{WEAKEN_NO_COMPARE_FIRST}
     b.ne    donjon_gate_repair
+.endif
     movk    x18, #(({INNER} >> 16) & 0xffff), lsl #16
     msr     tcr_el1, x18
     isb
@@ -198,8 +204,10 @@ donjon_gate_entry_write:
 .if !{WEAKEN_NO_COMPARE}
     b.ne    donjon_gate_repair
 .endif
-    // Once more for somebody who came in behind the first one.
+    // Once more, for a jump to a place behind the first one.
+.if !{WEAKEN_NO_MASK}
     msr     daifset, #0xf
+.endif
     tbnz    x0, #63, .Lflush
     b       donjon_gate_inner
     .global donjon_gate_enter_end

@@ -37,7 +37,6 @@ pub const WEAKENED: u64 = cfg!(feature = "weaken-no-narrow") as u64
     | (cfg!(feature = "weaken-dbm") as u64) << 6
     | (cfg!(feature = "weaken-parent") as u64) << 7
     | (cfg!(feature = "weaken-asid") as u64) << 8
-    | (cfg!(feature = "weaken-root") as u64) << 9
     | (cfg!(feature = "weaken-flush") as u64) << 10
     | (cfg!(feature = "weaken-scan") as u64) << 11
     | (cfg!(feature = "weaken-execute") as u64) << 12
@@ -47,7 +46,20 @@ pub const WEAKENED: u64 = cfg!(feature = "weaken-no-narrow") as u64
     | (cfg!(feature = "weaken-buffer") as u64) << 16
     | (cfg!(feature = "weaken-vectors") as u64) << 17
     | (cfg!(feature = "trace-steps") as u64) << 18
-    | (cfg!(feature = "weaken-vectors-page") as u64) << 19;
+    | (cfg!(feature = "weaken-vectors-page") as u64) << 19
+    | (cfg!(feature = "weaken-live-text") as u64) << 20
+    | (cfg!(feature = "weaken-alias") as u64) << 21
+    | (cfg!(feature = "weaken-read-once") as u64) << 22
+    | (cfg!(feature = "weaken-reserved") as u64) << 23
+    | (cfg!(feature = "weaken-list") as u64) << 24
+    | (cfg!(feature = "weaken-bounds") as u64) << 25
+    | (cfg!(feature = "weaken-devices") as u64) << 26
+    | (cfg!(feature = "weaken-no-compare-first") as u64) << 27
+    | (cfg!(feature = "weaken-no-compare-exit") as u64) << 28
+    | (cfg!(feature = "weaken-no-mask") as u64) << 29
+    | (cfg!(feature = "weaken-source") as u64) << 30
+    | (cfg!(feature = "weaken-once") as u64) << 31
+    | (cfg!(feature = "weaken-withdraw") as u64) << 32;
 
 /// `TCR_EL1` of this image's inner view.
 pub const INNER: u64 = match SWITCH_MODE {
@@ -65,6 +77,9 @@ global_asm!(
     TLBI = const matches!(SWITCH_MODE, SwitchMode::Tlbi) as u32,
     WEAKEN_NO_NARROW = const cfg!(feature = "weaken-no-narrow") as u32,
     WEAKEN_NO_COMPARE = const cfg!(feature = "weaken-no-compare") as u32,
+    WEAKEN_NO_COMPARE_FIRST = const cfg!(feature = "weaken-no-compare-first") as u32,
+    WEAKEN_NO_COMPARE_EXIT = const cfg!(feature = "weaken-no-compare-exit") as u32,
+    WEAKEN_NO_MASK = const cfg!(feature = "weaken-no-mask") as u32,
     WEAKEN_NO_CLEAR = const cfg!(feature = "weaken-no-clear") as u32,
     CPU_INDEX_SHIFT = const layout::CPU_INDEX_SHIFT,
     CPU_INDEX_MASK = const layout::MAX_CPUS - 1,

@@ -3,9 +3,13 @@
 
 extern crate alloc;
 
+use core::sync::atomic::{AtomicU16, AtomicU32};
+
+use alloc::vec;
 use alloc::vec::Vec;
 
 use donjon_abi::boot_info::{Bank, BootInfo, Conduit};
+use donjon_abi::layout::cpu_index;
 use donjon_abi::manifest::SwitchMode;
 use donjon_core::cpus::CpuSet;
 use donjon_core::devices::DeviceList;
@@ -13,10 +17,11 @@ use donjon_core::frames::FrameTable;
 use donjon_core::outer_range::OuterMemory;
 use donjon_core::placement::Range;
 use donjon_core::rules::{PoolFrame, Rules, Storage};
-use donjon_hal::{physical, registers};
+use donjon_core::shadow::{self, Cell, Shadows};
+use donjon_hal::{physical, registers, steps};
 
 use crate::state::{self, Machine};
-use crate::{arrival, domain, gate, heap, journal};
+use crate::{arrival, domain, gate, heap, journal, users};
 
 /// Called by the boot stage with the inner view live, on the boot stage's stack.
 ///
@@ -42,7 +47,12 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     let Some(rules) = (unsafe { rules(machine) }) else {
         panic!("the boot stage left no memory for the books");
     };
-    domain::set(rules);
+    // SAFETY: as for the rules.
+    let Some(shadows) = (unsafe { shadows(machine) }) else {
+        panic!("the boot stage left too little memory for user tables");
+    };
+    users::set(shadows, *rules.frames());
+    domain::set(rules, cpu_index(registers::mpidr()));
     log::info!(
         "inner domain {} runs, switch {}, {} CPUs, memory {:#x}-{:#x}",
         env!("CARGO_PKG_VERSION"),
@@ -51,6 +61,9 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
         machine.boot.region.start,
         machine.boot.region.end - 1
     );
+    if steps::consider_core() {
+        log::info!("TLB invalidations are made twice");
+    }
     if gate::WEAKENED != 0 {
         log::warn!("this build is weakened on purpose: {:#x}", gate::WEAKENED);
     }
@@ -68,25 +81,47 @@ unsafe fn rules(machine: &Machine) -> Option<Rules<'static>> {
     let start = boot.banks.iter().filter(|bank| bank.start < bank.end);
     let start = start.map(|bank| bank.start).min()?;
     let entries = |bank: &Bank, size: usize| (bank.end - bank.start) as usize / size;
-    // SAFETY: the caller's promise; zeros are valid types (ordinary) and owners (none).
-    let (frames, asids) = unsafe {
-        let count = entries(&boot.frame_table, size_of::<u16>());
-        let frames = physical::table::<u16>(boot.frame_table.start, count);
-        let count = entries(&boot.asid_table, size_of::<u16>());
-        (frames, physical::table::<u16>(boot.asid_table.start, count))
-    };
+    let count = entries(&boot.frame_table, size_of::<u16>());
+    // SAFETY: the caller's promise; zeros are valid types (ordinary).
+    let frames = unsafe { physical::table::<AtomicU16>(boot.frame_table.start, count) };
     let count = entries(&boot.pool_table, size_of::<PoolFrame>());
-    // SAFETY: the caller's promise; every field of a pool frame is a number, a flag or a frame
-    // type, for which zeros are valid.
+    // SAFETY: the caller's promise; every field of a pool frame is a number or a flag, for which
+    // zeros are valid.
     let pool = unsafe { physical::table::<PoolFrame>(boot.pool_table.start, count) };
     pool.fill(PoolFrame::NEW);
     let storage = Storage {
         frames: FrameTable::new(start, frames),
         pool,
-        asids,
     };
     let devices = DeviceList::from_banks(&boot.devices).ok()?;
-    Some(Rules::new(storage, devices, boot.root, boot.reserved_root))
+    let devices = devices.without_memory(&machine.banks).ok()?;
+    Some(Rules::new(storage, devices, boot.root))
+}
+
+/// The trees of user tables, none so far.
+///
+/// # Safety
+///
+/// As for [`rules`].
+unsafe fn shadows(machine: &Machine) -> Option<Shadows<'static>> {
+    let boot = &machine.boot;
+    let entries = |bank: &Bank, size: usize| (bank.end - bank.start) as usize / size;
+    let count = entries(&boot.user_cells, size_of::<Cell>());
+    // SAFETY: the caller's promise; a cell is made of atomic words and a lock of one, for which
+    // zeros are valid: each becomes a new one before it is read.
+    let cells = unsafe { physical::table::<Cell>(boot.user_cells.start, count) };
+    cells.fill_with(Cell::new);
+    // SAFETY: the caller's promise; zeros are valid: no tree.
+    let asids = unsafe {
+        let count = entries(&boot.user_trees, size_of::<AtomicU32>());
+        physical::table::<AtomicU32>(boot.user_trees.start, count)
+    };
+    let storage = shadow::Storage {
+        arena: Range::new(boot.user_arena.start, boot.user_arena.end)?,
+        cells,
+        asids,
+    };
+    Shadows::new(storage, boot.reserved_root)
 }
 
 fn machine(boot: BootInfo) -> Option<Machine> {
@@ -100,13 +135,18 @@ fn machine(boot: BootInfo) -> Option<Machine> {
         .iter()
         .filter_map(|bank| Range::new(bank.start, bank.end))
         .collect();
-    let withheld = [region, range(&boot.stays)?, range(&boot.table_block)?];
+    let mut withheld = vec![region, range(&boot.stays)?, range(&boot.table_block)?];
+    let reserved: Vec<Range> = boot.reserved.iter().filter_map(range).collect();
+    if !cfg!(feature = "weaken-reserved") {
+        withheld.extend(&reserved);
+    }
     let outer = OuterMemory::new(&banks, &withheld).ok()?;
     let count = usize::try_from(boot.cpu_count).ok()?;
     let cpus = CpuSet::new(boot.mpidrs.get(..count)?.iter().copied()).ok()?;
     Some(Machine {
         boot,
         banks,
+        reserved,
         outer,
         cpus,
         conduit: Conduit::from_word(boot.conduit),

@@ -21,3 +21,4 @@ mod journal;
 mod outcome;
 mod service;
 mod state;
+mod users;

@@ -12,8 +12,10 @@ pub struct CallResult {
 }
 
 impl CallResult {
-    /// The words for the gate.
+    /// The words for the gate, with which a call ends.
     pub fn new(outcome: Outcome) -> Self {
+        #[cfg(feature = "trace-steps")]
+        donjon_hal::trace::end();
         match outcome {
             Ok(value) => Self { status: 0, value },
             Err(refusal) => Self {

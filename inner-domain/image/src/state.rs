@@ -17,6 +17,8 @@ pub struct Machine {
     pub boot: BootInfo,
     /// Banks of RAM.
     pub banks: Vec<Range>,
+    /// Memory that the device tree sets aside and that Linux does not get.
+    pub reserved: Vec<Range>,
     /// Memory that the outer domain may name.
     pub outer: OuterMemory,
     /// CPUs with a stack.

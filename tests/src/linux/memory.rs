@@ -3,7 +3,7 @@
 
 use donjon_core::rules::{Hardware, Step};
 
-use super::{BLOCK, PAGE, RAM, SECOND_BANK, naive, root};
+use super::{BLOCK, PAGE, RAM, SECOND_BANK, naive};
 
 /// From the first frame of RAM to the last.
 const FRAMES: usize = ((SECOND_BANK + BLOCK - RAM) / PAGE) as usize;
@@ -76,9 +76,9 @@ impl Hardware for Memory {
         self.steps.push(step);
         match step {
             Step::Write { entry, value } if self.relinks(entry, value) => {
-                let before = naive::translations(self, root());
+                let before = naive::translations(self);
                 self.set(entry, value);
-                let after = naive::translations(self, root());
+                let after = naive::translations(self);
                 assert!(before == after, "{step:x?} changes what is translated");
             }
             Step::Write { entry, value } => self.set(entry, value),

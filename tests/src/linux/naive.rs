@@ -29,8 +29,6 @@ pub struct Table {
     pub frame: u64,
     /// Its level.
     pub level: u32,
-    /// The root above it.
-    pub root: u64,
 }
 
 /// A tree: its leaves by virtual address, and its tables.
@@ -42,28 +40,22 @@ pub struct Tree {
     pub tables: Vec<Table>,
 }
 
-/// The lower half of a root and what is below.
-pub fn tree(memory: &Memory, root_table: u64) -> Tree {
+/// The lower half of the kernel's root and what is below.
+pub fn tree(memory: &Memory) -> Tree {
     let mut tree = Tree::default();
-    let base = if root_table == root() {
-        0xffff_8000_0000_0000
-    } else {
-        0
-    };
-    below(memory, root_table, root_table, 0, base, &mut tree);
+    below(memory, root(), 0, 0xffff_8000_0000_0000, &mut tree);
     tree
 }
 
 /// The leaves of [`tree`].
-pub fn translations(memory: &Memory, root_table: u64) -> BTreeMap<u64, Leaf> {
-    tree(memory, root_table).leaves
+pub fn translations(memory: &Memory) -> BTreeMap<u64, Leaf> {
+    tree(memory).leaves
 }
 
-fn below(memory: &Memory, top: u64, table: u64, level: u32, base: u64, tree: &mut Tree) {
+fn below(memory: &Memory, table: u64, level: u32, base: u64, tree: &mut Tree) {
     tree.tables.push(Table {
         frame: table,
         level,
-        root: top,
     });
     let entries = if level == 0 { 256 } else { 512 };
     for index in 0..entries {
@@ -71,7 +63,7 @@ fn below(memory: &Memory, top: u64, table: u64, level: u32, base: u64, tree: &mu
         let size = 1 << (39 - 9 * level);
         let va = base + index * size;
         match (raw & 3, level) {
-            (3, 0..3) => below(memory, top, raw & 0xffff_ffff_f000, level + 1, va, tree),
+            (3, 0..3) => below(memory, raw & 0xffff_ffff_f000, level + 1, va, tree),
             (1, 1..3) | (3, 3) => {
                 let physical = raw & 0xffff_ffff_f000 & !(size - 1);
                 let leaf = Leaf {
@@ -134,34 +126,26 @@ fn kind(frame: u64) -> u32 {
 }
 
 /// Everything that is not as it must be after the hand-over.
-pub fn violations(memory: &Memory, users: &[u64]) -> Vec<String> {
-    let kernel = tree(memory, root());
+pub fn violations(memory: &Memory) -> Vec<String> {
+    let kernel = tree(memory);
     let mut found = Vec::new();
-    let mut tables = kernel.tables.clone();
     check_halves(memory, &mut found);
     for (va, leaf) in &kernel.leaves {
-        check(*va, *leaf, false, &mut found);
+        check(*va, *leaf, &mut found);
     }
-    for user in users {
-        let tree = tree(memory, *user);
-        for (va, leaf) in &tree.leaves {
-            check(*va, *leaf, true, &mut found);
-        }
-        tables.extend(tree.tables);
-    }
-    check_tables(&tables, &mut found);
+    check_tables(&kernel.tables, &mut found);
     check_code(&kernel, &mut found);
-    check_pools(memory, &kernel, &tables, &mut found);
+    check_pools(memory, &kernel, &mut found);
     found
 }
 
-fn check(va: u64, leaf: Leaf, user: bool, found: &mut Vec<String>) {
+fn check(va: u64, leaf: Leaf, found: &mut Vec<String>) {
     let gate = leaf.physical == GATE && va == donjon_abi::layout::GATE;
     let mut say = |invariant: &str| found.push(format!("{invariant}: {va:#x} {leaf:x?}"));
-    if leaf.executable_at_el1() && (user || leaf.writable()) {
-        say(if user { "I5" } else { "I4" });
+    if leaf.executable_at_el1() && leaf.writable() {
+        say("I4");
     }
-    if leaf.global() == user {
+    if !leaf.global() {
         say("I9");
     }
     let first = kind(leaf.physical);
@@ -208,7 +192,7 @@ fn check_tables(tables: &[Table], found: &mut Vec<String>) {
     for (index, table) in tables.iter().enumerate() {
         let again = tables[..index].iter().any(|it| it.frame == table.frame);
         let block = (block_page(0)..block_page(16)).contains(&table.frame);
-        if again || !(is_pool(table.frame) || block && table.root == root()) {
+        if again || !(is_pool(table.frame) || block) {
             found.push(format!("I1: {table:x?}"));
         }
     }
@@ -235,9 +219,9 @@ fn check_code(kernel: &Tree, found: &mut Vec<String>) {
 }
 
 /// Frames of the pool that are no tables are zero, and the linear map shows the pool as blocks.
-fn check_pools(memory: &Memory, kernel: &Tree, tables: &[Table], found: &mut Vec<String>) {
+fn check_pools(memory: &Memory, kernel: &Tree, found: &mut Vec<String>) {
     for frame in (TABLE_POOL..TABLE_POOL_END).step_by(PAGE as usize) {
-        let table = tables.iter().any(|it| it.frame == frame);
+        let table = kernel.tables.iter().any(|it| it.frame == frame);
         if !table && !memory.is_zero(frame) {
             found.push(format!("pool: {frame:#x} is not zero"));
         }
@@ -250,7 +234,7 @@ fn check_pools(memory: &Memory, kernel: &Tree, tables: &[Table], found: &mut Vec
     }
     // Tables that stood here are copied and ordinary.
     let early = image(BSS_PAGES);
-    if tables.iter().any(|it| early.contains(&it.frame)) {
+    if kernel.tables.iter().any(|it| early.contains(&it.frame)) {
         found.push("I1: an early table is in use".to_owned());
     }
 }

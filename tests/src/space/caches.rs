@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! TLBs that hold everything they may.
 //!
-//! All CPUs share one set here: an entry that any of them may hold is held. A walk needs a root
-//! and an ASID that are current on some CPU, or starts at an upper table that is held under such
-//! an ASID; walks of the upper range are always possible, with the root read as the outer view
-//! reads it (entry k at V) and as the wide view does (entries 0 to 511, so that entry k is at
-//! V - 2^47).
-//!
-//! Upper tables that are held belong to an ASID (Arm DDI 0487, R_CHVGJ). Those of the upper range
-//! are held under all of them; one pseudo ASID stands for that.
+//! All CPUs share one set here: an entry that any of them may hold is held. It is about the upper
+//! range, which is always there, under every ASID: walks of it are always possible, with the root
+//! read as the outer view reads it (entry k at V) and as the wide view does (entries 0 to 511, so
+//! that entry k is at V - 2^47), and from every upper table that is held.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::memory::{Frames, PAGE, Violation};
 
 const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
-/// Stands for every ASID: what belongs to the upper range.
-const EVERY: u16 = u16::MAX;
 const UPPER: u64 = 0xffff_8000_0000_0000;
 const WIDE: u64 = 0xffff_0000_0000_0000;
 
@@ -32,17 +26,13 @@ pub enum Invalidation {
     Leaf(u64),
     /// Leaves and upper tables of an address.
     Address(u64),
-    /// Everything of an ASID that is not global.
-    Asid(u16),
     /// Everything.
     All,
 }
 
-/// A table as walks may find it: under which ASID, for which addresses, as which level.
+/// A table as walks may find it: for which addresses, as which level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Role {
-    /// The ASID, or the pseudo one of the upper range.
-    pub asid: u16,
     /// First address that it translates.
     pub va: u64,
     /// Level as which it is read.
@@ -50,11 +40,6 @@ pub struct Role {
 }
 
 impl Role {
-    /// Whether it is a table of the upper range.
-    pub const fn is_kernel(self) -> bool {
-        self.asid == EVERY
-    }
-
     const fn covers(self, va: u64) -> bool {
         self.va <= va && (va - self.va) / span(self.level) < 512
     }
@@ -63,8 +48,6 @@ impl Role {
 /// A leaf that may be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Leaf {
-    /// ASID, or the pseudo one for global entries.
-    pub asid: u16,
     /// First address.
     pub va: u64,
     /// Level: 2 for blocks, 3 for pages.
@@ -87,11 +70,6 @@ impl Leaf {
     /// Whether EL1 can execute it.
     pub const fn is_executable(self) -> bool {
         self.descriptor & 1 << 53 == 0
-    }
-
-    /// Whether it is of the upper range.
-    pub const fn is_kernel(self) -> bool {
-        self.va >= WIDE
     }
 
     /// The physical pages that it shows.
@@ -117,9 +95,7 @@ impl Leaf {
 /// What the TLBs of all CPUs hold.
 pub struct Caches {
     root: u64,
-    /// Root and ASID of each CPU.
-    current: BTreeMap<usize, (u64, u16)>,
-    leaves: BTreeMap<(u64, u16), Vec<Leaf>>,
+    leaves: BTreeMap<u64, Vec<Leaf>>,
     /// Which roles each table has that is held, roots aside.
     roles: BTreeMap<u64, BTreeSet<Role>>,
     /// Leaves that came since the last look at them.
@@ -129,11 +105,10 @@ pub struct Caches {
 }
 
 impl Caches {
-    /// Nothing, and `root` for the upper range.
+    /// Nothing, and `root` to begin walks at.
     pub fn new(root: u64) -> Self {
         Self {
             root,
-            current: BTreeMap::new(),
             leaves: BTreeMap::new(),
             roles: BTreeMap::new(),
             recent: Vec::new(),
@@ -152,23 +127,6 @@ impl Caches {
         tables.flat_map(|(table, roles)| roles.iter().map(|role| (*table, *role)))
     }
 
-    /// The CPUs that have a user root, each with the root and its ASID.
-    pub fn current(&self) -> impl Iterator<Item = (usize, u64, u16)> + '_ {
-        let current = self.current.iter();
-        current.map(|(cpu, (root, asid))| (*cpu, *root, *asid))
-    }
-
-    /// A CPU loads a user root, or none.
-    pub fn load(&mut self, frames: &Frames, cpu: usize, current: Option<(u64, u16)>) {
-        match current {
-            Some(current) => self.current.insert(cpu, current),
-            None => self.current.remove(&cpu),
-        };
-        if current.is_some() {
-            self.fill(frames);
-        }
-    }
-
     /// Walks all that can be walked.
     pub fn fill(&mut self, frames: &Frames) {
         let held: Vec<_> = self.tables().collect();
@@ -177,24 +135,14 @@ impl Caches {
         }
     }
 
-    /// The roots in all their roles.
-    fn roots(&self) -> Vec<(u64, Role)> {
-        let role = |asid, va| Role { asid, va, level: 0 };
-        let users = self.current.values();
-        let users = users.map(|(root, asid)| (*root, role(*asid, 0)));
-        let views = [UPPER, WIDE].map(|va| (self.root, role(EVERY, va)));
-        users.chain(views).collect()
-    }
-
-    fn is_live(&self, role: Role) -> bool {
-        role.is_kernel() || self.current.values().any(|(_, asid)| *asid == role.asid)
+    /// The root in both its roles.
+    fn roots(&self) -> [(u64, Role); 2] {
+        [UPPER, WIDE].map(|va| (self.root, Role { va, level: 0 }))
     }
 
     fn walk(&mut self, frames: &Frames, table: u64, role: Role) {
-        if self.is_live(role) {
-            for (index, descriptor) in frames.valid(table) {
-                self.see(frames, role, index, descriptor);
-            }
+        for (index, descriptor) in frames.valid(table) {
+            self.see(frames, role, index, descriptor);
         }
     }
 
@@ -209,7 +157,6 @@ impl Caches {
             let below = Role {
                 va,
                 level: level + 1,
-                ..role
             };
             let table = descriptor & ADDRESS;
             if self.roles.entry(table).or_default().insert(below) {
@@ -225,30 +172,25 @@ impl Caches {
             }
             return;
         }
-        let global = descriptor & 1 << 11 == 0;
-        let leaf = Leaf {
-            asid: if global { EVERY } else { role.asid },
+        self.keep(Leaf {
             va,
             level,
             descriptor,
-        };
-        self.keep(leaf);
+        });
     }
 
     fn keep(&mut self, leaf: Leaf) {
-        let held = self.leaves.entry((leaf.va, leaf.asid)).or_default();
+        let held = self.leaves.entry(leaf.va).or_default();
         if held.contains(&leaf) {
             return;
         }
         held.push(leaf);
         self.recent.push(leaf);
         let block = leaf.va & !(span(2) - 1);
-        let neighbours = self.leaves.range((block, 0)..(block + span(2), 0));
-        let same_asid = |it: &Leaf| it.asid == leaf.asid || it.asid == EVERY || leaf.asid == EVERY;
+        let neighbours = self.leaves.range(block..block + span(2));
         let overlap = |it: &Leaf| it.covers(leaf.va) || leaf.covers(it.va);
         let mut others = neighbours.flat_map(|(_, leaves)| leaves);
-        let other =
-            others.find(|it| overlap(it) && same_asid(it) && **it != leaf && it.conflicts(leaf));
+        let other = others.find(|it| overlap(it) && **it != leaf && it.conflicts(leaf));
         if let Some(other) = other {
             self.violations.push(format!(
                 "break before make: {other:x?} is held with {leaf:x?}"
@@ -267,13 +209,11 @@ impl Caches {
         let roles = self.roles.get(&table).into_iter().flatten();
         let roles: Vec<_> = roots.map(|(_, role)| role).chain(roles.copied()).collect();
         for role in roles {
-            if self.is_live(role) {
-                self.see(frames, role, entry / 8 % 512, descriptor);
-            }
+            self.see(frames, role, entry / 8 % 512, descriptor);
         }
     }
 
-    /// Nobody may hold a writable leaf of a frame that the inner domain writes as a table.
+    /// No TLB may hold a writable leaf of a frame that the inner domain writes as a table.
     pub fn must_not_write(&mut self, frame: u64) {
         let shows = |it: &Leaf| it.output() <= frame && frame - it.output() < span(it.level);
         let found = self.leaves().find(|it| it.is_writable() && shows(it));
@@ -291,17 +231,6 @@ impl Caches {
                 self.leaves.clear();
                 self.roles.clear();
                 self.fill(frames);
-            }
-            // Upper tables of the upper range are held under every ASID: one is not enough to be
-            // rid of them.
-            Invalidation::Asid(asid) => {
-                self.drop_leaves(|it| it.asid == asid);
-                self.drop_roles(|it| it.asid == asid);
-                for (root, role) in self.roots() {
-                    if role.asid == asid {
-                        self.walk(frames, root, role);
-                    }
-                }
             }
             Invalidation::Leaf(va) => {
                 self.drop_leaves(|it| it.covers(va));
@@ -335,7 +264,7 @@ impl Caches {
     fn walk_for(&mut self, frames: &Frames, va: u64) {
         let held: Vec<_> = self.tables().collect();
         for (table, role) in self.roots().into_iter().chain(held) {
-            if !role.covers(va) || !self.is_live(role) {
+            if !role.covers(va) {
                 continue;
             }
             let index = (va - role.va) / span(role.level);

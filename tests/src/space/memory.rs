@@ -84,7 +84,7 @@ pub struct Machine {
     pub caches: Caches,
     /// What went wrong, in the order in which it was noticed.
     pub violations: Vec<Violation>,
-    /// Every step, while somebody wants to see them.
+    /// Every step, while they are recorded.
     pub trace: Option<Vec<Step>>,
     /// Steps that are lost on this machine.
     pub deaf_to: Option<fn(Step) -> bool>,
@@ -157,6 +157,10 @@ impl Hardware for Machine {
                 self.frames.zero(frame);
                 self.unseen = true;
             }
+            Step::ZeroGroups { frame, .. } => {
+                self.violations
+                    .push(format!("{frame:#x} is zeroed in part"));
+            }
             Step::CleanFrame(_) => {}
             Step::BarrierStore => self.unseen = false,
             Step::Barrier => {
@@ -167,8 +171,11 @@ impl Hardware for Machine {
             }
             Step::InvalidateLeaf { va } => self.invalidate(Invalidation::Leaf(va)),
             Step::InvalidateTable { va } => self.invalidate(Invalidation::Address(va)),
-            Step::InvalidateAsid(asid) => self.invalidate(Invalidation::Asid(asid)),
             Step::InvalidateAll => self.invalidate(Invalidation::All),
+            Step::InvalidatePage { .. } | Step::InvalidateAsid(_) | Step::LoadRoot { .. } => {
+                self.violations
+                    .push(format!("{step:?}, which is for users"));
+            }
         }
     }
 }

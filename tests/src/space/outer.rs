@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An outer domain without shame, and the books of somebody who watches it.
+//! A hostile outer domain, and a record of what it did.
 //!
-//! It makes every call, mostly with arguments that make sense in the state that it is in, often
-//! with one thing wrong. Few frames, few addresses and few ASIDs, so that they meet again.
+//! It makes every call about kernel tables, mostly with arguments that make sense in the state that
+//! it is in, often with one thing wrong. Few frames and few addresses, so that they meet again.
 
 use donjon_core::frames::FrameType;
 use donjon_core::rules::{Checks, PoolKind, Progress, Rules};
@@ -26,15 +26,20 @@ pub struct Outer {
 }
 
 impl Outer {
-    /// An attacker on a machine as it is now.
-    pub fn new(seed: u64, machine: &Machine) -> Self {
+    /// An attacker on a machine as it is now, who chooses by `dice`.
+    pub fn new(dice: Dice, machine: &Machine) -> Self {
         Self {
-            dice: Dice::new(seed),
+            dice,
             expected: machine.frames.clone(),
             compare: true,
             tally: Tally::default(),
             violations: Vec::new(),
         }
+    }
+
+    /// Whether there is nothing left to choose by.
+    pub const fn is_over(&self) -> bool {
+        self.dice.is_over()
     }
 
     /// Makes one call and checks all that can be seen right after it.
@@ -51,12 +56,10 @@ impl Outer {
         let refused = self.tally.refused;
         let changed = match self.dice.below(1000) {
             0..600 => self.write_leaf(machine, rules),
-            600..780 => self.write_link(machine, rules),
-            780..860 => self.release(machine, rules),
-            860..890 => self.new_root(machine, rules),
-            890..960 => self.switch(machine, rules),
-            960..970 => self.write_anything(machine, rules),
-            970..985 => self.pool(machine, rules),
+            600..830 => self.write_link(machine, rules),
+            830..950 => self.release(machine, rules),
+            950..965 => self.write_anything(machine, rules),
+            965..985 => self.pool(machine, rules),
             _ => self.seal(machine, rules),
         };
         machine.settle();
@@ -67,8 +70,6 @@ impl Outer {
         if changed && self.tally.refused == refused {
             let held = survey::check_caches(types, &machine.caches);
             self.violations.extend(held);
-            let roots = survey::check_roots(types, &machine.caches);
-            self.violations.extend(roots);
         }
         self.verdict()
     }
@@ -142,19 +143,13 @@ impl Outer {
     }
 
     fn write_leaf<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
-        let user = !self.dice.once_in(4);
-        let class = if user {
-            FrameType::UserTable3
-        } else {
-            FrameType::KernelTable3
-        };
-        let Some(table) = self.table(rules, class) else {
+        let Some(table) = self.table(rules, FrameType::KernelTable3) else {
             return self.write_link(machine, rules);
         };
         let index = self.page_index(table);
         let value = match self.dice.below(5) {
             0 | 1 => self.dice.one_of(&[0, 0, 0xdead_0000]),
-            _ => self.leaf(user),
+            _ => self.leaf(),
         };
         let entry = table + index * 8;
         let value = match machine.frames.read(entry) {
@@ -170,27 +165,21 @@ impl Outer {
         let written = self.write(machine, rules, entry, value);
         self.tally.leaves += u64::from(written);
         // Module text goes back to its pool this way.
-        written && !user && value & 1 == 0
+        written && value & 1 == 0
     }
 
     fn write_link<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
-        let user = !self.dice.once_in(4);
-        let level = self.dice.below(3);
-        let class = match (level, user) {
-            (0, true) => FrameType::UserTable0,
-            (1, true) => FrameType::UserTable1,
-            (_, true) => FrameType::UserTable2,
-            (0, false) => FrameType::KernelTable0,
-            (1, false) => FrameType::KernelTable1,
-            (_, false) => FrameType::KernelTable2,
+        let class = match self.dice.below(12) {
+            0 => FrameType::KernelTable0,
+            1..5 => FrameType::KernelTable1,
+            _ => FrameType::KernelTable2,
         };
         let Some(table) = self.table(rules, class) else {
-            return self.new_root(machine, rules);
+            return false;
         };
         let own = table == small::IMAGE_L1 || table == small::IMAGE_L2;
         let index = match class {
             FrameType::KernelTable0 => self.dice.one_of(&[1, 15, 129, 130, 232, 384]),
-            FrameType::UserTable0 => self.dice.one_of(&[0, 1, 255, 256]),
             _ if table == small::LINEAR_L2 => 4 + self.dice.below(8),
             // What the image hangs on goes once in a long while.
             _ if own && !self.dice.once_in(300) => self.dice.one_of(&[1, 2, 511]),
@@ -201,7 +190,7 @@ impl Outer {
         let value = if live && !self.dice.once_in(8) {
             0
         } else if class == FrameType::KernelTable2 && self.dice.once_in(2) {
-            self.leaf(false) & !0b10 & !(BLOCK - PAGE)
+            self.leaf() & !0b10 & !(BLOCK - PAGE)
         } else {
             let extra = self
                 .dice
@@ -258,44 +247,6 @@ impl Outer {
         true
     }
 
-    fn new_root<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
-        let frame = self.frame();
-        let contract = rules.frames().get(frame) == Some(FrameType::PoolFree);
-        let answer = rules.new_root(machine, frame).map(|()| 0);
-        self.agree(("new root", frame, 0), contract, &answer);
-        true
-    }
-
-    fn switch<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
-        let cpu = self.dice.below(3) as usize;
-        if self.dice.once_in(20) {
-            rules.cpu_gone(cpu);
-            machine.caches.load(&machine.frames, cpu, None);
-            return false;
-        }
-        let root = match self.dice.below(10) {
-            0 => 0,
-            1 => self.frame(),
-            _ => self.table(rules, FrameType::UserTable0).unwrap_or(0),
-        };
-        let asid = self.dice.one_of(&[2, 3, 4, 4, 5, 1, 0, 1 << 16 | 2]);
-        let contract = view(machine, rules).switch(cpu, root, asid);
-        // A CPU in the inner domain walks no lower range: EPD0 is set until it leaves.
-        let before = machine.caches.current().find(|(it, ..)| *it == cpu);
-        let before = before.map(|(_, root, asid)| (root, asid));
-        machine.caches.load(&machine.frames, cpu, None);
-        let answer = rules.switch_root(machine, cpu, root, asid);
-        self.agree(("switch", root, asid), contract, &answer);
-        let current = match answer {
-            Ok(small::RESERVED_ROOT) => None,
-            Ok(value) => Some((value & ((1 << 48) - 1), (value >> 48) as u16)),
-            Err(_) => before,
-        };
-        self.tally.switches += u64::from(answer.is_ok());
-        machine.caches.load(&machine.frames, cpu, current);
-        true
-    }
-
     fn pool<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
         let block = small::RAM + self.dice.one_of(&[3, 3, 3, 4, 5, 0, 1]) * BLOCK;
         if self.dice.once_in(3) {
@@ -309,7 +260,7 @@ impl Outer {
                 PoolKind::Tables
             };
             for _ in 0..self.dice.one_of(&[1, 4, 100]) {
-                let answer = rules.pool_add(machine, block, kind);
+                let answer = rules.pool_add(machine, block, kind, None);
                 self.tally.grown += u64::from(answer == Ok(Progress::Done));
                 if answer != Ok(Progress::Again) {
                     break;
@@ -367,9 +318,10 @@ impl Outer {
             small::IMAGE_L3,
         ];
         for _ in 0..24 {
-            let frame = match class.as_table() {
-                Some((_, false)) if self.dice.once_in(2) => self.dice.one_of(&own),
-                _ => self.frame(),
+            let frame = if self.dice.once_in(3) {
+                self.dice.one_of(&own)
+            } else {
+                self.frame()
             };
             if rules.frames().get(frame) == Some(class) {
                 return Some(frame);
@@ -404,13 +356,8 @@ impl Outer {
     }
 
     /// A leaf that is right, or nearly.
-    fn leaf(&mut self, user: bool) -> u64 {
-        let mut leaf = self.target()
-            | if user {
-                small::USER_PAGE
-            } else {
-                small::KERNEL_PAGE
-            };
+    fn leaf(&mut self) -> u64 {
+        let mut leaf = self.target() | small::KERNEL_PAGE;
         if self.dice.once_in(3) {
             leaf |= 1 << 7;
         }
@@ -431,6 +378,5 @@ fn view<'a, C: Checks>(machine: &'a Machine, rules: &'a Rules<'_, C>) -> View<'a
     View {
         frames: &machine.frames,
         types: rules.frames(),
-        caches: &machine.caches,
     }
 }

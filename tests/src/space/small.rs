@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A machine of 16 MiB with one of everything, as the hand-over leaves it.
 
+use std::sync::atomic::AtomicU16;
+
 use donjon_core::devices::DeviceList;
 use donjon_core::frames::{FrameTable, FrameType};
 use donjon_core::placement::Range;
-use donjon_core::rules::{ASIDS, Checks, PoolFrame, PoolKind, Rules, Storage};
+use donjon_core::rules::{Checks, PoolFrame, PoolKind, Rules, Storage};
 
 use super::memory::{Machine, PAGE};
 
@@ -75,14 +77,11 @@ const NORMAL: u64 = 0b11 << 8 | 1 << 10 | UXN;
 
 /// Descriptor of a kernel page that can be read and written.
 pub const KERNEL_PAGE: u64 = TABLE | NORMAL | PXN;
-/// Descriptor of a user page that can be read and written.
-pub const USER_PAGE: u64 = TABLE | NORMAL | PXN | 1 << 6 | 1 << 11;
 
 /// The memory that the rules keep their books in.
 pub struct Books {
-    entries: Vec<u16>,
+    entries: Vec<AtomicU16>,
     pool: Vec<PoolFrame>,
-    asids: Vec<u16>,
 }
 
 impl Default for Books {
@@ -95,9 +94,10 @@ impl Books {
     /// With metadata for so many blocks of tables.
     pub fn with_blocks(blocks: usize) -> Self {
         Self {
-            entries: vec![0; (BLOCKS * BLOCK / PAGE) as usize],
+            entries: (0..BLOCKS * BLOCK / PAGE)
+                .map(|_| AtomicU16::new(0))
+                .collect(),
             pool: vec![PoolFrame::NEW; blocks * 512],
-            asids: vec![0; ASIDS],
         }
     }
 }
@@ -108,15 +108,14 @@ pub fn build<C: Checks>(books: &mut Books) -> (Machine, Rules<'_, C>) {
     let device = Range::with_size(DEVICE, 2 * PAGE).expect("not empty");
     devices.add(device).expect("room");
     let storage = Storage {
-        frames: FrameTable::new(RAM, &mut books.entries),
+        frames: FrameTable::new(RAM, &books.entries),
         pool: &mut books.pool,
-        asids: &mut books.asids,
     };
-    let mut rules = Rules::with_checks(storage, devices, ROOT, RESERVED_ROOT);
+    let mut rules = Rules::with_checks(storage, devices, ROOT);
     let frames = rules.frames_mut();
     for (frame, class) in [
         (ROOT, FrameType::KernelTable0),
-        (RESERVED_ROOT, FrameType::KernelReadOnly),
+        (RESERVED_ROOT, FrameType::TableBlock),
         (INNER, FrameType::Inner),
         (GATE, FrameType::Gate),
         (TEXT, FrameType::KernelText),

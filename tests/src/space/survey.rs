@@ -15,8 +15,8 @@ use super::small;
 const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
 const LEVELS: [Level; 4] = [Level::Zero, Level::One, Level::Two, Level::Three];
 
-/// One leaf, and the root that leads to it: for the kernel [`small::ROOT`].
-pub type Mappings = BTreeMap<(u64, u64), Leaf>;
+/// Leaves by address.
+pub type Mappings = BTreeMap<u64, Leaf>;
 
 /// What a walk over everything found.
 #[derive(Default)]
@@ -29,7 +29,7 @@ pub struct Survey {
     pub violations: Vec<Violation>,
 }
 
-/// Walks from the kernel's root and from every user root.
+/// Walks from the kernel's root.
 pub fn survey(frames: &Frames, types: &FrameTable<'_>) -> Survey {
     let mut survey = Survey::default();
     let root = small::ROOT;
@@ -41,13 +41,7 @@ pub fn survey(frames: &Frames, types: &FrameTable<'_>) -> Survey {
         }
     }
     let outer = (0xffff_8000_0000_0000, 256);
-    survey.walk(frames, types, (root, root), outer, 0);
-    let (start, end) = types.span();
-    for frame in (start..end).step_by(PAGE as usize) {
-        if types.get(frame) == Some(FrameType::UserTable0) {
-            survey.walk(frames, types, (frame, frame), (0, 512), 0);
-        }
-    }
+    survey.walk(frames, types, root, outer, 0);
     survey
 }
 
@@ -56,12 +50,11 @@ impl Survey {
         &mut self,
         frames: &Frames,
         types: &FrameTable<'_>,
-        (root, table): (u64, u64),
+        table: u64,
         (va, entries): (u64, u64),
         level: u8,
     ) {
-        let user = root != small::ROOT;
-        let expected = FrameType::table(LEVELS[usize::from(level)], user);
+        let expected = FrameType::table(LEVELS[usize::from(level)]);
         if types.get(table) != Some(expected) {
             let found = types.get(table);
             self.violations.push(format!(
@@ -71,10 +64,6 @@ impl Survey {
         }
         for (index, descriptor) in frames.valid(table).filter(|(index, _)| *index < entries) {
             let va = va + (index << (39 - 9 * u32::from(level)));
-            if user && va >> 47 != 0 {
-                let text = format!("I1: user root {root:#x} translates {va:#x}");
-                self.violations.push(text);
-            }
             if level < 3 && descriptor & 0b11 == 0b11 {
                 let below = descriptor & ADDRESS;
                 let entry = table + index * 8;
@@ -84,30 +73,25 @@ impl Survey {
                     ));
                     continue;
                 }
-                self.walk(frames, types, (root, below), (va, 512), level + 1);
+                self.walk(frames, types, below, (va, 512), level + 1);
             } else {
                 let leaf = Leaf {
-                    asid: 0,
                     va,
                     level,
                     descriptor,
                 };
-                check_leaf(types, leaf, user, &mut self.violations);
-                self.mappings.insert((root, va), leaf);
+                check_leaf(types, leaf, &mut self.violations);
+                self.mappings.insert(va, leaf);
             }
         }
     }
 }
 
 /// I2 to I5, I9 and I10 for one leaf.
-fn check_leaf(types: &FrameTable<'_>, leaf: Leaf, user: bool, violations: &mut Vec<Violation>) {
+fn check_leaf(types: &FrameTable<'_>, leaf: Leaf, violations: &mut Vec<Violation>) {
     let mut wrong = |text: &str| violations.push(format!("{text}: {leaf:x?}"));
-    let global = leaf.descriptor & 1 << 11 == 0;
-    if global == user {
-        wrong("I9: a global leaf of a user, or another one of the kernel");
-    }
-    if user && leaf.is_executable() {
-        wrong("I5: EL1 can execute user memory");
+    if leaf.descriptor & 1 << 11 != 0 {
+        wrong("I9: a leaf of the kernel that is not global");
     }
     if leaf.is_executable() && leaf.is_writable() {
         wrong("I4: writable and executable");
@@ -128,19 +112,21 @@ fn check_leaf(types: &FrameTable<'_>, leaf: Leaf, user: bool, violations: &mut V
         wrong("I10: a block of level 1");
     }
     for page in leaf.pages() {
-        if let Some(text) = fault(types.get(page), leaf) {
+        if let Some(text) = fault(types, page, leaf) {
             wrong(text);
             return;
         }
     }
 }
 
-/// What is wrong about a leaf that shows a frame of a type.
-fn fault(class: Option<FrameType>, leaf: Leaf) -> Option<&'static str> {
+/// What is wrong about a leaf that shows a page.
+fn fault(types: &FrameTable<'_>, page: u64, leaf: Leaf) -> Option<&'static str> {
     use FrameType as T;
     let shareability = leaf.descriptor >> 8 & 0b11;
     let write_back = matches!(leaf.descriptor >> 2 & 0b111, 0 | 1) && shareability == 0b11;
-    match class {
+    let device = small::DEVICE..small::DEVICE + 2 * PAGE;
+    match types.get(page) {
+        None if !device.contains(&page) => Some("I15: neither memory nor a device"),
         None if leaf.is_executable() => Some("I4: an executable device"),
         None => None,
         Some(T::Ordinary | T::Claimed) if leaf.is_executable() => Some("I4: executable data"),
@@ -166,7 +152,7 @@ pub fn check_caches(types: &FrameTable<'_>, caches: &Caches) -> Vec<Violation> {
     }
     for (table, role) in caches.tables() {
         let level = LEVELS[usize::from(role.level)];
-        let class = FrameType::table(level, !role.is_kernel());
+        let class = FrameType::table(level);
         let found = types.get(table);
         // A free frame is zero: a walk ends there.
         if found != Some(class) && found != Some(FrameType::PoolFree) {
@@ -186,29 +172,16 @@ pub fn check_recent(types: &FrameTable<'_>, caches: &mut Caches) -> Vec<Violatio
 }
 
 fn check_held(types: &FrameTable<'_>, leaf: Leaf, violations: &mut Vec<Violation>) {
+    if leaf.descriptor & 1 << 52 != 0 {
+        violations.push(format!("I10: {leaf:x?} is held, contiguous"));
+    }
     for page in leaf.pages() {
         let class = types.get(page);
-        if let Some(text) = fault(class, leaf) {
+        if let Some(text) = fault(types, page, leaf) {
             violations.push(format!(
                 "I12: {leaf:x?} is held and {page:#x} is {class:?}: {text}"
             ));
             return;
         }
     }
-}
-
-/// I6: each CPU has a user root with its own ASID.
-pub fn check_roots(types: &FrameTable<'_>, caches: &Caches) -> Vec<Violation> {
-    let mut owners: BTreeMap<u16, u64> = BTreeMap::new();
-    let mut violations = Vec::new();
-    for (_, root, asid) in caches.current() {
-        if types.get(root) != Some(FrameType::UserTable0) {
-            violations.push(format!("I6: {root:#x} is current and no user root"));
-        }
-        let owner = *owners.entry(asid).or_insert(root);
-        if owner != root || asid <= 1 {
-            violations.push(format!("I6: ASID {asid} for {root:#x} and {owner:#x}"));
-        }
-    }
-    violations
 }

@@ -14,8 +14,6 @@ pub struct Tally {
     pub unlinks: u64,
     /// Tables released.
     pub releases: u64,
-    /// Roots loaded.
-    pub switches: u64,
     /// Blocks that joined a pool.
     pub grown: u64,
     /// Blocks that left one.
@@ -27,14 +25,13 @@ pub struct Tally {
 }
 
 impl Tally {
-    const fn counts(&self) -> [u64; 10] {
+    const fn counts(&self) -> [u64; 9] {
         [
             self.calls,
             self.leaves,
             self.links,
             self.unlinks,
             self.releases,
-            self.switches,
             self.grown,
             self.shrunk,
             self.sealed,
@@ -50,7 +47,6 @@ impl Tally {
             links: self.links + other.links,
             unlinks: self.unlinks + other.unlinks,
             releases: self.releases + other.releases,
-            switches: self.switches + other.switches,
             grown: self.grown + other.grown,
             shrunk: self.shrunk + other.shrunk,
             sealed: self.sealed + other.sealed,

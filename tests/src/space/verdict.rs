@@ -7,7 +7,6 @@
 use donjon_core::address::Level;
 use donjon_core::frames::{FrameTable, FrameType as T};
 
-use super::caches::Caches;
 use super::memory::{Frames, PAGE};
 use super::small;
 
@@ -21,8 +20,6 @@ pub struct View<'a> {
     pub frames: &'a Frames,
     /// Types.
     pub types: &'a FrameTable<'a>,
-    /// For the roots of the CPUs.
-    pub caches: &'a Caches,
 }
 
 const fn bit(descriptor: u64, bit: u32) -> bool {
@@ -37,7 +34,7 @@ impl View<'_> {
     /// Whether an entry may get a value.
     pub fn write(self, entry: u64, value: u64) -> bool {
         let (table, index) = (entry & !(PAGE - 1), entry / 8 % 512);
-        let Some((level, user)) = self.types.get(table).and_then(T::as_table) else {
+        let Some(level) = self.types.get(table).and_then(T::as_table) else {
             return false;
         };
         if !entry.is_multiple_of(8) || table == small::LINEAR_L1 {
@@ -45,11 +42,11 @@ impl View<'_> {
         }
         let old = self.frames.read(entry);
         let same = value == old;
-        if level == Level::Zero && index >= 256 {
-            return false;
-        }
         if table == small::ROOT {
-            let fits = bits(value, 1, 0) == 0b11 && self.child(value, Level::One, false);
+            if index >= 256 {
+                return false;
+            }
+            let fits = bits(value, 1, 0) == 0b11 && self.child(value);
             return same || (!bit(old, 0) && fits && !FIXED_SLOTS.contains(&index));
         }
         if !bit(value, 0) || same {
@@ -57,35 +54,25 @@ impl View<'_> {
         }
         let leaf = level == Level::Three || !bit(value, 1);
         if !leaf {
-            let below = level.next().expect("not the last level");
-            return !bit(old, 0) && self.child(value, below, user);
+            return !bit(old, 0) && self.child(value);
         }
         let fits = match level {
-            Level::Three => bit(value, 1) && self.page(value, user),
-            Level::Two => !user && self.block(value),
+            Level::Three => bit(value, 1) && self.page(value),
+            Level::Two => self.block(value),
             _ => false,
         };
         fits && (!bit(old, 0) || is_gentle(old, value))
     }
 
-    /// Whether a table descriptor names a table that can become one of a level.
-    fn child(self, descriptor: u64, level: Level, user: bool) -> bool {
+    /// Whether a table descriptor names a table that can become one of a level: a free frame. What
+    /// is a table stays where it is, or goes back to the pool first.
+    fn child(self, descriptor: u64) -> bool {
         let unknown = bits(descriptor, 63, 61) | bits(descriptor, 58, 40) | bits(descriptor, 9, 2);
-        if unknown != 0 || bit(descriptor, 11) {
-            return false;
-        }
         let frame = bits(descriptor, 39, 12) << 12;
-        let class = T::table(level, user);
-        match self.types.get(frame) {
-            Some(T::PoolFree) => true,
-            Some(found) if found == class && user => {
-                !self.is_linked(frame, class) && !self.has_children(frame)
-            }
-            _ => false,
-        }
+        unknown == 0 && !bit(descriptor, 11) && self.types.get(frame) == Some(T::PoolFree)
     }
 
-    fn page(self, leaf: u64, user: bool) -> bool {
+    fn page(self, leaf: u64) -> bool {
         let target = bits(leaf, 39, 12) << 12;
         let plain = !bit(leaf, 5)
             && bits(leaf, 49, 40) == 0
@@ -94,23 +81,18 @@ impl View<'_> {
             && bits(leaf, 9, 8) != 0b01
             && bits(leaf, 4, 2) <= 4;
         let not_code = bit(leaf, 53);
-        let range = if user {
-            bit(leaf, 11)
-        } else {
-            !bit(leaf, 11) && !bit(leaf, 6) && bit(leaf, 54) && !bit(leaf, 50)
-        };
-        plain && not_code && range && self.target(target, leaf, user)
+        let range = !bit(leaf, 11) && !bit(leaf, 6) && bit(leaf, 54) && !bit(leaf, 50);
+        plain && not_code && range && self.target(target, leaf)
     }
 
-    fn target(self, target: u64, leaf: u64, user: bool) -> bool {
+    fn target(self, target: u64, leaf: u64) -> bool {
         let read_only = bit(leaf, 7) && !bit(leaf, 51);
         let write_back = bits(leaf, 4, 2) <= 1 && bits(leaf, 9, 8) == 0b11;
         match self.types.get(target) {
             Some(T::Ordinary) => true,
             Some(T::Inner | T::Gate | T::Claimed) => false,
-            Some(T::KernelText | T::KernelReadOnly) => read_only && write_back,
-            Some(_) => !user && read_only && write_back,
-            None => !user && is_device(target) && bits(leaf, 4, 2) >= 2,
+            Some(_) => read_only && write_back,
+            None => is_device(target) && bits(leaf, 4, 2) >= 2,
         }
     }
 
@@ -124,7 +106,7 @@ impl View<'_> {
             })
         };
         let uniform = { all }(self.types.get(start).map(|_| T::Ordinary));
-        start.is_multiple_of(small::BLOCK) && uniform && self.page(leaf | 0b10, false)
+        start.is_multiple_of(small::BLOCK) && uniform && self.page(leaf | 0b10)
     }
 
     /// Whether a frame may go back to its pool.
@@ -138,26 +120,17 @@ impl View<'_> {
         if class.as_table().is_none() || frame == small::ROOT || frame == small::LINEAR_L1 {
             return false;
         }
-        let current = self.caches.current().any(|(_, root, _)| root == frame);
-        !current && !self.has_children(frame) && !self.is_linked(frame, class)
-    }
-
-    /// Whether a CPU may load a root with an ASID.
-    pub fn switch(self, cpu: usize, root: u64, asid: u64) -> bool {
-        let mut others = self.caches.current().filter(|(other, ..)| *other != cpu);
-        let clash = others.any(|(_, it, its)| (it == root) != (u64::from(its) == asid));
-        let is_root = self.types.get(root) == Some(T::UserTable0) && root.is_multiple_of(PAGE);
-        root == 0 || (is_root && (2..1 << 16).contains(&asid) && !clash)
+        !self.has_children(frame) && !self.is_linked(frame, class)
     }
 
     /// Whether an entry somewhere leads to the table.
     fn is_linked(self, table: u64, class: T) -> bool {
-        let Some((level, user)) = class.as_table() else {
+        let Some(level) = class.as_table() else {
             return false;
         };
         let above = |it: &u64| {
             let class = self.types.get(*it).and_then(T::as_table);
-            class.is_some_and(|(it, its)| it.next() == Some(level) && its == user)
+            class.is_some_and(|it| it.next() == Some(level))
         };
         let (start, end) = self.types.span();
         let mut tables = (start..end).step_by(PAGE as usize).filter(above);
@@ -170,7 +143,7 @@ impl View<'_> {
 
     fn has_children(self, table: u64) -> bool {
         let class = self.types.get(table).and_then(T::as_table);
-        let pages = class.is_none_or(|(level, _)| level == Level::Three);
+        let pages = class.is_none_or(|level| level == Level::Three);
         let mut entries = self.frames.valid(table);
         !pages && entries.any(|(_, entry)| bits(entry, 1, 0) == 0b11)
     }

@@ -47,6 +47,15 @@ impl Asids {
         self.owner.get(&asid).copied()
     }
 
+    /// Whether all that was held of a root which no CPU has is gone.
+    pub fn is_clean(&self, root: u64) -> bool {
+        let Some(asid) = self.of(root) else {
+            return true;
+        };
+        let clean = self.clean.get(&asid).copied().unwrap_or(0).max(self.all);
+        self.used.get(&asid).is_none_or(|used| *used < clean)
+    }
+
     /// Whether a CPU has this root.
     pub fn is_loaded(&self, root: u64) -> bool {
         self.current.values().any(|(it, _)| *it == root)
@@ -77,6 +86,13 @@ impl Asids {
         if let Some(asid) = self.asid.remove(&root) {
             self.owner.remove(&asid);
             self.used.insert(asid, at);
+        }
+    }
+
+    /// A root is no more, of which nothing is held.
+    pub fn forget(&mut self, root: u64) {
+        if let Some(asid) = self.asid.remove(&root) {
+            self.owner.remove(&asid);
         }
     }
 

@@ -38,6 +38,13 @@ pub enum Action {
     InvalidateLeaf(u64),
     /// TLBI VAAE1IS.
     InvalidateTable(u64),
+    /// TLBI VALE1IS.
+    InvalidatePage {
+        /// The address.
+        va: u64,
+        /// The ASID.
+        asid: u16,
+    },
     /// TLBI ASIDE1IS.
     InvalidateAsid(u16),
     /// TLBI VMALLE1IS.
@@ -49,8 +56,8 @@ pub enum Action {
         /// The ASID; 0 stands for the root that maps nothing.
         asid: u16,
     },
-    /// A free frame became a user root.
-    NewRoot(u64),
+    /// A call is over.
+    End,
 }
 
 impl Event {
@@ -69,13 +76,17 @@ impl Event {
             Kind::Barrier => Action::Barrier,
             Kind::InvalidateLeaf => Action::InvalidateLeaf(a),
             Kind::InvalidateTable => Action::InvalidateTable(a),
+            Kind::InvalidatePage => Action::InvalidatePage {
+                va: a,
+                asid: u16::try_from(b).ok()?,
+            },
             Kind::InvalidateAsid => Action::InvalidateAsid(u16::try_from(a).ok()?),
             Kind::InvalidateAll => Action::InvalidateAll,
             Kind::Load => Action::Load {
                 root: a & 0x0000_ffff_ffff_f000,
                 asid: (a >> 48) as u16,
             },
-            Kind::NewRoot => Action::NewRoot(a),
+            Kind::End => Action::End,
         };
         let cpu = usize::try_from(first >> CPU_SHIFT).ok()?;
         (cpu < donjon_abi::layout::MAX_CPUS).then_some(Self { cpu, action })
@@ -104,10 +115,11 @@ impl Event {
             Action::Barrier => Kind::Barrier,
             Action::InvalidateLeaf(_) => Kind::InvalidateLeaf,
             Action::InvalidateTable(_) => Kind::InvalidateTable,
+            Action::InvalidatePage { .. } => Kind::InvalidatePage,
             Action::InvalidateAsid(_) => Kind::InvalidateAsid,
             Action::InvalidateAll => Kind::InvalidateAll,
             Action::Load { .. } => Kind::Load,
-            Action::NewRoot(_) => Kind::NewRoot,
+            Action::End => Kind::End,
         }
     }
 }

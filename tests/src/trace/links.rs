@@ -20,6 +20,8 @@ pub struct Table {
     role: Option<Role>,
     /// Where they met it before; some of that may still be held.
     past: Vec<Role>,
+    /// It was linked once.
+    linked: bool,
 }
 
 impl Table {
@@ -30,13 +32,34 @@ impl Table {
             parent: None,
             role: None,
             past: Vec::new(),
+            linked: false,
         }
+    }
+
+    /// Its level if it is in a tree of a user.
+    pub(super) fn users_level(&self) -> Option<u8> {
+        let role = self.role.filter(|it| it.space != Space::Kernel)?;
+        Some(role.level)
     }
 
     /// The valid entries.
     fn valid(&self, level: u8) -> Vec<(usize, u64)> {
         let all = self.words.iter().copied().enumerate();
         all.filter(|(_, it)| is_valid(*it, level)).collect()
+    }
+}
+
+/// Whether an entry is one of the kernel's.
+fn frame_is_kernels(role: Option<Role>) -> bool {
+    role.is_some_and(|it| it.space == Space::Kernel)
+}
+
+/// Where a root is met.
+const fn root_of(root: u64) -> Role {
+    Role {
+        space: Space::User(root),
+        va: 0,
+        level: 0,
     }
 }
 
@@ -89,16 +112,12 @@ impl Oracle<'_> {
             level: 0,
         };
         self.adopt_table(root, role, None);
+        self.linear = self.first_leaf(root, UPPER, 0);
     }
 
-    /// So are those of a user root.
+    /// So are those of a tree.
     pub(super) fn adopt_user(&mut self, root: u64) {
-        let role = Role {
-            space: Space::User(root),
-            va: 0,
-            level: 0,
-        };
-        self.adopt_table(root, role, None);
+        self.adopt_table(root, root_of(root), None);
     }
 
     fn adopt_table(&mut self, frame: u64, role: Role, parent: Option<u64>) {
@@ -169,11 +188,14 @@ impl Oracle<'_> {
         for role in role.into_iter().chain(self.held_roles(frame)) {
             let place = role.place(index);
             if was {
-                self.stale.hold(place, old, self.at);
+                self.hold(place, old);
             }
             if is && !live {
                 self.may_be_made(place, value);
             }
+        }
+        if is && role.is_some_and(|it| it.space != Space::Kernel) {
+            self.may_be_a_users(value, level);
         }
         let (before, after) = (next(old, level), next(value, level));
         if before != after {
@@ -184,8 +206,21 @@ impl Oracle<'_> {
                 .for_each(|it| self.link(it, entry, level + 1, role));
         }
         let opens = |it| is_leaf(it, level) && descriptor::is_writable(it);
-        if level == 2 && is_leaf(old, level) && !opens(old) && opens(value) {
-            self.release_block(descriptor::output(value, level));
+        let block = descriptor::output(value, level);
+        let linear = frame_is_kernels(role) && level == 2 && is_leaf(old, 2) && is_leaf(value, 2);
+        match (linear, opens(old), opens(value)) {
+            (true, false, true) => self.release_block(block),
+            (true, true, false) => self.close_block(block),
+            _ => {}
+        }
+    }
+
+    /// An entry was taken out there.
+    fn hold(&mut self, place: Place, descriptor: u64) {
+        self.stale.hold(place, descriptor, self.at);
+        if place.space != Space::Kernel {
+            let lost = self.lost.entry(self.event.cpu).or_default();
+            lost.push((place, self.at));
         }
     }
 
@@ -196,6 +231,50 @@ impl Oracle<'_> {
         }
     }
 
+    /// Whether a frame is a table now.
+    pub(super) fn is_table(&self, frame: u64) -> bool {
+        self.tables.get(&frame).is_some_and(|it| it.level.is_some())
+    }
+
+    /// Whose addresses a table translates.
+    pub(super) fn space_of(&self, frame: u64) -> Option<Space> {
+        Some(self.tables.get(&frame)?.role?.space)
+    }
+
+    /// Makes a table that is linked nowhere a root; what else it is if that cannot be.
+    pub(super) fn make_root(&mut self, frame: u64) -> Result<(), String> {
+        let memory = self.memory;
+        let table = self
+            .tables
+            .entry(frame)
+            .or_insert_with(|| Table::new(memory.and_then(|it| it.frame(frame))));
+        if let Some(parent) = table.parent {
+            return Err(format!("it is linked at {parent:#x}"));
+        }
+        if let Some(level @ 1..) = table.level {
+            return Err(format!("it is a table of level {level}"));
+        }
+        table.level = Some(0);
+        table.role = Some(root_of(frame));
+        Ok(())
+    }
+
+    /// Makes a table of a tree that was dropped a free frame; the entries that it has.
+    pub(super) fn detach(&mut self, frame: u64) -> Vec<(u8, u64)> {
+        let Some(table) = self.tables.get_mut(&frame) else {
+            return Vec::new();
+        };
+        table.role = None;
+        table.parent = None;
+        table.past = Vec::new();
+        let level = table.level.take();
+        let valid = level.map(|level| (level, table.valid(level)));
+        let valid = valid.into_iter();
+        valid
+            .flat_map(|(level, all)| all.into_iter().map(move |(_, it)| (level, it)))
+            .collect()
+    }
+
     fn link(&mut self, frame: u64, entry: u64, level: u8, role: Option<Role>) {
         let memory = self.memory;
         let table = self
@@ -203,7 +282,8 @@ impl Oracle<'_> {
             .entry(frame)
             .or_insert_with(|| Table::new(memory.and_then(|it| it.frame(frame))));
         self.tally.links += 1;
-        self.tally.moves += usize::from(!table.past.is_empty());
+        self.tally.again += usize::from(table.linked);
+        table.linked = true;
         let twice = table.parent.is_some() || table.level == Some(0);
         let parent = table.parent.replace(entry);
         table.level = Some(level);
@@ -261,7 +341,7 @@ impl Oracle<'_> {
             return;
         };
         for (index, descriptor) in table.valid(role.level) {
-            self.stale.hold(role.place(index), descriptor, self.at);
+            self.hold(role.place(index), descriptor);
             if let Some(below) = next(descriptor, role.level) {
                 self.retire(below);
             }
@@ -270,14 +350,30 @@ impl Oracle<'_> {
 
     /// A frame is filled with zeros.
     pub(super) fn zero(&mut self, frame: u64) {
+        if self.is_users(frame) {
+            self.drop_tree_of(frame);
+        }
         let held = self.held_roles(frame);
+        if let Some(past) = held.first() {
+            let met = format!("it may be held as the table of {}", past.place(0));
+            self.wrong(Rule::TableHeld, met);
+        }
+        let users = self.is_users(frame);
         let Some(table) = self.tables.get_mut(&frame) else {
             self.tables.insert(frame, Table::new(None));
-            return self.claim(block_of(frame));
+            if !users {
+                self.claim(block_of(frame));
+            }
+            return;
         };
         let level = table.level.take();
-        table.role = None;
-        let linked = table.parent;
+        let reached = table.role.take().is_some();
+        // A tree is emptied at its root: what was below keeps its links among each other.
+        let linked = if users {
+            table.parent.take().filter(|_| reached)
+        } else {
+            table.parent
+        };
         let valid = level.map_or(Vec::new(), |level| table.valid(level));
         table.words.fill(0);
         if linked.is_some() || frame == self.root {
@@ -285,7 +381,7 @@ impl Oracle<'_> {
         }
         for (index, descriptor) in valid {
             for role in &held {
-                self.stale.hold(role.place(index), descriptor, self.at);
+                self.hold(role.place(index), descriptor);
             }
             if let Some(below) = level.and_then(|level| next(descriptor, level)) {
                 self.unlink(below, frame + index as u64 * 8);
@@ -293,33 +389,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// A frame that was free becomes a user root.
-    pub(super) fn new_root(&mut self, frame: u64) {
-        let held = self.held_roles(frame);
-        let memory = self.memory;
-        let table = self
-            .tables
-            .entry(frame)
-            .or_insert_with(|| Table::new(memory.and_then(|it| it.frame(frame))));
-        let parent = table.parent;
-        table.level = Some(0);
-        table.role = Some(Role {
-            space: Space::User(frame),
-            va: 0,
-            level: 0,
-        });
-        if parent.is_some() {
-            self.wrong(Rule::LinkedTwice, format!("it is linked at {parent:x?}"));
-        }
-        if let Some(past) = held.first() {
-            self.wrong(
-                Rule::TableHeld,
-                format!("it may be held as the table of {}", past.place(0)),
-            );
-        }
-    }
-
-    /// Frames of a block become tables: nobody may write them any more.
+    /// Frames of a block become tables: no mapping may be writable any more.
     fn claim(&mut self, block: u64) {
         if !self.blocks.insert(block) {
             return;
@@ -330,7 +400,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// Frames of a block can be written by anybody again.
+    /// Frames of a block may be mapped writable again.
     fn release_block(&mut self, block: u64) {
         for frame in (block..block + ENTRIES * PAGE).step_by(PAGE as usize) {
             let held = self.held_roles(frame);

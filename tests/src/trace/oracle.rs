@@ -4,12 +4,13 @@
 //! Until the tables are known ([`Oracle::adopt`]) it follows barriers and ASIDs alone.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 use super::asids::Asids;
 use super::descriptor::{ENTRIES, PAGE};
 use super::links::Table;
 use super::order::{Invalidation, Order};
-use super::stale::Stale;
+use super::stale::{Place, Stale};
 use super::verdict::{Rule, Tally, Violation};
 use super::{Action, Event, Position};
 
@@ -30,6 +31,10 @@ pub struct Oracle<'a> {
     pub(super) memory: Option<&'a dyn Memory>,
     /// The kernel's root.
     pub(super) root: u64,
+    /// What the tables of users are made of.
+    pub(super) arena: Range<u64>,
+    /// The physical address that the linear map begins with.
+    pub(super) linear: Option<u64>,
     pub(super) tables: HashMap<u64, Table>,
     pub(super) stale: Stale,
     pub(super) asids: Asids,
@@ -38,17 +43,22 @@ pub struct Oracle<'a> {
     pub(super) at: Position,
     pub(super) tally: Tally,
     order: Order,
-    /// User roots that were made and not zeroed, before the tables were known.
-    roots: BTreeSet<u64>,
-    event: Event,
+    /// Roots of trees that were dropped, until they are zeroed.
+    pub(super) gone: BTreeSet<u64>,
+    /// What each CPU took out of tables of users in its call.
+    pub(super) lost: BTreeMap<usize, Vec<(Place, Position)>>,
+    pub(super) event: Event,
     violations: Vec<Violation>,
 }
 
-impl Default for Oracle<'_> {
-    fn default() -> Self {
+impl<'a> Oracle<'a> {
+    /// An oracle that knows no table yet. The tables of users are made of `arena`.
+    pub fn new(arena: Range<u64>) -> Self {
         Self {
             memory: None,
             root: 0,
+            arena,
+            linear: None,
             tables: HashMap::new(),
             stale: Stale::default(),
             asids: Asids::default(),
@@ -56,7 +66,8 @@ impl Default for Oracle<'_> {
             at: 0,
             tally: Tally::default(),
             order: Order::default(),
-            roots: BTreeSet::new(),
+            gone: BTreeSet::new(),
+            lost: BTreeMap::new(),
             event: Event {
                 cpu: 0,
                 action: Action::Barrier,
@@ -64,18 +75,15 @@ impl Default for Oracle<'_> {
             violations: Vec::new(),
         }
     }
-}
 
-impl<'a> Oracle<'a> {
-    /// The tables are known from now on: those below the kernel's root, below the user roots that
-    /// the trace named, and below `others`, as they stand in `memory`.
-    pub fn adopt(&mut self, memory: &'a dyn Memory, root: u64, others: &[u64]) {
+    /// The tables are known from now on: those below the kernel's root, and below the roots of
+    /// `users`, as they stand in `memory`.
+    pub fn adopt(&mut self, memory: &'a dyn Memory, root: u64, users: &[u64]) {
         self.memory = Some(memory);
         self.root = root;
         self.adopt_kernel(root);
-        let roots = std::mem::take(&mut self.roots);
-        for root in roots.into_iter().chain(others.iter().copied()) {
-            self.adopt_user(root);
+        for root in users {
+            self.adopt_user(*root);
         }
     }
 
@@ -88,14 +96,13 @@ impl<'a> Oracle<'a> {
         }
         match action {
             Action::Store { entry, old, value } => {
-                self.is_ordered(cpu);
+                self.is_ordered(cpu, entry);
                 if self.memory.is_some() {
                     self.store(entry, old, value);
                 }
             }
             Action::Zero(frame) => {
-                self.is_ordered(cpu);
-                self.roots.remove(&frame);
+                self.is_ordered(cpu, frame);
                 if self.memory.is_some() {
                     self.zero(frame);
                 }
@@ -110,15 +117,11 @@ impl<'a> Oracle<'a> {
             }
             Action::InvalidateLeaf(va) => self.issue(cpu, Invalidation::Leaf(va)),
             Action::InvalidateTable(va) => self.issue(cpu, Invalidation::Table(va)),
+            Action::InvalidatePage { va, asid } => self.issue(cpu, Invalidation::Page(asid, va)),
             Action::InvalidateAsid(asid) => self.issue(cpu, Invalidation::Asid(asid)),
             Action::InvalidateAll => self.issue(cpu, Invalidation::All),
             Action::Load { root, asid } => self.load(cpu, root, asid),
-            Action::NewRoot(frame) => match self.memory {
-                Some(_) => self.new_root(frame),
-                None => {
-                    self.roots.insert(frame);
-                }
-            },
+            Action::End => self.end(cpu),
         }
         self.at += 1;
     }
@@ -171,8 +174,27 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    fn is_ordered(&mut self, cpu: usize) {
-        if let Some((invalidation, issued)) = self.order.store(cpu, self.at) {
+    /// Whether a frame is one of the tables of users.
+    pub(super) fn is_users(&self, address: u64) -> bool {
+        self.arena.contains(&address)
+    }
+
+    /// A call is over.
+    fn end(&mut self, cpu: usize) {
+        if let Some((invalidation, issued)) = self.order.incomplete(cpu) {
+            let met = format!("{invalidation:x?} of step {issued} may not be complete");
+            self.wrong(Rule::Incomplete, met);
+        }
+        for (place, since) in self.lost.remove(&cpu).unwrap_or_default() {
+            if let Some(held) = self.stale.left(place, since) {
+                self.wrong(Rule::LeftHeld, held.to_string());
+            }
+        }
+    }
+
+    fn is_ordered(&mut self, cpu: usize, address: u64) {
+        let user = self.is_users(address);
+        if let Some((invalidation, issued)) = self.order.store(cpu, user, self.at) {
             let met = format!("{invalidation:x?} of step {issued} may not be complete");
             self.wrong(Rule::Incomplete, met);
         }
@@ -193,6 +215,11 @@ impl<'a> Oracle<'a> {
             Invalidation::Table(va) => {
                 self.tally.dropped += self.stale.drop_address(va, true, issued);
             }
+            Invalidation::Page(asid, va) => {
+                if let Some(root) = self.asids.owner(asid) {
+                    self.tally.dropped += self.stale.drop_page(root, va, issued);
+                }
+            }
             Invalidation::Asid(asid) => {
                 self.asids.cleaned(asid, issued);
                 if let Some(root) = self.asids.owner(asid) {
@@ -210,26 +237,33 @@ impl<'a> Oracle<'a> {
 
     fn load(&mut self, cpu: usize, root: u64, asid: u16) {
         let (binding, wrong) = self.asids.load(cpu, root, asid, self.at);
-        if let Some((rule, met)) = wrong {
+        // Before, roots of Linux's own are loaded as well.
+        let known = self.memory.is_some();
+        if let Some((rule, met)) = wrong.filter(|_| known) {
             self.wrong(rule, met);
         }
         if let Some(binding) = binding {
             self.tally.asids += 1;
             if let Some(gone) = binding.gone {
-                self.stale.unbind(gone);
+                self.drop_tree(gone);
             }
             self.stale.bind(root, self.at);
         }
-        if asid != 0 && self.memory.is_none() {
-            self.roots.insert(root);
+        if known && asid != 0 {
+            self.load_tree(root);
         }
     }
 
     fn end_root(&mut self, frame: u64) {
+        self.gone.remove(&frame);
         if self.asids.is_loaded(frame) {
             self.wrong(Rule::ZeroedInUse, "a CPU has it as its root".to_owned());
         }
-        self.asids.remove(frame, self.at);
+        if self.asids.is_clean(frame) {
+            self.asids.forget(frame);
+        } else {
+            self.asids.remove(frame, self.at);
+        }
         self.stale.unbind(frame);
     }
 }

@@ -17,28 +17,57 @@ pub enum Invalidation {
     Leaf(u64),
     /// Everything that a walk for an address may have left, under every ASID.
     Table(u64),
+    /// The leaf of an address under an ASID.
+    Page(u16, u64),
     /// What belongs to an ASID.
     Asid(u16),
     /// Everything.
     All,
 }
 
+impl Invalidation {
+    /// Whether it is made under the lock of the kernel's tables.
+    const fn is_kernels(self) -> bool {
+        matches!(self, Self::Leaf(_) | Self::Table(_) | Self::All)
+    }
+}
+
 /// What each CPU has not waited for yet.
 #[derive(Default)]
 pub struct Order {
-    stores: BTreeMap<usize, Position>,
+    /// Its first store to a table of a user, and of the kernel.
+    users: BTreeMap<usize, Position>,
+    kernels: BTreeMap<usize, Position>,
     issued: BTreeMap<usize, Vec<(Invalidation, Position)>>,
 }
 
 impl Order {
-    /// A store of a CPU. Gives an invalidation of that CPU that is not complete.
-    pub fn store(&mut self, cpu: usize, at: Position) -> Option<(Invalidation, Position)> {
-        self.stores.entry(cpu).or_insert(at);
+    /// A store of a CPU, to a table of a user or of the kernel. Gives an invalidation of that CPU
+    /// that is not complete.
+    pub fn store(
+        &mut self,
+        cpu: usize,
+        user: bool,
+        at: Position,
+    ) -> Option<(Invalidation, Position)> {
+        let stores = if user {
+            &mut self.users
+        } else {
+            &mut self.kernels
+        };
+        stores.entry(cpu).or_insert(at);
+        self.incomplete(cpu)
+    }
+
+    /// An invalidation of a CPU that is not complete.
+    pub fn incomplete(&self, cpu: usize) -> Option<(Invalidation, Position)> {
         self.issued.get(&cpu).and_then(|it| it.first().copied())
     }
 
     /// An invalidation. Gives a store that may not be visible yet, and its CPU; the same store is
-    /// given once.
+    /// given once. It is one of this CPU, or where the kernel's tables are concerned, of any: one
+    /// CPU clears an entry of those, and another one invalidates it in a later call. Of a user's
+    /// tables both is done in one call.
     pub fn invalidate(
         &mut self,
         cpu: usize,
@@ -46,12 +75,18 @@ impl Order {
         at: Position,
     ) -> Option<(usize, Position)> {
         self.issued.entry(cpu).or_default().push((invalidation, at));
-        self.stores.pop_first()
+        let user = self.users.remove_entry(&cpu);
+        if invalidation.is_kernels() {
+            user.or_else(|| self.kernels.pop_first())
+        } else {
+            user.or_else(|| self.kernels.remove_entry(&cpu))
+        }
     }
 
     /// A barrier for stores.
     pub fn store_barrier(&mut self, cpu: usize) {
-        self.stores.remove(&cpu);
+        self.users.remove(&cpu);
+        self.kernels.remove(&cpu);
     }
 
     /// A barrier for everything. Gives what is complete now.

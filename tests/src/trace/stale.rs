@@ -4,8 +4,8 @@
 //! Whatever was valid in a table under a root that has an ASID may be held when it is taken out,
 //! until an invalidation that was issued afterwards is complete. That holds for leaves, and for
 //! entries that led to tables, which a TLB may hold as well. One thing is left out: what comes
-//! back, after an invalidation of leaves alone, through a table that is still held. Whoever puts
-//! something in the place of that table is found by the entry that led to it.
+//! back, after an invalidation of leaves alone, through a table that is still held. A store
+//! in the place of that table is found by the entry that led to it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -105,6 +105,20 @@ impl Stale {
     /// Everything is gone that was held before `at`.
     pub const fn clean_all(&mut self, at: Position) {
         self.all = at;
+    }
+
+    /// A leaf of a user that may be held and shows something between the addresses.
+    pub fn users(&self, frames: &std::ops::Range<u64>) -> Option<Held> {
+        let mut held = self.held();
+        held.find(|it| {
+            let level = it.place.level;
+            let start = descriptor::output(it.descriptor, level);
+            it.place.space != Space::Kernel
+                && is_leaf(it.descriptor, level)
+                && start < frames.end
+                && frames.start < start + span(level)
+        })
+        .copied()
     }
 
     /// An entry was taken out.
@@ -230,6 +244,39 @@ impl Stale {
         }
         self.count -= dropped;
         dropped
+    }
+
+    /// An invalidation of one page of a user that was issued at `at` is complete. Gives how much it
+    /// dropped.
+    pub fn drop_page(&mut self, root: u64, va: u64, at: Position) -> usize {
+        let mut dropped = 0;
+        for level in 1..4 {
+            let va = va & !(span(level) - 1);
+            let Some(there) = self.by_address.get_mut(&va) else {
+                continue;
+            };
+            let before = there.len();
+            there.retain(|it| {
+                it.place.space != Space::User(root)
+                    || it.place.level != level
+                    || it.since >= at
+                    || !is_leaf(it.descriptor, level)
+            });
+            dropped += before - there.len();
+            if there.is_empty() {
+                self.by_address.remove(&va);
+            }
+        }
+        self.count -= dropped;
+        dropped
+    }
+
+    /// What was taken out there at `since`, if it may still be held.
+    pub fn left(&self, place: Place, since: Position) -> Option<Held> {
+        let mut there = self.at(place.va);
+        there
+            .find(|it| it.place == place && it.since == since)
+            .copied()
     }
 
     /// A leaf that may be held and through which something between the addresses can be written.

@@ -17,11 +17,19 @@ pub enum Rule {
     NotInvalidated,
     /// A table is linked in one place.
     LinkedTwice,
-    /// A table is linked elsewhere, or becomes a root, only when no TLB leads to it any more.
+    /// A table is used again only when no TLB leads to it any more.
     TableHeld,
-    /// A frame is zeroed only when it is linked nowhere.
+    /// A frame is zeroed only when it is linked nowhere, or its tree was dropped.
     ZeroedInUse,
-    /// A frame becomes a table's only when no TLB lets anybody write it.
+    /// A tree that was dropped is not loaded again.
+    LoadedGone,
+    /// A process has ordinary memory, for itself alone and never executable at EL1.
+    Forbidden,
+    /// A block stops being ordinary only when no process has anything of it.
+    StillMapped,
+    /// What a process lost is invalidated before the call ends.
+    LeftHeld,
+    /// A frame becomes a table's only when no TLB has a writable entry for it.
     WritableHeld,
     /// A frame becomes ordinary memory only when no TLB takes it for a table.
     ReleasedHeld,
@@ -50,6 +58,10 @@ impl Rule {
                 "a completed invalidation of the ASID that the table was linked under"
             }
             Self::ZeroedInUse => "the removal of the link",
+            Self::LoadedGone => "a new tree",
+            Self::Forbidden => "a refusal",
+            Self::StillMapped => "the removal of the entry, invalidated",
+            Self::LeftHeld => "a completed invalidation of the address and ASID",
             Self::WritableHeld => "a completed invalidation since the frame was writable",
             Self::ReleasedHeld => "a completed invalidation since the frame was a table",
             Self::AsidHeld => "a completed invalidation of the ASID since its last use",
@@ -103,8 +115,12 @@ pub struct Tally {
     pub dropped: usize,
     /// Tables that were linked.
     pub links: usize,
-    /// Those of them that had been linked elsewhere.
-    pub moves: usize,
+    /// Those of them that had been linked before.
+    pub again: usize,
+    /// Entries that became a process's.
+    pub filled: usize,
+    /// Trees that were dropped, as far as that shows.
+    pub trees: usize,
     /// Loads of a root under an ASID that was not its own before.
     pub asids: usize,
     /// Blocks of memory that became tables.
@@ -128,7 +144,9 @@ impl fmt::Display for Tally {
             (self.made, "entries made valid"),
             (self.dropped, "dropped by address"),
             (self.links, "tables linked"),
-            (self.moves, "of them again"),
+            (self.again, "of them again"),
+            (self.filled, "entries of processes"),
+            (self.trees, "trees dropped"),
             (self.asids, "ASIDs given"),
             (self.blocks, "blocks made tables"),
         ];

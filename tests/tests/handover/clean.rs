@@ -10,38 +10,27 @@ use donjon_tests::linux::*;
 #[test]
 fn a_clean_machine_is_taken_over_and_keeps_the_invariants() {
     let mut linux = Linux::new();
-    let before: Vec<_> = trees(&linux);
+    let mut before = naive::translations(&linux.memory);
     let summary = linux.hand_over(None, |_, _| {}).expect("clean");
-    assert_eq!(naive::violations(&linux.memory, &USER_ROOTS), [""; 0]);
+    assert_eq!(naive::violations(&linux.memory), [""; 0]);
     assert_eq!(summary.copied, 6, "image and fixmap");
     assert_eq!(summary.linear_start, RAM);
     assert_eq!(summary.text_pages, 32);
     assert_eq!(summary.constant_pages, 48);
-    // Two roots, each with one level 1, one level 2 for each GiB, their level 3.
-    assert_eq!(summary.user_tables, 2 * (1 + 1 + 2 + 2));
 
     // Nothing is translated otherwise than before, but that pools are read-only.
-    for (mut before, after) in before.into_iter().zip(trees(&linux)) {
-        for block in [TABLE_POOL, TABLE_POOL + BLOCK, TEXT_POOL] {
-            if let Some(leaf) = before.get_mut(&linear(block)) {
-                leaf.bits = leaf.bits & !DBM | READ_ONLY;
-            }
+    for block in [TABLE_POOL, TABLE_POOL + BLOCK, TEXT_POOL] {
+        if let Some(leaf) = before.get_mut(&linear(block)) {
+            leaf.bits = leaf.bits & !DBM | READ_ONLY;
         }
-        assert_eq!(before, after);
     }
-}
-
-fn trees(linux: &Linux) -> Vec<std::collections::BTreeMap<u64, naive::Leaf>> {
-    let roots = [root()].into_iter().chain(USER_ROOTS);
-    roots
-        .map(|root| naive::translations(&linux.memory, root))
-        .collect()
+    assert_eq!(before, naive::translations(&linux.memory));
 }
 
 #[test]
 fn the_naive_look_sees_what_is_wrong_before_the_hand_over() {
     let linux = Linux::new();
-    let found = naive::violations(&linux.memory, &USER_ROOTS).join("\n");
+    let found = naive::violations(&linux.memory).join("\n");
     for invariant in ["I1: ", "I2: ", "pool: "] {
         assert!(found.contains(invariant), "{invariant} in {found}");
     }
@@ -70,6 +59,27 @@ fn everything_is_invalidated_after_the_last_change() {
     let position = steps.iter().position(|step| *step == zeroed);
     let position = position.expect("it was not zero");
     assert!(steps[position..].contains(&Step::CleanFrame(DIRTY)));
+}
+
+#[test]
+fn every_table_in_use_is_cleaned_to_memory_after_its_last_write() {
+    let mut linux = Linux::new();
+    linux.hand_over(None, |_, _| {}).expect("clean");
+    let steps = &linux.memory.steps;
+    let cleaned = |frame: u64| steps.iter().rposition(|it| *it == Step::CleanFrame(frame));
+    let mut written = 0;
+    for (position, step) in steps.iter().enumerate() {
+        if let Step::Write { entry, .. } = *step {
+            let frame = entry & !(layout::PAGE_SIZE - 1);
+            assert!(
+                cleaned(frame) > Some(position),
+                "{step:x?} stays in the cache"
+            );
+            written += 1;
+        }
+    }
+    assert!(written > 0);
+    assert!(cleaned(root()).is_some());
 }
 
 #[test]
@@ -127,7 +137,8 @@ fn frames_have_the_types_of_what_they_are() {
                     IMAGE + CONSTANT_PAGES.start * PAGE,
                     FrameType::KernelReadOnly,
                 ),
-                (block_page(layout::GATE_L1_PAGE), FrameType::KernelReadOnly),
+                (block_page(layout::GATE_L1_PAGE), FrameType::TableBlock),
+                (block_page(0), FrameType::TableBlock),
                 (root(), FrameType::KernelTable0),
                 (linear_table, FrameType::KernelTable1),
                 (IMAGE + 100 * PAGE, FrameType::Ordinary),
@@ -138,24 +149,16 @@ fn frames_have_the_types_of_what_they_are() {
                 (GATE, FrameType::Gate),
                 (INNER, FrameType::Inner),
                 (SECOND_BANK, FrameType::Ordinary),
-                (USER_ROOTS[0], FrameType::UserTable0),
             ] {
                 assert_eq!(frames.get(frame), Some(class), "{frame:#x}");
             }
             assert_eq!(frames.get(RAM - PAGE), None);
             assert_eq!(frames.get(HOLE), None);
-            for table in naive::tree(memory, root()).tables {
+            for table in naive::tree(memory).tables {
                 let expected = FrameType::KernelTable0 as u8 + table.level as u8;
                 let is_gate = (block_page(1)..block_page(4)).contains(&table.frame);
                 let found = frames.get(table.frame).map(|it| it as u8);
                 assert!(is_gate || found == Some(expected), "{table:x?}");
-            }
-            for root in USER_ROOTS {
-                for table in naive::tree(memory, root).tables {
-                    let expected = FrameType::UserTable0 as u8 + table.level as u8;
-                    let found = frames.get(table.frame).map(|it| it as u8);
-                    assert_eq!(found, Some(expected), "{table:x?}");
-                }
             }
         })
         .expect("clean");
@@ -165,9 +168,8 @@ fn frames_have_the_types_of_what_they_are() {
 fn the_rules_go_on_from_there() {
     let mut linux = Linux::new();
     let early = linux.memory.get(linux.kernel_entry(FIXMAP, 2)) & !3;
-    let user = linux.entry(USER_ROOTS[0], USER_VA, 3);
-    let above = linux.entry(USER_ROOTS[0], USER_VA, 2);
-    let table = user & !(PAGE - 1);
+    let above = linux.kernel_entry(VMALLOC, 2);
+    let table = linux.kernel_entry(VMALLOC, 3) & !(PAGE - 1);
     linux
         .hand_over(None, |rules, memory| {
             let page = (ORDINARY + 50 * PAGE) | KERNEL_DATA;
@@ -181,21 +183,13 @@ fn the_rules_go_on_from_there() {
             assert_eq!(
                 rules.write(memory, copied + 16, copied | KERNEL_DATA),
                 Err(Reason::BadTarget),
-                "nobody gets a table writable"
+                "no table is writable"
             );
             // The parents are known: a table in use stays, one that was unlinked goes.
             assert_eq!(rules.release(memory, table), Err(Reason::InUse));
-            assert!(rules.write(memory, user, 0).is_ok());
             assert_eq!(rules.write(memory, above, 0), Ok(table | 3));
             assert_eq!(rules.release(memory, table), Ok(()));
             assert_eq!(rules.frames().get(table), Some(FrameType::PoolFree));
-            // A root that has tables cannot go.
-            assert_eq!(rules.release(memory, USER_ROOTS[1]), Err(Reason::InUse));
-            assert_eq!(
-                rules.switch_root(memory, 0, USER_ROOTS[1], 7),
-                Ok(USER_ROOTS[1] | 7 << 48)
-            );
-            assert_eq!(rules.new_root(memory, DIRTY), Ok(()));
         })
         .expect("clean");
 }
@@ -217,7 +211,7 @@ fn pools_that_are_read_only_already_stay_so() {
         linux.memory.set(entry, leaf);
     }
     linux.hand_over(None, |_, _| {}).expect("clean");
-    assert_eq!(naive::violations(&linux.memory, &USER_ROOTS), [""; 0]);
+    assert_eq!(naive::violations(&linux.memory), [""; 0]);
 }
 
 #[test]

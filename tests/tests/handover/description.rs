@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What Linux says of itself and is not so.
 
-use donjon_abi::call::{HANDOVER_ROOTS, Reason};
+use donjon_abi::call::Reason;
 use donjon_abi::layout;
+use donjon_core::geometry::{VECTORS_SIZE, VECTORS_START};
 use donjon_core::handover::{DescriptionError, Fault, HandoverError, Part};
 use donjon_tests::linux::*;
 
@@ -140,16 +141,13 @@ fn descriptions_that_cannot_be_true() {
     let vectors = |error| matches!(error, DescriptionError::Vectors(_));
     assert!(vectors(wrong(|it| it.said.vectors += 0x400)));
     assert!(vectors(wrong(|it| it.said.vectors = it.said.text_end)));
-    let count = HANDOVER_ROOTS as u64 + 1;
-    let roots = move |error| error == DescriptionError::Roots(count);
-    assert!(roots(wrong(
-        |it| it.said.root_count = HANDOVER_ROOTS as u64 + 1
-    )));
-    assert!(matches!(
-        wrong(|it| it.said.root_count = u64::MAX),
-        DescriptionError::Roots(u64::MAX)
-    ));
-
+    // Where the table block has no zeros for them.
+    assert!(vectors(wrong(|it| {
+        it.said.text_end = VECTORS_START + VECTORS_SIZE + BLOCK;
+        it.said.vectors = VECTORS_START + VECTORS_SIZE;
+        it.said.rodata_start = it.said.text_end;
+        it.said.rodata_end = it.said.text_end + PAGE;
+    })));
     let pool = |error, at| matches!(error, DescriptionError::Pool { block, .. } if block == at);
     assert!(pool(
         wrong(|it| it.said.table_pool_end = HOLE),
@@ -173,22 +171,5 @@ fn descriptions_that_cannot_be_true() {
             it.said.table_pool_end = (1 << 47) + BLOCK;
         }),
         1 << 47
-    ));
-
-    let no_root = |error, at| matches!(error, DescriptionError::Root { root, .. } if root == at);
-    assert!(no_root(wrong(|it| it.said.roots[0] = PLAIN), PLAIN));
-    assert!(no_root(
-        wrong(|it| it.said.roots[0] += 8),
-        USER_ROOTS[0] + 8
-    ));
-    assert!(no_root(
-        wrong(|it| it.said.roots[1] = USER_ROOTS[0]),
-        USER_ROOTS[0]
-    ));
-    assert!(no_root(wrong(|it| it.said.roots[1] = root()), root()));
-    assert!(no_root(wrong(|it| it.said.roots[1] = WITHHELD), WITHHELD));
-    assert!(no_root(
-        wrong(|it| it.said.roots[1] = TABLE_POOL),
-        TABLE_POOL
     ));
 }

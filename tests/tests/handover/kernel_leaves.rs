@@ -12,163 +12,163 @@ use crate::planted::*;
 const KERNEL_LEAVES: &[Planted] = &[
     planted(
         "I2: a table, writable",
-        (KERNEL, FREE, 3),
+        (FREE, 3),
         |_| DIRTY | KERNEL_DATA,
         refused(Reason::BadTarget, FrameType::PoolFree),
     ),
     planted(
         "I2: a table, read-only but for DBM",
-        (KERNEL, FREE, 3),
-        |_| USER_ROOTS[0] | KERNEL_CONSTANTS | DBM,
-        refused(Reason::BadTarget, FrameType::UserTable0),
+        (FREE, 3),
+        |_| TABLE_POOL | KERNEL_CONSTANTS | DBM,
+        refused(Reason::BadTarget, TABLE_TYPE),
     ),
     planted(
         "I2: the root, writable",
-        (KERNEL, FREE, 3),
+        (FREE, 3),
         |_| root() | KERNEL_DATA,
         refused(Reason::BadTarget, FrameType::KernelTable0),
     ),
     planted(
         "I2: another block that shows the pool",
-        (KERNEL, VMALLOC + 5 * BLOCK, 2),
+        (VMALLOC + 5 * BLOCK, 2),
         |_| TABLE_POOL | KERNEL_CONSTANTS & !NOT_BLOCK,
         Fault::Mixed,
     ),
     planted(
         "I3: the inner domain, read-only",
-        (KERNEL, FREE, 3),
+        (FREE, 3),
         |_| (INNER + 9 * PAGE) | KERNEL_CONSTANTS,
         refused(Reason::BadTarget, FrameType::Inner),
     ),
     planted(
         "I3: a block of the inner domain",
-        (KERNEL, linear(INNER), 2),
+        (linear(INNER), 2),
         |_| INNER | KERNEL_DATA & !NOT_BLOCK,
         refused(Reason::BadTarget, FrameType::Inner),
     ),
     planted(
         "I3: the page that stays",
-        (KERNEL, linear(STAY), 3),
+        (linear(STAY), 3),
         |_| STAY | KERNEL_CONSTANTS,
         refused(Reason::BadTarget, FrameType::Inner),
     ),
     planted(
         "I3: the gate as data",
-        (KERNEL, FREE, 3),
+        (FREE, 3),
         |_| GATE | KERNEL_CONSTANTS,
         refused(Reason::BadTarget, FrameType::Gate),
     ),
     planted(
         "I4: writable and executable",
-        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        (IMAGE_VA + 30 * PAGE, 3),
         |old| old & !READ_ONLY,
         Fault::WritableExecutable,
     ),
     planted(
         "I4: executable and writable through DBM",
-        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        (IMAGE_VA + 30 * PAGE, 3),
         |old| old | DBM,
         Fault::WritableExecutable,
     ),
     planted(
         "I4: executable outside of the text",
-        (KERNEL, FREE, 3),
+        (FREE, 3),
         |_| PLAIN | KERNEL_TEXT,
         Fault::ExecutableElsewhere,
     ),
     planted(
         "I4: the linear map, executable",
-        (KERNEL, linear(RAM), 2),
+        (linear(RAM), 2),
         |old| old & !PXN,
         Fault::ExecutableElsewhere,
     ),
     planted(
         "I4: text, writable at another address",
-        (KERNEL, linear(TEXT), 3),
+        (linear(TEXT), 3),
         |_| TEXT | KERNEL_DATA,
         refused(Reason::BadTarget, FrameType::KernelText),
     ),
     planted(
         "I4: constants, writable in the linear map",
-        (KERNEL, linear(CONSTANTS), 3),
+        (linear(CONSTANTS), 3),
         |_| CONSTANTS | KERNEL_DATA,
         refused(Reason::BadTarget, FrameType::KernelReadOnly),
     ),
     planted(
         "I9: a kernel leaf that is not global",
-        (KERNEL, VMALLOC, 3),
+        (VMALLOC, 3),
         |old| old | NON_GLOBAL,
         refused(Reason::BadDescriptor, FrameType::Ordinary),
     ),
     planted(
         "a kernel page that EL0 may access",
-        (KERNEL, VMALLOC, 3),
+        (VMALLOC, 3),
         |old| old | EL0,
         refused(Reason::BadDescriptor, FrameType::Ordinary),
     ),
     planted(
         "a kernel page that EL0 may execute",
-        (KERNEL, VMALLOC, 3),
+        (VMALLOC, 3),
         |old| old & !UXN,
         refused(Reason::BadDescriptor, FrameType::Ordinary),
     ),
     planted(
         "I10: a contiguous entry",
-        (KERNEL, VMALLOC, 3),
+        (VMALLOC, 3),
         |old| old | CONT,
         Fault::Contiguous,
     ),
     planted(
         "I10: a contiguous entry in the linear map",
-        (KERNEL, linear(IMAGE + 200 * PAGE), 3),
+        (linear(IMAGE + 200 * PAGE), 3),
         |old| old | CONT,
         Fault::Contiguous,
     ),
     planted(
         "I10: a block over text and data",
-        (KERNEL, VMALLOC + 5 * BLOCK, 2),
+        (VMALLOC + 5 * BLOCK, 2),
         |_| IMAGE | KERNEL_CONSTANTS & !NOT_BLOCK,
         Fault::Mixed,
     ),
     planted(
         "I15: a block between the banks",
-        (KERNEL, VMALLOC + 5 * BLOCK, 2),
+        (VMALLOC + 5 * BLOCK, 2),
         |_| HOLE | (DEVICE | PXN | UXN) & !NOT_BLOCK,
         nowhere(Reason::NotMemory),
     ),
     planted(
         "I15: a page between the banks that is no device",
-        (KERNEL, FREE, 3),
+        (FREE, 3),
         |_| (BETWEEN + PAGE) | DEVICE | PXN | UXN,
         nowhere(Reason::NotMemory),
     ),
     planted(
         "a device between the banks as memory",
-        (KERNEL, FREE, 3),
+        (FREE, 3),
         |_| BETWEEN | KERNEL_DATA,
         nowhere(Reason::BadAttributes),
     ),
     planted(
         "I10: text, not cached",
-        (KERNEL, linear(TEXT), 3),
+        (linear(TEXT), 3),
         |old| old | 2 << 2,
         refused(Reason::BadAttributes, FrameType::KernelText),
     ),
     planted(
         "I10: executable text, not cached",
-        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        (IMAGE_VA + 30 * PAGE, 3),
         |old| old | 2 << 2,
         Fault::TextAttributes,
     ),
     planted(
         "text that EL0 may access",
-        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        (IMAGE_VA + 30 * PAGE, 3),
         |old| old | EL0,
         Fault::TextAttributes,
     ),
     planted(
         "I13: a second executable address of text",
-        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        (IMAGE_VA + 30 * PAGE, 3),
         |old| old - PAGE,
         Fault::SecondRole {
             frame: TEXT - PAGE,
@@ -177,7 +177,7 @@ const KERNEL_LEAVES: &[Planted] = &[
     ),
     planted(
         "I13: a second executable address of the vectors",
-        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        (IMAGE_VA + 30 * PAGE, 3),
         |old| old - 10 * PAGE,
         Fault::SecondRole {
             frame: IMAGE + VECTORS_PAGE * PAGE,
@@ -186,7 +186,7 @@ const KERNEL_LEAVES: &[Planted] = &[
     ),
     planted(
         "I13: a second executable address of the gate",
-        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        (IMAGE_VA + 30 * PAGE, 3),
         |_| GATE | KERNEL_TEXT,
         Fault::SecondRole {
             frame: GATE,
@@ -195,7 +195,7 @@ const KERNEL_LEAVES: &[Planted] = &[
     ),
     planted(
         "text that is a table",
-        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        (IMAGE_VA + 30 * PAGE, 3),
         |_| DIRTY | KERNEL_TEXT,
         Fault::SecondRole {
             frame: DIRTY,
@@ -204,7 +204,7 @@ const KERNEL_LEAVES: &[Planted] = &[
     ),
     planted(
         "text that is no memory",
-        (KERNEL, IMAGE_VA + 30 * PAGE, 3),
+        (IMAGE_VA + 30 * PAGE, 3),
         |_| UART | KERNEL_TEXT,
         Fault::SecondRole {
             frame: UART,
@@ -213,59 +213,96 @@ const KERNEL_LEAVES: &[Planted] = &[
     ),
     planted(
         "I15: a device that is not on the list",
-        (KERNEL, FREE, 3),
+        (FREE, 3),
         |_| WITHHELD | DEVICE | PXN | UXN,
         nowhere(Reason::NotMemory),
     ),
     planted(
         "I15: a block of devices that are not all on the list",
-        (KERNEL, VMALLOC + 5 * BLOCK, 2),
+        (VMALLOC + 5 * BLOCK, 2),
         |_| UART & !(BLOCK - 1) | (DEVICE | PXN | UXN) & !NOT_BLOCK,
         nowhere(Reason::NotMemory),
     ),
     planted(
         "a device as memory",
-        (KERNEL, FREE, 3),
+        (FREE, 3),
         |_| UART | KERNEL_DATA,
         nowhere(Reason::BadAttributes),
     ),
     planted(
         "a physical address of more than 40 bits",
-        (KERNEL, FREE, 3),
+        (FREE, 3),
         |_| 1 << 41 | PLAIN | KERNEL_DATA,
         nowhere(Reason::BadDescriptor),
     ),
     planted(
         "NS",
-        (KERNEL, FREE, 3),
+        (FREE, 3),
         |_| 1 << 5 | PLAIN | KERNEL_DATA,
         refused(Reason::BadDescriptor, FrameType::Ordinary),
     ),
     planted(
         "a linear map with a page in the wrong place",
-        (KERNEL, linear(IMAGE + 200 * PAGE), 3),
+        (linear(IMAGE + 200 * PAGE), 3),
         |old| old + PAGE,
         Fault::NotLinear,
     ),
     planted(
         "a reserved descriptor at level 3",
-        (KERNEL, FREE, 3),
+        (FREE, 3),
         |_| PLAIN | KERNEL_DATA & !NOT_BLOCK,
         Fault::Reserved,
     ),
     planted(
         "a level 1 block in the linear map",
-        (KERNEL, LINEAR + (1 << 30), 1),
+        (LINEAR + (1 << 30), 1),
         |_| (RAM + (1 << 30)) | KERNEL_DATA & !NOT_BLOCK,
         Fault::Level1Block,
     ),
 ];
+
+/// Of the pool's first table.
+const TABLE_TYPE: FrameType = FrameType::KernelTable2;
 
 #[test]
 fn leaves_of_the_kernel() {
     for it in some(KERNEL_LEAVES) {
         is_refused(it);
     }
+}
+
+#[test]
+fn what_is_planted_does_no_harm_where_it_is_allowed() {
+    // Controls: the same entry with what it may have.
+    for leaf in [
+        PLAIN | KERNEL_DATA,
+        TEXT | KERNEL_CONSTANTS,
+        DIRTY | KERNEL_CONSTANTS,
+        UART | DEVICE | PXN | UXN,
+        PLAIN | KERNEL_DATA | 2 << 2,
+    ] {
+        let mut linux = Linux::new();
+        let entry = linux.kernel_entry(FREE, 3);
+        linux.memory.set(entry, leaf);
+        linux.hand_over(None, |_, _| {}).expect("allowed");
+        assert_eq!(naive::violations(&linux.memory), [""; 0]);
+    }
+}
+
+/// Whatever Linux's tables of users say, no walk reads them again.
+#[test]
+fn tables_of_users_are_ordinary_memory() {
+    let mut linux = Linux::new();
+    let tables = ORDINARY + 100 * PAGE;
+    linux.memory.set(tables, (tables + PAGE) | 3);
+    linux.memory.set(tables + PAGE, INNER | DEVICE | EL0);
+    linux
+        .hand_over(None, |rules, _| {
+            for table in [tables, tables + PAGE] {
+                assert_eq!(rules.frames().get(table), Some(FrameType::Ordinary));
+            }
+        })
+        .expect("clean");
 }
 
 #[test]
@@ -282,7 +319,7 @@ fn sixteen_alike_are_no_better_than_one() {
 
 #[test]
 fn an_executable_block_is_text_to_its_end() {
-    let text = VMALLOC + 5 * BLOCK;
+    let text = IMAGE_VA + 5 * BLOCK;
     for (end, expected) in [
         (text + BLOCK, None),
         (text + BLOCK - PAGE, Some(Fault::ExecutableElsewhere)),

@@ -7,5 +7,4 @@ mod description;
 mod kernel_leaves;
 mod planted;
 mod tables;
-mod user_leaves;
 mod vectors;

@@ -9,19 +9,14 @@ use donjon_tests::linux::*;
 /// What is planted at an address, and what it is to be called.
 pub struct Planted {
     pub name: &'static str,
-    /// The root, 0 for the kernel's.
-    pub root: u64,
     pub va: u64,
     pub level: u32,
     pub descriptor: fn(u64) -> u64,
     pub fault: Fault,
 }
 
-pub const KERNEL: u64 = 0;
-pub const USER: u64 = USER_ROOTS[1];
 /// An entry of a level 3 table in vmalloc that is free.
 pub const FREE: u64 = VMALLOC + 77 * PAGE;
-pub const USER_FREE: u64 = USER_VA + 77 * PAGE;
 pub const TEXT: u64 = IMAGE + 30 * PAGE;
 pub const CONSTANTS: u64 = IMAGE + 50 * PAGE;
 pub const PLAIN: u64 = ORDINARY + 90 * PAGE;
@@ -38,13 +33,12 @@ pub const fn nowhere(reason: Reason) -> Fault {
 
 pub const fn planted(
     name: &'static str,
-    (root, va, level): (u64, u64, u32),
+    (va, level): (u64, u32),
     descriptor: fn(u64) -> u64,
     fault: Fault,
 ) -> Planted {
     Planted {
         name,
-        root,
         va,
         level,
         descriptor,
@@ -52,25 +46,24 @@ pub const fn planted(
     }
 }
 
-fn plant(it: &Planted) -> (Linux, u64) {
+fn plant(it: &Planted) -> Linux {
     let mut linux = Linux::new();
-    let root = if it.root == KERNEL { root() } else { it.root };
-    let entry = linux.entry(root, it.va, it.level);
+    let entry = linux.kernel_entry(it.va, it.level);
     let descriptor = (it.descriptor)(linux.memory.get(entry));
     linux.memory.set(entry, descriptor);
-    (linux, root)
+    linux
 }
 
 /// That it is refused, by its name and at its place.
 pub fn is_refused(it: &Planted) {
-    let (mut linux, root) = plant(it);
+    let mut linux = plant(it);
     let error = linux.hand_over(None, |_, _| {}).expect_err(it.name);
     let HandoverError::Entry { place, fault } = error else {
         panic!("{}: {error}", it.name);
     };
     assert_eq!(fault, it.fault, "{}: {error}", it.name);
     // Where the entry stands by now: its table may have been copied.
-    let entry = linux.entry(root, it.va, it.level);
+    let entry = linux.kernel_entry(it.va, it.level);
     assert_eq!(
         (place.va, place.entry),
         (it.va, entry),

@@ -2,36 +2,23 @@
 //! Random sequences of calls.
 
 use donjon_core::rules::{Configured, Step};
+use donjon_tests::space;
+use donjon_tests::space::dice::Dice;
 use donjon_tests::space::memory::Violation;
-use donjon_tests::space::outer::Outer;
-use donjon_tests::space::small::{self, Books};
+use donjon_tests::space::run::{Conditions, Lost};
 use donjon_tests::space::tally::Tally;
 
 /// Calls of one run, from a fresh machine.
 const CALLS: u64 = if cfg!(miri) { 20 } else { 25_000 };
 /// Runs of each of the two threads.
 const RUNS: u64 = if cfg!(miri) { 1 } else { 45 };
-/// Calls from one look at everything to the next.
-const SURVEY_EVERY: u64 = 64;
-
-/// Which steps are lost.
-type Lost = fn(Step) -> bool;
 
 fn run(seed: u64, deaf_to: Option<Lost>) -> Result<Tally, (u64, Vec<Violation>)> {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
-    machine.caches.fill(&machine.frames);
-    machine.deaf_to = deaf_to;
-    let mut outer = Outer::new(seed, &machine);
-    for call in 0..CALLS {
-        let step = outer.step(&mut machine, &mut rules);
-        step.map_err(|violations| (call, violations))?;
-        if call % SURVEY_EVERY == 0 {
-            let survey = outer.survey(&machine, &rules);
-            survey.map_err(|violations| (call, violations))?;
-        }
-    }
-    Ok(outer.tally)
+    let conditions = Conditions {
+        deaf_to,
+        ..Conditions::default()
+    };
+    space::run::run::<Configured>(Dice::new(seed), CALLS, conditions)
 }
 
 fn runs(seeds: impl Iterator<Item = u64>) {
@@ -59,17 +46,16 @@ fn no_other_sequence_does() {
 #[test]
 #[cfg_attr(miri, ignore = "needs long sequences")]
 fn each_kind_of_invalidation_and_barrier_is_needed() {
-    let kinds: [(&str, Lost); 6] = [
+    let kinds: [(&str, Lost); 5] = [
         ("leaf", |it| matches!(it, Step::InvalidateLeaf { .. })),
         ("table", |it| matches!(it, Step::InvalidateTable { .. })),
-        ("ASID", |it| matches!(it, Step::InvalidateAsid(_))),
         ("all", |it| it == Step::InvalidateAll),
         ("DSB ISHST", |it| it == Step::BarrierStore),
         ("DSB ISH", |it| it == Step::Barrier),
     ];
     for (name, lost) in kinds {
         let found = (0..20).find_map(|seed| run(seed, Some(lost)).err());
-        let (call, violations) = found.unwrap_or_else(|| panic!("{name} is missed by nobody"));
+        let (call, violations) = found.unwrap_or_else(|| panic!("no test misses {name}"));
         println!("without {name}: call {call}, {}", violations[0]);
     }
 }
@@ -85,6 +71,6 @@ fn both_addresses_of_a_kernel_page_are_invalidated() {
     ];
     for lost in lost {
         let found = (0..20).find_map(|seed| run(seed, Some(lost)).err());
-        assert!(found.is_some(), "one of the two is missed by nobody");
+        assert!(found.is_some(), "no test misses one of the two");
     }
 }

@@ -2,25 +2,16 @@
 //! Which steps a call becomes, in which order.
 
 use donjon_abi::call::Reason;
-use donjon_core::rules::{Configured, PoolKind, Progress, Rules, Step};
+use donjon_core::rules::{Configured, PoolKind, Progress, Step};
 use donjon_tests::space::memory::{Machine, PAGE};
 use donjon_tests::space::small::{
-    self, Books, DATA, IMAGE, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, LINEAR_L2, ORDINARY, POOL, ROOT,
-    USER_PAGE,
+    self, Books, DATA, IMAGE, IMAGE_L1, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, LINEAR_L2, ORDINARY, POOL,
+    ROOT,
 };
 
 const TABLE: u64 = 0b11;
-/// Four free frames.
-const FREE: [u64; 5] = {
-    let first = POOL + small::TAKEN * PAGE;
-    [
-        first,
-        first + PAGE,
-        first + 2 * PAGE,
-        first + 3 * PAGE,
-        first + 4 * PAGE,
-    ]
-};
+/// Two free frames.
+const FREE: [u64; 2] = [POOL + small::TAKEN * PAGE, POOL + (small::TAKEN + 1) * PAGE];
 const WIDE: u64 = 1 << 47;
 
 /// The steps of a call that succeeds.
@@ -36,19 +27,6 @@ fn steps<T: core::fmt::Debug>(
     machine.trace.take().unwrap_or_default()
 }
 
-/// A user root with one table of each level, current on CPU 0 with ASID 7; the level 3 table.
-fn user(machine: &mut Machine, rules: &mut Rules<'_>) -> u64 {
-    let [root, one, two, three, _] = FREE;
-    rules.new_root(machine, root).expect("free");
-    for (entry, table) in [(root, one), (one, two), (two, three)] {
-        rules.write(machine, entry, table | TABLE).expect("free");
-    }
-    let loaded = rules.switch_root(machine, 0, root, 7);
-    assert_eq!(loaded, Ok(root | 7 << 48));
-    machine.caches.load(&machine.frames, 0, Some((root, 7)));
-    three
-}
-
 const fn write(entry: u64, value: u64) -> Step {
     Step::Write { entry, value }
 }
@@ -61,18 +39,21 @@ const fn leaf(va: u64) -> Step {
 fn a_page_that_was_unmapped_is_invalidated_before_another_is_mapped() {
     let mut books = Books::default();
     let (mut machine, mut rules) = small::build::<Configured>(&mut books);
-    let entry = user(&mut machine, &mut rules) + 5 * 8;
-    let first = DATA | USER_PAGE;
-    let second = (DATA + PAGE) | USER_PAGE;
+    let entry = IMAGE_L3 + 9 * 8;
+    let va = IMAGE + 9 * PAGE;
+    let first = DATA | KERNEL_PAGE;
+    let second = (DATA + PAGE) | KERNEL_PAGE;
     let mut set = |value| steps(&mut machine, |hw| rules.write(hw, entry, value));
     assert_eq!(set(first), [write(entry, first)]);
     // Permissions change in place.
     assert_eq!(set(first | 1 << 7), [write(entry, first | 1 << 7)]);
     assert_eq!(set(0), [write(entry, 0)]);
     assert_eq!(set(0xff0), [write(entry, 0xff0)]);
+    // At both addresses.
     let flushed = [
         Step::BarrierStore,
-        leaf(5 * PAGE),
+        leaf(va),
+        leaf(va - WIDE),
         Step::Barrier,
         write(entry, second),
     ];
@@ -80,95 +61,39 @@ fn a_page_that_was_unmapped_is_invalidated_before_another_is_mapped() {
     // Once is enough.
     assert_eq!(set(second | 1 << 55), [write(entry, second | 1 << 55)]);
     assert_eq!(set(0), [write(entry, 0)]);
-    assert_eq!(set(second).len(), 4);
+    assert_eq!(set(second).len(), 5);
 }
 
 #[test]
-fn a_kernel_page_is_invalidated_at_both_its_addresses() {
+fn a_table_stays_where_it_is_until_it_is_released() {
     let mut books = Books::default();
     let (mut machine, mut rules) = small::build::<Configured>(&mut books);
-    let entry = IMAGE_L3 + 9 * 8;
-    let va = IMAGE + 9 * PAGE;
-    let value = DATA | KERNEL_PAGE;
-    let mut set = |value| steps(&mut machine, |hw| rules.write(hw, entry, value));
-    assert_eq!(set(value), [write(entry, value)]);
-    assert_eq!(set(0), [write(entry, 0)]);
-    let expected = [
-        Step::BarrierStore,
-        leaf(va),
-        leaf(va - WIDE),
-        Step::Barrier,
-        write(entry, value),
-    ];
-    assert_eq!(set(value), expected);
-}
-
-#[test]
-fn a_table_is_linked_only_after_its_root_forgot_the_one_before() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
-    let three = user(&mut machine, &mut rules);
-    let [_, _, two, _, other] = FREE;
-    let descriptor = other | TABLE;
-    let mut set = |value| steps(&mut machine, |hw| rules.write(hw, two, value));
-    assert_eq!(set(0), [write(two, 0)]);
-    let flush = [Step::BarrierStore, Step::InvalidateAsid(7), Step::Barrier];
-    let expected: Vec<_> = flush.into_iter().chain([write(two, descriptor)]).collect();
-    assert_eq!(set(descriptor), expected);
-    // The one that was unlinked may come back elsewhere: nothing leads to it any more.
-    let moved = steps(&mut machine, |hw| rules.write(hw, two + 8, three | TABLE));
-    assert_eq!(moved, [write(two + 8, three | TABLE)]);
-}
-
-#[test]
-fn a_table_that_moves_takes_its_pages_to_the_new_address() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
-    let three = user(&mut machine, &mut rules);
-    let [_, _, two, ..] = FREE;
-    let page = DATA | USER_PAGE;
-    rules.write(&mut machine, three, page).expect("ordinary");
-    rules.write(&mut machine, two, 0).expect("clear");
-    let steps_of_move = steps(&mut machine, |hw| {
-        rules.write(hw, two + 3 * 8, three | TABLE)
-    });
-    assert_eq!(
-        steps_of_move,
-        [
-            Step::BarrierStore,
-            Step::InvalidateAsid(7),
-            Step::Barrier,
-            write(two + 3 * 8, three | TABLE)
-        ]
-    );
-    rules.write(&mut machine, three, 0).expect("clear");
-    let set = steps(&mut machine, |hw| rules.write(hw, three, page));
-    assert_eq!(set[1], leaf(3 << 21));
-}
-
-#[test]
-fn a_table_does_not_move_with_tables_below_it() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
-    let three = user(&mut machine, &mut rules);
-    let [_, one, two, ..] = FREE;
-    rules.write(&mut machine, one, 0).expect("clear");
-    let moved = rules.write(&mut machine, one + 3 * 8, two | TABLE);
-    assert_eq!(moved, Err(Reason::InUse));
-    // Back where it was neither: it is the same to the rules.
-    let back = rules.write(&mut machine, one, two | TABLE);
-    assert_eq!(back, Err(Reason::InUse));
-    rules.write(&mut machine, two, 0).expect("clear");
-    rules.release(&mut machine, three).expect("unlinked");
-    rules
-        .write(&mut machine, one + 3 * 8, two | TABLE)
-        .expect("empty");
+    let [two, three] = FREE;
+    let (above, entry) = (IMAGE_L1 + 8, two + 8);
+    for (entry, table) in [(above, two), (entry, three)] {
+        rules
+            .write(&mut machine, entry, table | TABLE)
+            .expect("free");
+    }
+    assert_eq!(rules.release(&mut machine, three), Err(Reason::InUse));
+    rules.write(&mut machine, above, 0).expect("clear");
+    // With a table below it, it is in use as well; and it does not come back as it is.
+    assert_eq!(rules.release(&mut machine, two), Err(Reason::InUse));
+    let back = rules.write(&mut machine, above, two | TABLE);
+    assert_eq!(back, Err(Reason::BadTable));
+    rules.write(&mut machine, entry, 0).expect("clear");
+    let released = steps(&mut machine, |hw| rules.release(hw, three));
+    assert_eq!(released, [Step::ZeroFrame(three), Step::BarrierStore]);
+    rules.release(&mut machine, two).expect("empty");
+    // Everything was invalidated when it was unlinked: it may be of another level now.
+    let linked = steps(&mut machine, |hw| rules.write(hw, above, three | TABLE));
+    assert_eq!(linked, [write(above, three | TABLE)]);
 }
 
 #[test]
 fn a_kernel_table_that_is_unlinked_is_gone_at_once() {
-    // Also where there is more metadata than numbers: the last number means no root.
-    for blocks in [3, 127, 128, 200] {
+    // Also where there is more metadata than numbers.
+    for blocks in [3, 255, 256, 300] {
         let mut books = Books::with_blocks(blocks);
         let (mut machine, mut rules) = small::build::<Configured>(&mut books);
         let entry = IMAGE_L2 + 8;
@@ -197,7 +122,7 @@ fn a_block_with_other_memory_attributes_joins_no_pool() {
             let value = machine.frames.read(entry) & !ATTRIBUTES | attributes;
             rules.write(&mut machine, entry, 0).expect("clear");
             rules.write(&mut machine, entry, value).expect("ordinary");
-            let added = rules.pool_add(&mut machine, ORDINARY, kind);
+            let added = rules.pool_add(&mut machine, ORDINARY, kind, None);
             assert_eq!(added, Err(Reason::WrongFrame), "{kind:?} {attributes:#x}");
         }
     }
@@ -235,54 +160,6 @@ fn a_root_slot_is_linked_in_both_halves() {
 }
 
 #[test]
-fn a_frame_that_was_another_class_waits_for_an_invalidation_of_everything() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
-    let three = user(&mut machine, &mut rules);
-    let [_, one, two, ..] = FREE;
-    rules.write(&mut machine, two, 0).expect("clear");
-    let released = steps(&mut machine, |hw| rules.release(hw, three));
-    assert_eq!(released, [Step::ZeroFrame(three), Step::BarrierStore]);
-    let linked = steps(&mut machine, |hw| rules.write(hw, one + 8, three | TABLE));
-    // The root has forgotten it as well, but says so itself.
-    assert_eq!(
-        linked,
-        [
-            Step::BarrierStore,
-            Step::InvalidateAll,
-            Step::Barrier,
-            Step::BarrierStore,
-            Step::InvalidateAsid(7),
-            Step::Barrier,
-            write(one + 8, three | TABLE),
-        ]
-    );
-}
-
-#[test]
-fn an_asid_is_new_to_the_root_that_gets_it() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
-    let _ = user(&mut machine, &mut rules);
-    let [root, _, _, _, other] = FREE;
-    rules.new_root(&mut machine, other).expect("free");
-    let mut load = |root, asid| steps(&mut machine, |hw| rules.switch_root(hw, 0, root, asid));
-    let flush = |asid| {
-        [
-            Step::BarrierStore,
-            Step::InvalidateAsid(asid),
-            Step::Barrier,
-        ]
-    };
-    assert_eq!(load(root, 7), []);
-    assert_eq!(load(other, 8), flush(8));
-    assert_eq!(load(root, 7), []);
-    assert_eq!(load(other, 7), flush(7));
-    assert_eq!(load(root, 7), flush(7));
-    assert_eq!(load(0, 0), []);
-}
-
-#[test]
 fn a_page_becomes_text_through_invalid() {
     let mut books = Books::default();
     let (mut machine, mut rules) = small::build::<Configured>(&mut books);
@@ -291,6 +168,8 @@ fn a_page_becomes_text_through_invalid() {
     let value = DATA | KERNEL_PAGE;
     rules.write(&mut machine, entry, value).expect("ordinary");
     let text = small::TEXT_POOL;
+    let data = rules.kernel_leaf(&machine, va).expect("mapped");
+    assert!(!data.executable, "what is data is no address of text");
     let sealed = steps(&mut machine, |hw| {
         let seal = rules.seal_begin(hw, va)?;
         assert_eq!((seal.from, seal.to, seal.entry), (DATA, text, entry));
@@ -308,7 +187,8 @@ fn a_page_becomes_text_through_invalid() {
     ];
     assert_eq!(sealed, through_invalid);
     let found = rules.kernel_leaf(&machine, va + 0x124);
-    assert_eq!(found.map(|it| (it.entry, it.page)), Some((entry, text)));
+    let found = found.map(|it| (it.entry, it.page, it.executable));
+    assert_eq!(found, Some((entry, text, true)));
 
     let cleared = steps(&mut machine, |hw| rules.write(hw, entry, 0));
     assert_eq!(
@@ -336,12 +216,14 @@ fn a_block_joins_the_pool_after_everything_was_invalidated_and_before_it_is_zero
     let before = machine.frames.read(entry);
     let mut calls = 1;
     let joined = steps(&mut machine, |hw| {
-        while rules.pool_add(hw, ORDINARY, PoolKind::Tables)? == Progress::Again {
+        while rules.pool_add(hw, ORDINARY, PoolKind::Tables, None)? == Progress::Again {
             calls += 1;
         }
         Ok(())
     });
     let start = [
+        // The frames are claimed, for all CPUs.
+        Step::Barrier,
         write(entry, before | 1 << 7),
         Step::BarrierStore,
         Step::InvalidateAll,
@@ -375,22 +257,22 @@ fn a_block_joins_the_pool_after_everything_was_invalidated_and_before_it_is_zero
 fn a_block_that_is_mapped_elsewhere_does_not_join() {
     let mut books = Books::default();
     let (mut machine, mut rules) = small::build::<Configured>(&mut books);
-    let three = user(&mut machine, &mut rules);
-    let page = (ORDINARY + 77 * PAGE) | USER_PAGE;
-    rules.write(&mut machine, three, page).expect("ordinary");
-    let first = rules.pool_add(&mut machine, ORDINARY, PoolKind::Tables);
+    let entry = IMAGE_L3 + 9 * 8;
+    let page = (ORDINARY + 77 * PAGE) | KERNEL_PAGE;
+    rules.write(&mut machine, entry, page).expect("ordinary");
+    let first = rules.pool_add(&mut machine, ORDINARY, PoolKind::Tables, None);
     assert_eq!(first, Ok(Progress::Again));
-    // Claimed: nobody maps it any more.
-    let anew = rules.write(&mut machine, three + 8, page);
+    // Claimed: no call maps it any more.
+    let anew = rules.write(&mut machine, entry + 8, page);
     assert_eq!(anew, Err(Reason::BadTarget));
     let last = loop {
-        match rules.pool_add(&mut machine, ORDINARY, PoolKind::Tables) {
+        match rules.pool_add(&mut machine, ORDINARY, PoolKind::Tables, None) {
             Ok(Progress::Again) => {}
             other => break other,
         }
     };
     assert_eq!(last, Err(Reason::InUse));
     rules
-        .write(&mut machine, three + 8, page)
+        .write(&mut machine, entry + 8, page)
         .expect("ordinary");
 }

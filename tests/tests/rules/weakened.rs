@@ -6,14 +6,19 @@ use donjon_abi::call::Reason;
 use donjon_core::rules::{Checks, Configured, PoolKind, Progress, Rules};
 use donjon_tests::space::memory::{Machine, PAGE, Violation};
 use donjon_tests::space::small::{
-    self, Books, DATA, IMAGE_L3, KERNEL_PAGE, ORDINARY, POOL, TEXT, USER_PAGE,
+    self, Books, DATA, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, ORDINARY, TEXT,
 };
 use donjon_tests::space::survey;
 
 const TABLE: u64 = 0b11;
-const FREE: u64 = POOL + small::TAKEN * PAGE;
+/// No memory, and no device of the list.
+const NO_DEVICE: u64 = small::DEVICE + 4 * PAGE;
+/// Where the vectors are mapped.
+const VECTORS_VA: u64 = small::IMAGE + PAGE;
+/// An entry for a page that is free.
+const ENTRY: u64 = IMAGE_L3 + 9 * 8;
 
-/// A machine under rules with these checks, and a user root with tables.
+/// A machine under rules with these checks.
 struct Attack<'a, C: Checks> {
     machine: Machine,
     rules: Rules<'a, C>,
@@ -21,27 +26,13 @@ struct Attack<'a, C: Checks> {
 
 impl<'a, C: Checks> Attack<'a, C> {
     fn new(books: &'a mut Books) -> Self {
-        let (mut machine, mut rules) = small::build::<C>(books);
-        rules.new_root(&mut machine, FREE).expect("free");
-        for frame in [FREE, FREE + PAGE, FREE + 2 * PAGE] {
-            let below = (frame + PAGE) | TABLE;
-            rules.write(&mut machine, frame, below).expect("free");
-        }
-        let mut attack = Self { machine, rules };
-        attack.load(0, FREE, 7).expect("a root");
-        attack
+        let (mut machine, rules) = small::build::<C>(books);
+        machine.caches.fill(&machine.frames);
+        Self { machine, rules }
     }
 
     fn write(&mut self, entry: u64, value: u64) -> Result<u64, Reason> {
         self.rules.write(&mut self.machine, entry, value)
-    }
-
-    fn load(&mut self, cpu: usize, root: u64, asid: u64) -> Result<u64, Reason> {
-        let loaded = self.rules.switch_root(&mut self.machine, cpu, root, asid)?;
-        let current = (loaded & ((1 << 48) - 1), (loaded >> 48) as u16);
-        let Machine { caches, frames, .. } = &mut self.machine;
-        caches.load(frames, cpu, Some(current));
-        Ok(loaded)
     }
 
     /// Everything that is wrong now.
@@ -51,13 +42,13 @@ impl<'a, C: Checks> Attack<'a, C> {
         let mut all = survey::survey(&self.machine.frames, types).violations;
         all.append(&mut self.machine.violations);
         all.extend(survey::check_caches(types, &self.machine.caches));
-        all.extend(survey::check_roots(types, &self.machine.caches));
+        let leaf = self.rules.kernel_leaf(&self.machine, VECTORS_VA);
+        if leaf.is_none_or(|it| it.page != small::VECTORS || !it.executable) {
+            all.push(format!("the vectors are {leaf:x?}"));
+        }
         all
     }
 }
-
-/// Level 3 table of the user root.
-const PAGES: u64 = FREE + 3 * PAGE;
 
 /// Carries out an attack with all checks and without one.
 macro_rules! attack {
@@ -92,7 +83,7 @@ attack!(
     TARGET,
     Err(Reason::BadTarget),
     "I2",
-    |it: &mut Attack<'_, _>| it.write(PAGES, PAGES | USER_PAGE)
+    |it: &mut Attack<'_, _>| it.write(ENTRY, IMAGE_L3 | KERNEL_PAGE)
 );
 
 attack!(
@@ -100,7 +91,7 @@ attack!(
     TARGET,
     Err(Reason::BadTarget),
     "I3",
-    |it: &mut Attack<'_, _>| it.write(IMAGE_L3 + 8 * 8, small::INNER | KERNEL_PAGE | 1 << 7)
+    |it: &mut Attack<'_, _>| it.write(ENTRY, small::INNER | KERNEL_PAGE | 1 << 7)
 );
 
 attack!(
@@ -109,8 +100,8 @@ attack!(
     Err(Reason::LiveChange),
     "break before make",
     |it: &mut Attack<'_, _>| {
-        it.write(PAGES, DATA | USER_PAGE)?;
-        it.write(PAGES, (DATA + PAGE) | USER_PAGE)
+        it.write(ENTRY, DATA | KERNEL_PAGE)?;
+        it.write(ENTRY, (DATA + PAGE) | KERNEL_PAGE)
     }
 );
 
@@ -119,7 +110,7 @@ attack!(
     CONTIGUOUS,
     Err(Reason::BadDescriptor),
     "I10",
-    |it: &mut Attack<'_, _>| it.write(PAGES, DATA | USER_PAGE | 1 << 52)
+    |it: &mut Attack<'_, _>| it.write(ENTRY, DATA | KERNEL_PAGE | 1 << 52)
 );
 
 attack!(
@@ -127,7 +118,7 @@ attack!(
     DIRTY_BIT_MODIFIER,
     Err(Reason::BadTarget),
     "I2, I4",
-    |it: &mut Attack<'_, _>| { it.write(PAGES, TEXT | USER_PAGE | 1 << 7 | 1 << 51) }
+    |it: &mut Attack<'_, _>| it.write(ENTRY, TEXT | KERNEL_PAGE | 1 << 7 | 1 << 51)
 );
 
 attack!(
@@ -135,42 +126,7 @@ attack!(
     PARENT,
     Err(Reason::BadTable),
     "I1",
-    |it: &mut Attack<'_, _>| it.write(FREE + 2 * PAGE + 8, PAGES | TABLE)
-);
-
-attack!(
-    the_reserved_asid_is_nobodys,
-    ASID,
-    Err(Reason::BadAsid),
-    "I6",
-    |it: &mut Attack<'_, _>| it.load(0, FREE, 1)
-);
-
-attack!(
-    two_roots_do_not_share_an_asid,
-    ASID,
-    Err(Reason::BadAsid),
-    "break before make",
-    |it: &mut Attack<'_, _>| {
-        // The same address, another page.
-        it.write(PAGES, DATA | USER_PAGE)?;
-        let other = FREE + 8 * PAGE;
-        let new_root = it.rules.new_root(&mut it.machine, other);
-        new_root.expect("free");
-        for frame in [other, other + PAGE, other + 2 * PAGE] {
-            it.write(frame, (frame + PAGE) | TABLE)?;
-        }
-        it.write(other + 3 * PAGE, (DATA + PAGE) | USER_PAGE)?;
-        it.load(1, other, 7)
-    }
-);
-
-attack!(
-    user_memory_is_not_executed_at_el1,
-    EXECUTE,
-    Err(Reason::Executable),
-    "I5",
-    |it: &mut Attack<'_, _>| it.write(PAGES, DATA | USER_PAGE & !(1 << 53))
+    |it: &mut Attack<'_, _>| it.write(IMAGE_L2 + 8, IMAGE_L3 | TABLE)
 );
 
 attack!(
@@ -178,26 +134,39 @@ attack!(
     EXECUTE,
     Err(Reason::Executable),
     "I4",
-    |it: &mut Attack<'_, _>| it.write(IMAGE_L3 + 8 * 8, DATA | KERNEL_PAGE & !(1 << 53))
+    |it: &mut Attack<'_, _>| it.write(ENTRY, DATA | KERNEL_PAGE & !(1 << 53))
 );
 
 attack!(
-    data_is_not_loaded_as_a_root,
-    ROOT,
-    Err(Reason::WrongFrame),
-    "I6",
-    |it: &mut Attack<'_, _>| it.load(0, DATA, 9)
+    a_device_is_mapped_only_if_it_is_on_the_list,
+    DEVICES,
+    Err(Reason::NotMemory),
+    "I15",
+    |it: &mut Attack<'_, _>| it.write(ENTRY, NO_DEVICE | KERNEL_PAGE | 4 << 2)
+);
+
+attack!(
+    the_address_of_the_vectors_stays_theirs,
+    VECTORS,
+    Err(Reason::NotText),
+    "vectors",
+    |it: &mut Attack<'_, _>| {
+        it.rules.keep_vectors(VECTORS_VA);
+        it.write(IMAGE_L3 + 8, 0)
+    }
 );
 
 /// Not refusals: the rules do more than they are asked.
 fn grow<C: Checks>() -> Vec<Violation> {
     let mut books = Books::default();
     let mut attack = Attack::<C>::new(&mut books);
-    attack.write(PAGES, ORDINARY | USER_PAGE).expect("ordinary");
+    attack
+        .write(ENTRY, ORDINARY | KERNEL_PAGE)
+        .expect("ordinary");
     // Linux says nothing to the TLB.
-    attack.write(PAGES, 0).expect("clear");
+    attack.write(ENTRY, 0).expect("clear");
     let Attack { machine, rules } = &mut attack;
-    while rules.pool_add(machine, ORDINARY, PoolKind::Tables) == Ok(Progress::Again) {}
+    while rules.pool_add(machine, ORDINARY, PoolKind::Tables, None) == Ok(Progress::Again) {}
     attack.violations()
 }
 

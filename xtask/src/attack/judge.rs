@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whether an attack was stopped, by what it had to be, and whether its controls succeeded.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
-use super::attempt::{Attack, Control, End};
+use super::attempt::{Attack, Control, End, Without};
 use super::guest::{Line, Outcome, Tried};
+use super::record::Record;
 use crate::cli::Switch;
 
 /// What came of an attack and its controls.
@@ -23,18 +21,6 @@ pub struct Verdict {
     /// What is not as it has to be.
     wrong: Vec<String>,
     notes: Vec<String>,
-}
-
-/// As it stands in the JSON file.
-#[derive(Serialize)]
-pub struct Record<'a> {
-    id: &'a str,
-    mode: &'a str,
-    outcome: &'a str,
-    by: String,
-    audit_violations: usize,
-    control: &'a str,
-    note: String,
 }
 
 impl Verdict {
@@ -92,8 +78,18 @@ impl Verdict {
         verdict
     }
 
+    /// Adds what came of the controls that want `without` off.
+    pub fn add_controls(&mut self, without: Without, tried: &BTreeMap<&'static str, Tried>) {
+        let nothing = Tried::default();
+        let tried = tried.get(self.attack.id).unwrap_or(&nothing);
+        let controls = self.attack.controls.iter();
+        for control in controls.filter(|it| it.without == without) {
+            self.add(control, tried);
+        }
+    }
+
     /// Adds what came of a control.
-    pub fn add(&mut self, control: &Control, tried: &Tried) {
+    fn add(&mut self, control: &Control, tried: &Tried) {
         let without = control.without.name();
         let before = self.wrong.len();
         for name in control.attempts {
@@ -130,23 +126,20 @@ impl Verdict {
         self.failed_controls += usize::from(self.wrong.len() > before);
     }
 
-    /// Whether everything is as it has to be.
-    pub const fn is_good(&self) -> bool {
-        self.wrong.is_empty()
-    }
-
-    /// For the JSON file.
-    pub fn record(&self) -> Record<'_> {
-        let mut note = self.notes.clone();
+    /// What is said of it in the end.
+    pub fn record(self) -> Record {
+        let (outcome, control) = (self.outcome(), self.control());
+        let mut note = self.notes;
         note.extend(self.wrong.iter().map(|it| format!("WRONG: {it}")));
         Record {
-            id: self.attack.id,
-            mode: self.mode.name(),
-            outcome: self.outcome(),
-            by: self.by.join("; "),
+            outcome,
+            by: self.by,
             audit_violations: self.violations,
-            control: self.control(),
-            note: note.join("; "),
+            control,
+            note,
+            attempts: self.attack.attempts.len(),
+            wrong: self.wrong,
+            ..Record::new(self.attack.id, self.attack.title, self.mode)
         }
     }
 
@@ -165,24 +158,4 @@ impl Verdict {
 
 fn named<'a>(tried: &'a Tried, name: &str) -> Option<&'a Line> {
     tried.attempts.iter().rev().find(|it| it.attempt == name)
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:<4} {:<9} {} ({} attempts, audit {}, control {}): {}",
-            self.attack.id,
-            self.outcome(),
-            self.attack.title,
-            self.attack.attempts.len(),
-            self.violations,
-            self.control(),
-            self.by.join("; ")
-        )?;
-        for wrong in &self.wrong {
-            write!(f, "\n     WRONG: {wrong}")?;
-        }
-        Ok(())
-    }
 }

@@ -7,19 +7,24 @@
 //! one file each, in a module that nothing else carries. Here, in [`list`], stands what they are,
 //! what has to stop them, and what their control is. One boot serves all attempts that a machine
 //! survives; after each attack the machine is stopped and audited with what is left of it in
-//! place.
+//! place. Jumps into the gate, which no machine survives, are in [`jumps`].
 
 mod attempt;
+mod campaign;
+pub mod gate;
 mod guest;
 mod judge;
+pub mod jumps;
 mod list;
+mod record;
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
 
 use crate::bare::InnerVariant;
-use crate::cli::{AttackArguments, HostArguments, MachineArguments, Switch};
+use crate::cli::{AttackArguments, HostArguments, MachineArguments, SingleAttack, Switch};
 use crate::environment::{self, Needs};
 use crate::json;
 use crate::kernel::Variant;
@@ -28,23 +33,31 @@ use crate::run::{self, Parts};
 
 pub use attempt::Without;
 use attempt::{Attack, Attempt};
+use campaign::Campaign;
 use guest::Tried;
 pub use guest::arm;
 use judge::Verdict;
 use list::ALL;
+use record::Record;
 
 /// Enough for two CPUs to race.
 const CPUS: u32 = 2;
 
-/// What makes the parts of a boot: [`run::prepare_over`], or the same one at a time.
-pub type Builder = fn(&HostArguments, Machine, &InnerVariant, Variant) -> Result<Parts>;
-
 /// Runs; returns the exit status.
 pub fn run(arguments: &AttackArguments) -> Result<u8> {
-    let attacks = chosen(&arguments.only)?;
+    if let Some(SingleAttack::Gate(arguments)) = &arguments.single {
+        return gate::run_command(arguments);
+    }
+    let campaign = chosen(&arguments.only, arguments.switch)?;
     if arguments.list {
-        for attack in attacks {
-            println!("{:<4} {}", attack.id, attack.title);
+        for attack in campaign.attacks {
+            println!("{:<22} {}", attack.id, attack.title);
+        }
+        for jump in campaign.jumps {
+            println!("{:<22} {}", jump.name, jump.title);
+        }
+        if !campaign.gate.is_empty() {
+            println!("{:<22} {}", gate::NAME, gate::TITLE);
         }
         return Ok(0);
     }
@@ -54,41 +67,53 @@ pub fn run(arguments: &AttackArguments) -> Result<u8> {
         "without an inner domain (--switch none) there is nothing to attack"
     );
     environment::prepare(&arguments.host, Needs::default())?;
-    let bench = Bench {
+    let start = Instant::now();
+    let records = campaign.carry_out(&Bench {
         host: &arguments.host,
-        build: run::prepare_over,
         switch: arguments.switch,
-    };
-    let mut verdicts = bench.protected(&attacks)?;
-    for (without, attacks) in by_protection(&attacks) {
-        bench.controls(without, &attacks, &mut verdicts)?;
+    })?;
+    for record in &records {
+        println!("{record}");
     }
-    for verdict in &verdicts {
-        println!("{verdict}");
-    }
-    let records: Vec<_> = verdicts.iter().map(Verdict::record).collect();
     json::write(arguments.json.as_deref(), &records)?;
-    Ok(u8::from(!verdicts.iter().all(Verdict::is_good)))
+    println!("{}", totals(&records, start.elapsed().as_secs()));
+    Ok(u8::from(!records.iter().all(Record::is_good)))
+}
+
+fn totals(records: &[Record], seconds: u64) -> String {
+    let stopped = records.iter().filter(|it| it.outcome == "stopped").count();
+    let controls = |state| records.iter().filter(|it| it.control == state).count();
+    format!(
+        "{} attacks, {stopped} stopped; of {} with controls {} failed; {} audit violations; in {seconds} s",
+        records.len(),
+        records.len() - controls("n/a"),
+        controls("failed"),
+        records.iter().map(|it| it.audit_violations).sum::<usize>(),
+    )
 }
 
 /// Carries all attacks out with all protections on; fails unless every one is stopped.
 pub fn all_are_stopped(bench: Bench<'_>) -> Result<()> {
-    all_good(&bench.protected(ALL)?)
+    all_good(bench.protected(ALL)?)
 }
 
 /// Carries the controls out that want these protections off; fails unless all succeed.
 pub fn controls_succeed(bench: Bench<'_>, without: Without) -> Result<()> {
     let attacks = by_protection(ALL).remove(&without).unwrap_or_default();
     ensure!(!attacks.is_empty(), "no attack has such a control");
-    let new = |it: &&'static Attack| Verdict::new(it, bench.switch);
-    let mut verdicts: Vec<_> = attacks.iter().map(new).collect();
-    bench.controls(without, &attacks, &mut verdicts)?;
-    all_good(&verdicts)
+    let tried = bench.without(without, &attacks)?;
+    let verdicts = attacks.iter().map(|attack| {
+        let mut verdict = Verdict::new(attack, bench.switch);
+        verdict.add_controls(without, &tried);
+        verdict
+    });
+    all_good(verdicts.collect())
 }
 
-fn all_good(verdicts: &[Verdict]) -> Result<()> {
-    let bad = verdicts.iter().filter(|it| !it.is_good());
-    let bad: Vec<_> = bad.map(Verdict::to_string).collect();
+fn all_good(verdicts: Vec<Verdict>) -> Result<()> {
+    let records = verdicts.into_iter().map(Verdict::record);
+    let bad = records.filter(|it| !it.is_good());
+    let bad: Vec<_> = bad.map(|it| it.to_string()).collect();
     ensure!(bad.is_empty(), "{}", bad.join("\n"));
     Ok(())
 }
@@ -98,16 +123,39 @@ pub fn protections() -> Vec<Without> {
     by_protection(ALL).into_keys().collect()
 }
 
-fn chosen(ids: &[String]) -> Result<Vec<&'static Attack>> {
-    if let Some(unknown) = ids.iter().find(|id| !ALL.iter().any(|it| it.is(id))) {
-        let known: Vec<_> = ALL.iter().map(|it| it.id).collect();
-        bail!(
-            "there is no attack {unknown} (`--list` shows them); there are {}",
-            known.join(", ")
-        );
+/// What `only` names, or everything; jumps only where they mean something in that mode, and the
+/// runs through the gate of every mode.
+fn chosen(only: &[String], switch: Switch) -> Result<Campaign> {
+    let jumps = jumps::all();
+    for id in only {
+        let is_gate = id.eq_ignore_ascii_case(gate::NAME);
+        if !is_gate && !ALL.iter().any(|it| it.is(id)) && !jumps.iter().any(|it| it.is(id)) {
+            let known = ALL.iter().map(|it| it.id);
+            let known = known.chain(jumps.iter().map(|it| it.name));
+            let known: Vec<_> = known.chain([gate::NAME]).collect();
+            bail!(
+                "there is no attack {id} (`--list` shows them); there are {}",
+                known.join(", ")
+            );
+        }
     }
-    let wanted = |it: &&&Attack| ids.is_empty() || ids.iter().any(|id| it.is(id));
-    Ok(ALL.iter().filter(wanted).copied().collect())
+    let wanted = |is: &dyn Fn(&str) -> bool| only.is_empty() || only.iter().any(|id| is(id));
+    Ok(Campaign {
+        attacks: ALL
+            .iter()
+            .copied()
+            .filter(|it| wanted(&|id| it.is(id)))
+            .collect(),
+        jumps: jumps
+            .into_iter()
+            .filter(|it| it.modes().contains(&switch) && wanted(&|id| it.is(id)))
+            .collect(),
+        gate: if wanted(&|id| id.eq_ignore_ascii_case(gate::NAME)) {
+            vec![Switch::Asid, Switch::Strict, Switch::Tlbi]
+        } else {
+            Vec::new()
+        },
+    })
 }
 
 /// The attacks that have a control without each of the protections.
@@ -129,8 +177,6 @@ fn by_protection(attacks: &[&'static Attack]) -> BTreeMap<Without, Vec<&'static 
 pub struct Bench<'a> {
     /// The host.
     pub host: &'a HostArguments,
-    /// What builds.
-    pub build: Builder,
     /// How the inner domain is entered.
     pub switch: Switch,
 }
@@ -156,30 +202,18 @@ impl Bench<'_> {
         Ok(attacks.iter().map(verdict).collect())
     }
 
-    /// Carries the controls of `attacks` out where one protection is off, and notes what came of
-    /// them.
-    fn controls(
+    /// Carries the controls of `attacks` out where one protection is off.
+    fn without(
         &self,
         without: Without,
         attacks: &[&'static Attack],
-        verdicts: &mut [Verdict],
-    ) -> Result<()> {
-        let concerns = |attack: &Attack, attempt: &Attempt| {
+    ) -> Result<BTreeMap<&'static str, Tried>> {
+        self.survivable(without, attacks, |attack, attempt| {
             let controls = attack.controls.iter().filter(|it| it.without == without);
             controls
                 .flat_map(|it| it.attempts)
                 .any(|it| *it == attempt.name)
-        };
-        let tried = self.survivable(without, attacks, concerns)?;
-        let nothing = Tried::default();
-        for verdict in verdicts {
-            let tried = tried.get(verdict.attack.id).unwrap_or(&nothing);
-            let controls = verdict.attack.controls.iter();
-            for control in controls.filter(|it| it.without == without) {
-                verdict.add(control, tried);
-            }
-        }
-        Ok(())
+        })
     }
 
     /// All attempts that are wanted and that the machine survives, one boot for each CPU model.
@@ -200,13 +234,16 @@ impl Bench<'_> {
                 .filter(|it| control || !it.is_fatal())
                 .collect();
             if !attempts.is_empty() {
-                let group = groups.entry(attack.cpu).or_default();
-                group.push((*attack, attempts));
+                groups
+                    .entry(attack.cpu)
+                    .or_default()
+                    .push((*attack, attempts));
             }
         }
         let mut all = BTreeMap::new();
         for (cpu, group) in groups {
-            all.extend(guest::together(&self.parts(without, cpu)?, &group)?);
+            let parts = self.parts(without, cpu)?;
+            all.extend(guest::together(&parts, &group)?);
         }
         Ok(all)
     }
@@ -223,8 +260,9 @@ impl Bench<'_> {
             switch: self.switch,
             weakened: without.inner.iter().map(|it| (*it).to_owned()).collect(),
         };
-        let linux = without.linux.map_or(Variant::Donjon, Variant::Weakened);
-        let mut parts = (self.build)(self.host, machine, &inner, linux)?;
+        let sound = Variant::of(&machine);
+        let linux = without.linux.map_or(sound, Variant::Weakened);
+        let mut parts = run::prepare_over(self.host, machine, &inner, linux)?;
         guest::arm(&mut parts)?;
         Ok(parts)
     }

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From a running QEMU to a [`Snapshot`].
+//!
+//! See [`super::inner`] for where the inner domain's memory is found, and why a hostile kernel has
+//! no say in it.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
 
+use super::books::Books;
 use super::code::AllowList;
+use super::descriptor::PAGE;
 use super::devices;
 use super::gdb::Stub;
-use super::linux::{self, Said};
-use super::memory::Copied;
+use super::image::Image;
+use super::inner::{Inner, Known};
+use super::linux;
+use super::memory::{Copied, Memory};
 use super::snapshot::{Cpu, Facts, Linux, Snapshot};
 use crate::cli::Switch;
 use crate::paths;
@@ -21,14 +30,39 @@ const PC: usize = 32;
 const PSTATE: usize = 33;
 /// Registers that a CPU may have and that would change what translation means.
 const EXTENSIONS: [&str; 5] = ["TCR2_EL1", "SCTLR2_EL1", "PIR_EL1", "PIRE0_EL1", "POR_EL1"];
+/// Registers of EL2 that are looked at, where a CPU has them.
+const LEVEL_2: [&str; 8] = [
+    "HCR_EL2",
+    "SCTLR_EL2",
+    "VBAR_EL2",
+    "VTTBR_EL2",
+    "MDCR_EL2",
+    "VMPIDR_EL2",
+    "HSTR_EL2",
+    "CNTVOFF_EL2",
+];
 
 /// What is known of a machine before it starts.
 pub struct Subject {
-    machinery: devices::Machinery,
-    linux: Linux,
-    stay: std::ops::Range<u64>,
-    allowed: AllowList,
-    gate_writes: usize,
+    /// The file that QEMU loads.
+    file: PathBuf,
+    fixed: Fixed,
+}
+
+/// What neither boot nor guest decide.
+pub struct Fixed {
+    /// RAM, CPUs and devices.
+    pub machinery: devices::Machinery,
+    /// Symbols of Linux; where it is in memory is not known yet.
+    pub linux: Linux,
+    /// What the boot image says.
+    pub image: Rc<Image>,
+    /// Instructions that may be executable at EL1.
+    pub allowed: AllowList,
+    /// Writes of TCR_EL1 in the gate page.
+    pub gate_writes: usize,
+    /// Whether the machine starts at EL2.
+    pub el2: bool,
 }
 
 impl Subject {
@@ -39,38 +73,76 @@ impl Subject {
             .as_ref()
             .context("without an inner domain (--switch none) there is nothing to audit")?;
         let machine = &parts.boot.machine;
-        Ok(Self {
+        let file = parts.boot.image.clone();
+        let fixed = Fixed {
             machinery: devices::of(machine)?,
             linux: linux::symbols(&parts.kernel.vmlinux)?,
-            stay: linux::stay(&bare.boot)?,
+            image: Rc::new(Image::read(&file, &bare.inner, &bare.boot)?),
             allowed: AllowList::read(&paths::in_root("kernel-patch/allow-list.toml"))?,
             gate_writes: if machine.switch == Switch::Strict {
                 3
             } else {
                 1
             },
-        })
+            el2: machine.el2,
+        };
+        Ok(Self { file, fixed })
     }
+}
 
-    fn facts(&self, console: &[u8]) -> Result<Facts> {
-        let said = Said::read(console)?;
-        linux::check(&said)?;
-        let stay = said.loaded + self.stay.start..said.loaded + self.stay.end;
+impl Fixed {
+    /// What is where, with the boot image at `loaded`.
+    pub fn facts(&self, memory: &dyn Memory, loaded: u64) -> Result<Facts> {
+        let linux = Linux {
+            physical: loaded + self.image.linux,
+            ..self.linux.clone()
+        };
+        let stay = &self.image.stay.place;
+        let stay = loaded + stay.start..loaded + stay.end;
+        let block = linux.to_physical(linux.table_block);
+        let known = Known {
+            root: super::frames::root_in(block),
+            table_block: block,
+            reserved_root: linux.to_physical(linux.reserved_root),
+            stay: stay.clone(),
+            arrival: loaded + self.image.stay.arrival.start,
+        };
+        let inner = Inner::find(memory, &known).context("looking for the inner domain")?;
+        let first = self.machinery.ram.iter().map(|it| it.start).min();
+        let books = Books::read(memory, &inner.frame_table, first.unwrap_or_default());
+        let user_trees = trees(memory, &inner);
         Ok(Facts {
             ram: self.machinery.ram.clone(),
-            inner: vec![said.inner, stay],
-            table_pools: said.table_pools,
-            text_pools: said.text_pools,
+            mpidrs: self.machinery.mpidrs.clone(),
+            loaded,
+            inner: vec![inner.region, stay.clone()],
+            stay,
+            table_pools: books.table_pools(),
+            text_pools: books.text_pools(),
+            books,
+            user_trees,
+            user_arena: inner.user_arena,
+            user_tree_table: inner.user_trees,
             devices: self.machinery.devices.clone(),
             withheld: self.machinery.withheld.clone(),
-            linux: Linux {
-                physical: said.linux,
-                ..self.linux.clone()
-            },
+            linux,
+            image: Rc::clone(&self.image),
             allowed: self.allowed.clone(),
             gate_writes: self.gate_writes,
+            el2: self.el2,
         })
     }
+}
+
+/// The roots that the inner domain has for ASIDs.
+fn trees(memory: &dyn Memory, inner: &Inner) -> BTreeMap<u16, u64> {
+    let words = memory.words(&inner.user_trees).into_iter();
+    let numbers = words.flat_map(|it| [it as u32, (it >> 32) as u32]);
+    let roots = (0..=u16::MAX)
+        .zip(numbers)
+        .filter(|(_, number)| *number != 0);
+    let page = |number: u32| inner.user_arena.start + u64::from(number - 1) * PAGE;
+    roots.map(|(asid, number)| (asid, page(number))).collect()
 }
 
 /// Stops the machine, copies what an audit needs, and lets it go on.
@@ -81,15 +153,18 @@ pub fn snapshot(subject: &Subject, live: &Live<'_>) -> Result<Snapshot> {
     taken
 }
 
-/// The same of a machine that somebody else has stopped, and leaves it so.
+/// The same of a machine that the caller has stopped, and leaves it so.
 pub fn of_stopped(subject: &Subject, live: &Live<'_>) -> Result<Snapshot> {
-    let facts = subject.facts(live.console)?;
-    let memory = Copied::from_machine(live.monitor, &facts.ram)?;
+    let loaded = monitor::loaded_at(live.monitor, &subject.file)?;
+    let memory = Copied::from_machine(live.monitor, &subject.fixed.machinery.ram)?;
+    let facts = subject.fixed.facts(&memory, loaded)?;
     let mut stub = Stub::connect(live.gdb)?;
     let mut cpus = Vec::new();
     for (number, name) in (0..).zip(stub.cpus()?) {
         stub.select(&name)?;
-        cpus.push(cpu(&mut stub, number).with_context(|| format!("registers of CPU {number}"))?);
+        let halted = stub.is_halted(&name)?;
+        let cpu = cpu(&mut stub, number, halted);
+        cpus.push(cpu.with_context(|| format!("registers of CPU {number}"))?);
     }
     Ok(Snapshot {
         facts: Rc::new(facts),
@@ -98,7 +173,7 @@ pub fn of_stopped(subject: &Subject, live: &Live<'_>) -> Result<Snapshot> {
     })
 }
 
-fn cpu(stub: &mut Stub, number: u32) -> Result<Cpu> {
+fn cpu(stub: &mut Stub, number: u32, halted: bool) -> Result<Cpu> {
     let mut system = |names: &[&str]| {
         let value = stub.system(names)?;
         value.with_context(|| format!("QEMU's gdb stub does not show {}", names[0]))
@@ -106,22 +181,28 @@ fn cpu(stub: &mut Stub, number: u32) -> Result<Cpu> {
     // QEMU names those that AArch32 shares after the AArch32 ones.
     let mut cpu = Cpu {
         number,
+        halted,
         ttbr0: system(&["TTBR0_EL1"])?,
         ttbr1: system(&["TTBR1_EL1"])?,
         tcr: system(&["TCR_EL1"])?,
         sctlr: system(&["SCTLR_EL1", "SCTLR"])?,
         vbar: system(&["VBAR_EL1", "VBAR"])?,
         mair: system(&["MAIR_EL1"])?,
+        amair: system(&["AMAIR_EL1", "AMAIR0"])?,
         ..Cpu::default()
     };
-    for name in EXTENSIONS {
-        if let Some(value) = stub.system(&[name])? {
-            cpu.extensions.push((name.to_owned(), value));
+    let mut optional = |names: &[&str]| {
+        let mut found = Vec::new();
+        for name in names {
+            if let Some(value) = stub.system(&[*name])? {
+                found.push(((*name).to_owned(), value));
+            }
         }
-    }
+        anyhow::Ok(found)
+    };
+    cpu.extensions = optional(&EXTENSIONS)?;
+    cpu.level_2 = optional(&LEVEL_2)?;
     cpu.pc = stub.register(PC)?;
     cpu.pstate = stub.register(PSTATE)?;
-    // Just as a reset left it: nobody has started it.
-    cpu.off = cpu.sctlr & 1 == 0 && cpu.pc == 0 && cpu.ttbr1 == 0;
     Ok(cpu)
 }

@@ -67,6 +67,12 @@ const fn exception(word: u32) -> Kind {
     })
 }
 
+/// Everything that [`exception`] can say.
+#[cfg(test)]
+const EXCEPTIONS: [&str; 9] = [
+    "SVC", "HVC", "SMC", "BRK", "HLT", "TCANCEL", "DCPS1", "DCPS2", "DCPS3",
+];
+
 /// Whether `word` writes TCR_EL1.
 pub fn writes_tcr(word: u32) -> bool {
     kind(word) == Some(TCR)
@@ -142,14 +148,23 @@ impl AllowList {
         Ok(())
     }
 
-    /// Whether a word of this kind may be executable at EL1. A write of TCR_EL1 never is, whatever
-    /// the list says.
+    /// Whether the list has words of this kind. [`super::denied`] comes before it.
     pub fn allows(&self, kind: Kind) -> bool {
         match kind {
             TCR | Kind::Pair(_) | Kind::Unknown => false,
             Kind::System(fields) => self.system.contains(&fields),
             Kind::Exception(name) => self.exceptions.contains(name),
         }
+    }
+
+    /// What is on it.
+    #[cfg(test)]
+    pub fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
+        let named = EXCEPTIONS
+            .iter()
+            .filter(|it| self.exceptions.contains(**it));
+        let system = self.system.iter().map(|it| Kind::System(*it));
+        named.map(|it| Kind::Exception(it)).chain(system)
     }
 
     /// Whether there is anything on it.

@@ -1,37 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! RAM and devices of a machine, from the device tree that QEMU makes for it.
+//! RAM, CPUs and devices of a machine, from the device tree that QEMU makes for it.
+
+mod table;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
-use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::{Node, Property};
 
-use super::descriptor::PAGE;
-use crate::environment::tools::QEMU;
-use crate::machine::Machine;
-use crate::process;
-use crate::qemu::scratch::Scratch;
+use table::{ITS, Part, decide};
 
-/// What can be told to write anywhere, or reaches into CPUs; a `*` stands for any ending.
-const WITHHELD: [&str; 11] = [
-    "qemu,fw-cfg-mmio",
-    "arm,gic-v3-its",
-    "arm,coresight-*",
-    "arm,embedded-trace-*",
-    "arm,cpu-debug",
-    "arm,armv7-debug",
-    "arm,pl080",
-    "arm,pl081",
-    "arm,pl330",
-    "brcm,bcm2835-dma",
-    "brcm,bcm2711-dma",
-];
+use super::descriptor::PAGE;
+use crate::machine::Machine;
+use crate::qemu::tree;
 
 /// RAM, devices that may be mapped, and devices that may not; whole pages.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Machinery {
+    /// Affinities of the CPUs, in the order of the tree.
+    pub mpidrs: Vec<u64>,
     /// Banks of RAM.
     pub ram: Vec<Range<u64>>,
     /// May be mapped.
@@ -42,27 +32,52 @@ pub struct Machinery {
 
 /// Asks QEMU for the device tree of `machine`.
 pub fn of(machine: &Machine) -> Result<Machinery> {
-    let scratch = Scratch::new()?;
-    let path = scratch.join("tree");
-    let mut arguments = machine.qemu_arguments();
-    // The first two are -M and its value.
-    let board = arguments
-        .get_mut(1)
-        .context("QEMU's arguments have no -M")?;
-    board.push_str(&format!(",dumpdtb={}", path.display()));
-    process::both(Command::new(QEMU).args(arguments))?;
-    let bytes = std::fs::read(&path).context("QEMU wrote no device tree")?;
-    let tree = Fdt::new(&bytes).map_err(|it| anyhow::anyhow!("QEMU's device tree: {it}"))?;
-    let mut found = Machinery::default();
-    for node in tree.root().children() {
-        collect(node, Cells::default(), 0, &mut found);
-    }
+    let found = read(&tree::of(machine)?)?;
     ensure!(!found.ram.is_empty(), "QEMU's device tree names no RAM");
     ensure!(
         !found.devices.is_empty(),
         "QEMU's device tree names no device"
     );
     Ok(found)
+}
+
+/// What a device tree says.
+fn read(bytes: &[u8]) -> Result<Machinery> {
+    let tree = Fdt::new(bytes).map_err(|it| anyhow::anyhow!("QEMU's device tree: {it}"))?;
+    let mut found = Machinery::default();
+    let lpis = tree.root().children().any(|it| has_lpis(&it));
+    for node in tree.root().children() {
+        if node.name() == "cpus" {
+            let cpus = node
+                .children()
+                .filter(|it| property(it, "device_type") == b"cpu\0");
+            found
+                .mpidrs
+                .extend(cpus.filter_map(|it| number(&property(&it, "reg"))));
+        }
+        collect(node, Cells::default(), 0, lpis, &mut found);
+    }
+    Ok(found)
+}
+
+/// Whether there is an ITS in or below a node, so that redistributors use tables in memory.
+fn has_lpis(node: &FdtNode) -> bool {
+    let own = names(&property(node, "compatible")).contains(&ITS) && is_enabled(node);
+    own || node.children().any(|it| has_lpis(&it))
+}
+
+/// A device that is not enabled must not be mapped, whatever it is.
+fn is_enabled(node: &FdtNode) -> bool {
+    let status = property(node, "status");
+    status.is_empty() || matches!(&*status, b"okay\0" | b"ok\0")
+}
+
+/// The strings of a `compatible`.
+fn names(list: &[u8]) -> Vec<&str> {
+    let names = list.split(|it| *it == 0).filter(|it| !it.is_empty());
+    names
+        .filter_map(|it| std::str::from_utf8(it).ok())
+        .collect()
 }
 
 /// `#address-cells` and `#size-cells` of a bus.
@@ -82,21 +97,25 @@ impl Default for Cells {
 }
 
 /// Adds a node and what is below it. `offset` is what the bus adds to addresses.
-fn collect(node: FdtNode, cells: Cells, offset: u64, found: &mut Machinery) {
+fn collect(node: FdtNode, cells: Cells, offset: u64, lpis: bool, found: &mut Machinery) {
     if node.name() == "reserved-memory" {
         return;
     }
     let registers = pairs(&property(&node, "reg"), cells);
+    let registers = registers.into_iter().map(|it| pages(it, offset));
     let list = property(&node, "compatible");
-    let names: Vec<&[u8]> = list.split(|it| *it == 0).collect();
-    let place = if property(&node, "device_type") == b"memory\0" {
-        &mut found.ram
-    } else if names.iter().any(|it| is_withheld(it)) {
-        &mut found.withheld
+    let part = decide(&names(&list)).filter(|_| is_enabled(&node));
+    if property(&node, "device_type") == b"memory\0" {
+        found.ram.extend(registers);
     } else {
-        &mut found.devices
-    };
-    place.extend(registers.into_iter().map(|it| pages(it, offset)));
+        for (index, range) in registers.enumerate() {
+            match part {
+                Some(Part::All) => found.devices.push(range),
+                Some(Part::FirstIfLpis) if index == 0 || !lpis => found.devices.push(range),
+                _ => found.withheld.push(range),
+            }
+        }
+    }
     let own = Cells {
         address: number(&property(&node, "#address-cells")).map_or(2, |it| it as usize),
         size: number(&property(&node, "#size-cells")).map_or(1, |it| it as usize),
@@ -115,17 +134,21 @@ fn collect(node: FdtNode, cells: Cells, offset: u64, found: &mut Machinery) {
         };
         if is_pci {
             // Registers of what is plugged in appear here.
-            found.devices.push(pages(parent..parent + size, offset));
+            let window = pages(parent..parent + size, offset);
+            match part {
+                Some(_) => found.devices.push(window),
+                None => found.withheld.push(window),
+            }
         } else if let Some(child) = number(child) {
             let moved = offset.wrapping_add(parent.wrapping_sub(child));
             for below in node.children() {
-                collect(below, own, moved, found);
+                collect(below, own, moved, lpis, found);
             }
         }
     }
     if ranges.is_empty() {
         for below in node.children() {
-            collect(below, own, offset, found);
+            collect(below, own, offset, lpis, found);
         }
     }
 }
@@ -160,11 +183,4 @@ fn pages(range: Range<u64>, offset: u64) -> Range<u64> {
     let start = range.start.wrapping_add(offset);
     let end = range.end.wrapping_add(offset);
     start & !(PAGE - 1)..end.next_multiple_of(PAGE)
-}
-
-fn is_withheld(name: &[u8]) -> bool {
-    WITHHELD.iter().any(|it| match it.strip_suffix('*') {
-        Some(start) => name.starts_with(start.as_bytes()),
-        None => *it.as_bytes() == *name,
-    })
 }

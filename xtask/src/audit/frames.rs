@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whose frame is it? Derived from where things are, not from what the inner domain noted.
+//! Whose frame is it? Derived from where things are, and for pools from what the inner domain
+//! wrote down in its own memory. How a frame is mapped says nothing about whose it is: what Linux
+//! maps read-only is ordinary memory all the same.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use donjon_abi::layout::{BLOCK_SIZE, GATE, LINEAR_L1_PAGE, ROOT_PAGE, TABLE_BLOCK_SIZE};
+use donjon_abi::layout::{GATE, LINEAR_L1_PAGE, ROOT_PAGE, TABLE_BLOCK_SIZE};
 
 use super::descriptor::PAGE;
 use super::snapshot::{Facts, Snapshot};
@@ -91,12 +93,11 @@ pub struct Frames {
     pub table_block: u64,
     /// Physical address of the gate page.
     pub gate: Option<u64>,
-    adopted: BTreeSet<u64>,
 }
 
 impl Frames {
-    /// Classifies. `walks` are complete.
-    pub fn of(snapshot: &Snapshot, walks: &Walks<'_>, root: u64) -> Self {
+    /// Classifies.
+    pub fn of(snapshot: &Snapshot, root: u64) -> Self {
         let facts = &snapshot.facts;
         let linux = &facts.linux;
         let block = linux.to_physical(linux.table_block);
@@ -111,7 +112,6 @@ impl Frames {
             withheld: facts.withheld.clone(),
             table_block: block,
             gate,
-            adopted: BTreeSet::new(),
         };
         frames.paint(linux.range(&linux.read_only), Class::ReadOnly);
         frames.paint(linux.range(&linux.text), Class::KernelText);
@@ -121,9 +121,6 @@ impl Frames {
         }
         for pool in &facts.text_pools {
             frames.paint(pool.clone(), Class::TextPool);
-        }
-        for pool in grown_pools(&frames, walks) {
-            frames.paint(pool.0, pool.1);
         }
         frames.paint(block..block + TABLE_BLOCK_SIZE, Class::TableBlock);
         for range in &facts.inner {
@@ -146,13 +143,7 @@ impl Frames {
             .collect();
         for table in outside {
             self.paint(page_of(table), Class::Table);
-            self.adopted.insert(table);
         }
-    }
-
-    /// Whether the frame at `pa` is in a pool of tables.
-    pub fn in_pool(&self, pa: u64) -> bool {
-        self.class(pa) == Class::Table && !self.adopted.contains(&pa)
     }
 
     /// The class of the frame at `pa`.
@@ -222,7 +213,12 @@ impl Frames {
 
 /// The root of the outer view, where it must be.
 pub const fn block_root(facts: &Facts) -> u64 {
-    facts.linux.to_physical(facts.linux.table_block) + ROOT_PAGE * PAGE
+    root_in(facts.linux.to_physical(facts.linux.table_block))
+}
+
+/// The root in the table block.
+pub const fn root_in(block: u64) -> u64 {
+    block + ROOT_PAGE * PAGE
 }
 
 /// The level 1 table of the linear map's first slot, where it must be.
@@ -239,34 +235,4 @@ pub const fn page_of(pa: u64) -> Range<u64> {
 /// Whether a leaf belongs to the linear map.
 pub fn in_linear_map(leaf: &Leaf) -> bool {
     leaf.space == Space::Kernel && leaf.va >> 39 == UPPER >> 39
-}
-
-/// Blocks that joined a pool later: those that the linear map shows as a read-only block and that
-/// are nothing else yet. What EL1 executes from such a block makes it one of text.
-fn grown_pools(frames: &Frames, walks: &Walks<'_>) -> Vec<(Range<u64>, Class)> {
-    let executed: BTreeSet<u64> = walks
-        .leaves
-        .iter()
-        .filter(|it| it.space == Space::Kernel && it.attributes().executable_at_el1())
-        .map(|it| it.pa & !(BLOCK_SIZE - 1))
-        .collect();
-    let blocks = walks.leaves.iter().filter(|it| {
-        in_linear_map(it)
-            && it.level == 2
-            && !it.attributes().writable()
-            && frames
-                .classes(it.pa, BLOCK_SIZE)
-                .keys()
-                .eq([&Class::Ordinary])
-    });
-    blocks
-        .map(|it| {
-            let class = if executed.contains(&it.pa) {
-                Class::TextPool
-            } else {
-                Class::Table
-            };
-            (it.pa..it.pa + BLOCK_SIZE, class)
-        })
-        .collect()
 }

@@ -3,7 +3,7 @@
 //! physical memory. ("Debugging with GDB", appendix E.)
 
 use std::collections::HashMap;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
@@ -65,6 +65,13 @@ impl Stub {
         self.okay(&format!("Hg{cpu}"))
     }
 
+    /// Whether a CPU stands still until an interrupt or the firmware wakes it.
+    pub fn is_halted(&mut self, cpu: &str) -> Result<bool> {
+        let answer = self.call(&format!("qThreadExtraInfo,{cpu}"))?;
+        let text = bytes(&answer).with_context(|| format!("state of CPU {cpu}: {answer}"))?;
+        Ok(String::from_utf8_lossy(&text).contains("[halted"))
+    }
+
     /// A system register of the selected CPU by the first of `names` that there is.
     pub fn system(&mut self, names: &[&str]) -> Result<Option<u64>> {
         let number = names.iter().find_map(|it| self.registers.get(*it));
@@ -113,7 +120,14 @@ impl Stub {
         }
     }
 
-    fn okay(&mut self, request: &str) -> Result<()> {
+    /// Stops the machine after [`start`](Self::start), and waits until it has.
+    pub fn interrupt(&mut self) -> Result<()> {
+        self.stream.write_all(&[3])?;
+        self.receive().map(drop)
+    }
+
+    /// Sends a packet whose answer is `OK`.
+    pub fn okay(&mut self, request: &str) -> Result<()> {
         let answer = self.call(request)?;
         ensure!(
             answer == "OK",
@@ -122,13 +136,57 @@ impl Stub {
         Ok(())
     }
 
+    /// The number of a system register, if there is one of that name.
+    pub fn number(&self, name: &str) -> Option<usize> {
+        self.registers.get(name).copied()
+    }
+
+    /// Sends several packets at once and waits for all answers.
+    pub fn calls(&mut self, requests: &[&str]) -> Result<Vec<String>> {
+        let mut text = String::new();
+        for request in requests {
+            let sum = request.bytes().fold(0_u8, u8::wrapping_add);
+            text.push_str(&format!("${request}#{sum:02x}+"));
+        }
+        self.stream.write_all(text.as_bytes())?;
+        requests.iter().map(|_| self.receive()).collect()
+    }
+
+    /// Lets the machine go on until it stops by itself. If it does not within `patience` it is
+    /// stopped, and the answer is no.
+    pub fn resume(&mut self, patience: Duration) -> Result<bool> {
+        let request = b"$c#63";
+        self.stream.write_all(request)?;
+        self.stream.set_read_timeout(Some(patience))?;
+        let by_itself = match self.receive() {
+            Ok(_) => true,
+            Err(error) if is_timeout(&error) => {
+                // The interrupt is a byte, not a packet.
+                self.stream.write_all(&[3])?;
+                self.stream.set_read_timeout(Some(PATIENCE))?;
+                self.receive()?;
+                false
+            }
+            Err(error) => return Err(error),
+        };
+        self.stream.write_all(b"+")?;
+        self.stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(by_itself)
+    }
+
     /// Sends a packet and waits for the answer to it.
     pub fn call(&mut self, request: &str) -> Result<String> {
-        let sum = request.bytes().fold(0_u8, u8::wrapping_add);
-        write!(self.stream, "${request}#{sum:02x}")?;
+        self.start(request)?;
         let answer = self.receive()?;
         self.stream.write_all(b"+")?;
         Ok(answer)
+    }
+
+    /// Sends a packet and does not wait: the answer comes when the machine stops.
+    pub fn start(&mut self, request: &str) -> Result<()> {
+        let sum = request.bytes().fold(0_u8, u8::wrapping_add);
+        write!(self.stream, "${request}#{sum:02x}")?;
+        Ok(())
     }
 
     fn receive(&mut self) -> Result<String> {
@@ -154,16 +212,23 @@ impl Stub {
     }
 }
 
+fn is_timeout(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<std::io::Error>().map(|it| it.kind());
+    matches!(kind, Some(ErrorKind::WouldBlock | ErrorKind::TimedOut))
+}
+
 fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
     let start = element.split_once(&format!("{name}=\""))?.1;
     start.split_once('"').map(|it| it.0)
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes as the protocol writes them.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|it| format!("{it:02x}")).collect()
 }
 
-fn bytes(hex: &str) -> Option<Vec<u8>> {
+/// And back.
+pub fn bytes(hex: &str) -> Option<Vec<u8>> {
     let digit = |it: &[u8]| u8::from_str_radix(std::str::from_utf8(it).ok()?, 16).ok();
     let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
     if !rest.is_empty() {

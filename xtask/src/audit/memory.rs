@@ -25,6 +25,13 @@ pub trait Memory {
         let page = self.page(address & !(PAGE - 1))?;
         page.get((address % PAGE / 8) as usize).copied()
     }
+
+    /// The words of all pages that begin in `range`, those that are no RAM left out.
+    fn words(&self, range: &Range<u64>) -> Vec<u64> {
+        let pages = range.clone().step_by(PAGE as usize);
+        let pages = pages.filter_map(|it| self.page(it));
+        pages.flat_map(|it| it.to_vec()).collect()
+    }
 }
 
 /// A copy of all RAM in files, one for each bank.

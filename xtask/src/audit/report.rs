@@ -10,8 +10,10 @@ use serde::Serialize;
 const PRINTED: usize = 12;
 
 /// What cannot be seen at rest, from outside.
-pub const UNSEEN: &str = "I11 (how CPUs start) and I12 (order of invalidations) leave no trace in a \
-                          machine that stands still; the attacks and the traces check them";
+pub const UNSEEN: &str = "how CPUs start (I11, but for those that are off), the order of \
+                          invalidations (I12) and how an instruction changes (I18) leave no \
+                          trace in a machine that stands still; the attacks and the traces check \
+                          them";
 
 /// Something that must not be.
 #[derive(Clone, Debug, Default, Serialize)]

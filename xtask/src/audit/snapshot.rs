@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What an audit looks at: a machine at one moment.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
 use donjon_abi::layout::{GATE, SLOT_SIZE};
 
+use super::books::Books;
 use super::code::AllowList;
+use super::image::Image;
 use super::memory::Memory;
 
 /// A CPU at that moment.
@@ -14,8 +17,8 @@ use super::memory::Memory;
 pub struct Cpu {
     /// Its number.
     pub number: u32,
-    /// Whether the firmware keeps it switched off, or never switched it on.
-    pub off: bool,
+    /// Whether it stands still until something wakes it: in WFI, or switched off.
+    pub halted: bool,
     /// Program counter.
     pub pc: u64,
     /// PSTATE as SPSR would have it.
@@ -32,11 +35,27 @@ pub struct Cpu {
     pub vbar: u64,
     /// MAIR_EL1.
     pub mair: u64,
+    /// AMAIR_EL1.
+    pub amair: u64,
+    /// Registers of EL2 by name, as far as QEMU shows them.
+    pub level_2: Vec<(String, u64)>,
     /// Those of TCR2_EL1, SCTLR2_EL1, PIR_EL1, PIRE0_EL1 and POR_EL1 that the CPU has.
     pub extensions: Vec<(String, u64)>,
 }
 
 impl Cpu {
+    /// Whether the firmware never switched it on: it stands still where a reset leaves it. One
+    /// that executes there, with the MMU off, is none.
+    pub const fn is_off(&self) -> bool {
+        self.halted && self.sctlr & 1 == 0 && self.pc == 0 && self.ttbr1 == 0
+    }
+
+    /// A register of EL2.
+    pub fn at_level_2(&self, name: &str) -> Option<u64> {
+        let found = self.level_2.iter().find(|(it, _)| it == name);
+        found.map(|(_, value)| *value)
+    }
+
     /// The table that TTBR0_EL1 names.
     pub const fn user_root(&self) -> u64 {
         self.ttbr0 & ROOT
@@ -85,32 +104,50 @@ impl Linux {
     }
 }
 
-/// What does not change while a machine runs.
+/// What is where in a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// Banks of RAM.
     pub ram: Vec<Range<u64>>,
+    /// Affinities of the CPUs.
+    pub mpidrs: Vec<u64>,
+    /// Where QEMU put the boot image.
+    pub loaded: u64,
     /// Memory of the inner domain, with the boot stage's page that stays.
     pub inner: Vec<Range<u64>>,
-    /// Pools of tables that were announced at boot.
+    /// That page.
+    pub stay: Range<u64>,
+    /// Pools of tables, those that grew included.
     pub table_pools: Vec<Range<u64>>,
-    /// Pools of text that were announced at boot.
+    /// Pools of text.
     pub text_pools: Vec<Range<u64>>,
+    /// What the inner domain wrote down about each frame.
+    pub books: Books,
+    /// Where the tables of users are.
+    pub user_arena: Range<u64>,
+    /// Their roots, by ASID.
+    pub user_trees: BTreeMap<u16, u64>,
+    /// Where that is written down, four bytes each.
+    pub user_tree_table: Range<u64>,
     /// Registers of devices that may be mapped, whole pages.
     pub devices: Vec<Range<u64>>,
     /// Registers of devices that must not be.
     pub withheld: Vec<Range<u64>>,
     /// Linux.
     pub linux: Linux,
+    /// What must stand in memory.
+    pub image: Rc<Image>,
     /// Instructions that may be executable at EL1.
     pub allowed: AllowList,
     /// Writes of TCR_EL1 that the gate page has: one, in mode `strict` three.
     pub gate_writes: usize,
+    /// Whether the machine started at EL2.
+    pub el2: bool,
 }
 
 /// A machine at one moment.
 pub struct Snapshot {
-    /// What never changes.
+    /// What is where.
     pub facts: Rc<Facts>,
     /// All CPUs.
     pub cpus: Vec<Cpu>,
@@ -123,16 +160,20 @@ impl Snapshot {
     pub fn running(&self) -> impl Iterator<Item = &Cpu> {
         self.cpus
             .iter()
-            .filter(|it| !it.off && !self.is_arriving(it))
+            .filter(|it| !it.is_off() && !self.is_arriving(it))
     }
 
     /// Whether a CPU that was switched on is still on its way through the inner domain's entry,
     /// with the MMU off or with tables that are the inner domain's: the outer domain has not run
     /// there yet.
     pub fn is_arriving(&self, cpu: &Cpu) -> bool {
-        let ours = |pa: u64| self.facts.inner.iter().any(|it| it.contains(&pa));
+        // Not the root of a process, which it has on its way through a call as well.
+        let arena = &self.facts.user_arena;
+        let ours =
+            |pa: u64| !arena.contains(&pa) && self.facts.inner.iter().any(|it| it.contains(&pa));
         let translated = cpu.sctlr & 1 == 1;
-        match (ours(cpu.pc), INNER_CODE.contains(&cpu.pc)) {
+        let stays = self.facts.stay.contains(&cpu.pc);
+        match (stays, INNER_CODE.contains(&cpu.pc)) {
             (true, _) if !translated => true,
             (false, false) => false,
             _ => translated && ours(cpu.user_root()),

@@ -135,6 +135,21 @@ impl<'a> Walks<'a> {
         }
     }
 
+    /// Walks what the inner half of the kernel's root alone has.
+    pub fn inner(&mut self, root: u64) {
+        let Some(words) = self.enter(root, root_table(Space::Kernel, UPPER)) else {
+            return;
+        };
+        let (outer, inner) = words.split_at(ROOT_HALF);
+        for (slot, (outer, inner)) in outer.iter().zip(inner).enumerate() {
+            if inner != outer {
+                let at = root + PAGE / 2 + 8 * slot as u64;
+                let va = UPPER + ((slot as u64) << shift(0));
+                self.entry(*inner, at, 0, va, Space::InnerOnly);
+            }
+        }
+    }
+
     /// Walks a user root.
     pub fn user(&mut self, root: u64) {
         let space = Space::User(root);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `cargo xtask bench`: what a call through the gate costs, and how many there are.
+//! `cargo xtask bench`: what a call through the gate costs, how many there are,
+//! and what becomes of operations of Linux.
 
 pub mod calls;
+pub mod guard;
+pub mod lmbench;
 pub mod path;
 mod report;
 mod samples;
+mod stress;
+mod tables;
 
 use std::fs;
 use std::time::Duration;
@@ -12,7 +17,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::bare::InnerVariant;
-use crate::cli::{BenchArguments, CallsArguments, MachineArguments, Switch};
+use crate::cli::{
+    BenchArguments, BenchCommand, CallsArguments, HostArguments, MachineArguments, Subject, Switch,
+};
 use crate::environment::{self, Needs};
 use crate::json;
 use crate::machine::Machine;
@@ -25,22 +32,36 @@ use path::PathCost;
 use report::Report;
 use samples::Samples;
 
-/// Runs all modes, prints one table and writes the JSON file.
-pub fn idc(arguments: &BenchArguments) -> Result<()> {
+/// Runs; returns the exit status.
+pub fn run(arguments: &BenchCommand) -> Result<u8> {
+    match &arguments.subject {
+        Some(Subject::Idc(arguments)) => idc(arguments).map(|()| 0),
+        Some(Subject::Calls(arguments)) => calls(arguments).map(|()| 0),
+        Some(Subject::Lmbench(arguments)) => lmbench::run(arguments).map(|()| 0),
+        Some(Subject::Stress(arguments)) => stress::run(arguments).map(|()| 0),
+        None if arguments.record => guard::record(&arguments.host, arguments.layouts).map(|()| 0),
+        None => guard::check(&arguments.host),
+    }
+}
+
+fn idc(arguments: &BenchArguments) -> Result<()> {
     json::can_write(arguments.json.as_deref())?;
-    let machine = |switch| machine(&arguments.cpu, switch, !arguments.wall);
-    machine(Switch::Asid)?;
+    machine(&arguments.cpu, Switch::Asid, !arguments.wall)?;
     environment::prepare(&arguments.host, Needs::default())?;
-    let mut report = Report::new(arguments.wall, &arguments.cpu);
+    let report = measure_idc(&arguments.host, &arguments.cpu, arguments.wall)?;
+    println!("{report}");
+    json::write(arguments.json.as_deref(), &report.json())
+}
+
+/// The gate's round trip in all modes.
+fn measure_idc(host: &HostArguments, cpu: &str, wall: bool) -> Result<Report> {
+    let mut report = Report::new(wall, cpu);
     for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict, Switch::None] {
-        let parts = run::prepare(
-            &arguments.host,
-            machine(switch)?,
-            &InnerVariant::sound(switch),
-        )?;
+        let machine = machine(cpu, switch, !wall)?;
+        let parts = run::prepare(host, machine, &InnerVariant::sound(switch))?;
         report.linux.clone_from(&parts.kernel.release);
         let step = Step::spinner(format!("measure {}", switch.name()));
-        let text = measure(&parts.boot, switch, arguments.wall)
+        let text = measure(&parts.boot, switch, wall)
             .with_context(|| format!("measuring {}", switch.name()))?;
         step.vanish();
         if let Some(bare) = &parts.bare {
@@ -64,27 +85,31 @@ pub fn idc(arguments: &BenchArguments) -> Result<()> {
             Switch::Tlbi | Switch::Strict => (),
         }
     }
-    println!("{report}");
-    json::write(arguments.json.as_deref(), &report.json())
+    Ok(report)
 }
 
-/// Counts calls per operation and measures the longest; prints tables and writes the JSON file.
-pub fn calls(arguments: &CallsArguments) -> Result<()> {
+fn calls(arguments: &CallsArguments) -> Result<()> {
     json::can_write(arguments.json.as_deref())?;
-    let machine = machine(&arguments.cpu, arguments.switch, true)?;
+    machine(&arguments.cpu, arguments.switch, true)?;
     ensure!(
         arguments.switch != Switch::None,
         "without an inner domain (--switch none) there are no calls"
     );
     environment::prepare(&arguments.host, Needs::default())?;
-    let inner = InnerVariant::sound(arguments.switch);
-    let parts = run::prepare(&arguments.host, machine, &inner)?;
-    let step = Step::spinner("count calls");
-    let calls = Calls::measure(parts)?;
-    step.vanish();
+    let calls = measure_calls(&arguments.host, &arguments.cpu, arguments.switch)?;
     println!("{calls}");
     json::write(arguments.json.as_deref(), &calls)?;
     calls.check()
+}
+
+/// Calls per operation, and the longest.
+fn measure_calls(host: &HostArguments, cpu: &str, switch: Switch) -> Result<Calls> {
+    let inner = InnerVariant::sound(switch);
+    let parts = run::prepare(host, machine(cpu, switch, true)?, &inner)?;
+    let step = Step::spinner("count calls");
+    let calls = Calls::measure(parts)?;
+    step.vanish();
+    Ok(calls)
 }
 
 /// The machine that is measured: one CPU.

@@ -8,7 +8,7 @@ use std::{env, fs};
 use anyhow::{Context, Result, bail};
 
 use super::Needs;
-use super::tools::{GDB, LINUX_PACKAGE, LINUX_TARBALL, TOOLS};
+use super::tools::{CXX, GDB, LINUX_PACKAGE, LINUX_TARBALL, TOOLS};
 use crate::cli::HostArguments;
 use crate::progress::Step;
 use crate::{paths, process};
@@ -17,7 +17,9 @@ use crate::{paths, process};
 pub fn missing(host: &HostArguments, needs: Needs) -> Result<Vec<&'static str>> {
     let mut packages = Vec::new();
     let gdb = needs.gdb.then_some(&GDB);
-    for tool in TOOLS.iter().chain(gdb).filter(|tool| !tool.present()) {
+    let cxx = needs.cxx.then_some(&CXX);
+    let tools = TOOLS.iter().chain(gdb).chain(cxx);
+    for tool in tools.filter(|tool| !tool.present()) {
         if installed(tool.package) {
             bail!(
                 "the package {} is installed, but `{}` is not where PATH leads; put its \

@@ -19,6 +19,8 @@ pub struct Needs {
     pub gdb: bool,
     /// The nightly toolchain with Miri.
     pub miri: bool,
+    /// A C++ compiler.
+    pub cxx: bool,
 }
 
 /// Checks the host and installs what is missing, or with `--no-install` only names it.

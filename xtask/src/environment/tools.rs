@@ -24,6 +24,9 @@ pub const LINUX_PACKAGE: &str = "linux-source-6.12";
 /// gdb, for `--gdb` alone.
 pub const GDB: Tool = tool("gdb-multiarch", "gdb-multiarch");
 
+/// The compiler of libFuzzer, for tests alone.
+pub const CXX: Tool = tool("c++", "g++");
+
 /// What every build and boot needs.
 pub const TOOLS: [Tool; 14] = [
     tool("gcc", "gcc"),
@@ -72,7 +75,11 @@ fn executable(file: &Path) -> bool {
 
 /// What to say after "is not installed".
 pub fn hint(name: &str) -> String {
-    match TOOLS.iter().chain([&GDB]).find(|tool| tool.name == name) {
+    match TOOLS
+        .iter()
+        .chain([&GDB, &CXX])
+        .find(|tool| tool.name == name)
+    {
         Some(tool) => format!(
             "; it comes in the Debian package {}, which `cargo xtask run` installs",
             tool.package

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The initramfs, in memory. The same input gives the same bytes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -55,6 +56,27 @@ pub fn with_file(base: &[u8], name: &str, content: &[u8]) -> Result<Vec<u8>> {
     let mut archive = Archive::default();
     archive.file(name, 0o644, content)?;
     // The kernel unpacks one archive after the other.
+    let mut both = base.to_vec();
+    both.extend(archive.finish()?);
+    Ok(both)
+}
+
+/// `base` with programs at absolute paths, and the directories that they are in.
+pub fn with_programs(base: &[u8], programs: &[(String, Vec<u8>)]) -> Result<Vec<u8>> {
+    let mut archive = Archive::default();
+    let mut directories = BTreeSet::new();
+    for (path, _) in programs {
+        let parents = Path::new(path).ancestors().skip(1);
+        directories.extend(parents.filter(|it| it.parent().is_some()));
+    }
+    for directory in directories {
+        let name = directory.to_string_lossy();
+        let name = name.trim_start_matches('/');
+        archive.add(name, ModeFileType::Directory, 0o755, b"")?;
+    }
+    for (path, content) in programs {
+        archive.file(path.trim_start_matches('/'), 0o755, content)?;
+    }
     let mut both = base.to_vec();
     both.extend(archive.finish()?);
     Ok(both)
@@ -117,5 +139,15 @@ mod tests {
         let text = String::from_utf8_lossy(&both);
         assert!(text.contains("echo \"it's\" 'quoted'\n"));
         assert_eq!((both.len() - 4) % 4, 0);
+    }
+
+    #[test]
+    fn directories_come_before_the_programs_in_them() {
+        let programs = [("/opt/a/b".to_owned(), b"content".to_vec())];
+        let archive = with_programs(b"", &programs).expect("archive");
+        let text = String::from_utf8_lossy(&archive);
+        let at = |name| text.find(name).expect(name);
+        assert!(at("opt\0") < at("opt/a\0"));
+        assert!(at("opt/a\0") < at("opt/a/b\0"));
     }
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use super::archive;
 use crate::paths::{self, CacheLock};
 use crate::process;
 use crate::progress::Step;
@@ -25,6 +26,73 @@ pub fn obtain_libraries(name: &str, packages: &[&str], proof: &str) -> Result<Pa
     Ok(place)
 }
 
+/// Packages of which some are in the component non-free, the first of them with its version.
+pub struct Versioned {
+    /// Version of the first package.
+    pub version: String,
+    /// What they are unpacked to.
+    pub root: PathBuf,
+}
+
+/// `packages` with the component non-free, whatever the host's own sources say of it, in a place
+/// of the cache that has the version of the first of them in its name.
+pub fn obtain_non_free(name: &str, packages: &[&str], proof: &str) -> Result<Versioned> {
+    let all = paths::cache()?.join(name);
+    if let Some(found) = newest(&all, proof) {
+        return Ok(found);
+    }
+    let lock = CacheLock::take()?;
+    if let Some(found) = newest(&all, proof) {
+        return Ok(found);
+    }
+    let step = Step::spinner(format!("download {name} for arm64"));
+    let unfinished = lock.unfinished(name);
+    let sources = unfinished.join("sources");
+    archive::with_component(Path::new("/etc/apt"), "non-free", &sources)?;
+    download(&unfinished, packages, Some(&sources))
+        .with_context(|| format!("downloading {} failed", packages.join(" ")))?;
+    let root = unfinished.join("root");
+    ensure!(
+        root.join(proof).exists(),
+        "{} do not have {proof}",
+        packages.join(" ")
+    );
+    let first = packages.first().and_then(|it| it.split(':').next());
+    let version = version(&unfinished, first.unwrap_or(name))?;
+    fs::create_dir_all(&all)?;
+    let place = all.join(&version);
+    fs::rename(root, &place)?;
+    step.finish();
+    Ok(Versioned {
+        version,
+        root: place,
+    })
+}
+
+/// What an earlier download left.
+fn newest(all: &Path, proof: &str) -> Option<Versioned> {
+    let entries = fs::read_dir(all).ok()?.filter_map(Result::ok);
+    let complete = entries.filter(|it| it.path().join(proof).exists());
+    let name = |it: fs::DirEntry| it.file_name().to_string_lossy().into_owned();
+    let version = complete.map(name).max()?;
+    let root = all.join(&version);
+    Some(Versioned { version, root })
+}
+
+/// The version of a package file in `directory`.
+fn version(directory: &Path, package: &str) -> Result<String> {
+    let start = format!("{package}_");
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(&start) {
+            let mut field = Command::new("dpkg-deb");
+            field.arg("--field").arg(entry.path()).arg("Version");
+            return Ok(process::output(&mut field)?.trim().to_owned());
+        }
+    }
+    anyhow::bail!("apt-get reported success but left no package {package}")
+}
+
 /// The file `proof` of `packages`.
 fn obtain(name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
     let place = paths::cache()?.join(name);
@@ -38,7 +106,7 @@ fn obtain(name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
     }
     let step = Step::spinner(format!("download {name} for arm64"));
     let unfinished = lock.unfinished(name);
-    download(&unfinished, packages).with_context(|| {
+    download(&unfinished, packages, None).with_context(|| {
         format!(
             "downloading {} failed; if the network went away, run the same command again. Files \
              of your own can be put into {}, such that {} is among them",
@@ -58,13 +126,15 @@ fn obtain(name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
     Ok(file)
 }
 
-fn download(directory: &Path, packages: &[&str]) -> Result<()> {
+/// Downloads with the host's sources, or with those in the directory `sources`, and unpacks.
+fn download(directory: &Path, packages: &[&str], sources: Option<&Path>) -> Result<()> {
     let lists = directory.join("lists");
     let archives = directory.join("archives");
     fs::create_dir_all(lists.join("partial"))?;
     fs::create_dir_all(archives.join("partial"))?;
-    apt(directory, &["--quiet", "update"])?;
-    apt(directory, &[&["--quiet", "download"], packages].concat())?;
+    apt(directory, sources, &["--quiet", "update"])?;
+    let download = [&["--quiet", "download"], packages].concat();
+    apt(directory, sources, &download)?;
     let root = directory.join("root");
     let mut found = 0;
     for entry in fs::read_dir(directory)? {
@@ -84,8 +154,12 @@ fn download(directory: &Path, packages: &[&str]) -> Result<()> {
 
 /// apt-get for arm64 with its state in `directory`: neither root nor a foreign architecture on
 /// the host is needed.
-fn apt(directory: &Path, arguments: &[&str]) -> Result<()> {
+fn apt(directory: &Path, sources: Option<&Path>, arguments: &[&str]) -> Result<()> {
     let mut command = Command::new("apt-get");
+    if let Some(sources) = sources {
+        let parts = format!("Dir::Etc::sourceparts={}", sources.display());
+        command.args(["-o", "Dir::Etc::sourcelist=/dev/null", "-o", &parts]);
+    }
     for option in [
         "APT::Architecture=arm64".to_owned(),
         "APT::Architectures=arm64".to_owned(),

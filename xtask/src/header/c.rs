@@ -3,6 +3,7 @@
 
 use std::fmt::{Display, Write};
 
+use donjon_abi::call::CORE_FUNCTIONS;
 use donjon_abi::catalogue::{CALLS, CONSTANTS, COUNTERS, ERRORS, INFORMATION, REASONS};
 use donjon_abi::manifest::SwitchMode;
 
@@ -39,9 +40,12 @@ pub fn header() -> String {
         &mut out,
         "Their names, by number, and one for calls to unknown ones",
     );
-    let names: String = CALLS
-        .iter()
-        .map(|call| format!("\"{}\", ", call.name.to_lowercase()))
+    let names: String = (0..CORE_FUNCTIONS as u64)
+        .map(|number| {
+            let call = CALLS.iter().find(|it| it.function as u64 == number);
+            let name = call.map_or("removed".into(), |it| it.name.to_lowercase());
+            format!("\"{name}\", ")
+        })
         .collect();
     define(
         &mut out,

@@ -10,12 +10,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::paths;
+use crate::{paths, section};
 
 const HEADER: &str = "kernel-patch/files/arch/arm64/include/asm/donjon_abi.h";
 const REFERENCE: &str = "docs/idc.md";
-const BEGIN: &str = "<!-- calls:begin -->";
-const END: &str = "<!-- calls:end -->";
 
 /// Writes both, or with `check` only compares them.
 pub fn run(check: bool) -> Result<()> {
@@ -47,36 +45,8 @@ pub fn run(check: bool) -> Result<()> {
     )
 }
 
-/// The reference with the part between the markers replaced.
+/// The reference with its part of calls replaced.
 fn reference(path: &Path) -> Result<String> {
-    let found = match fs::read_to_string(path) {
-        Ok(found) => found,
-        Err(_) => format!("# Inter-domain calls\n\n{BEGIN}\n{END}\n"),
-    };
-    replace_between(&found, &table::calls()).with_context(|| {
-        format!("{REFERENCE} lacks the lines `{BEGIN}` and `{END}` (in this order); put them back")
-    })
-}
-
-fn replace_between(text: &str, replacement: &str) -> Option<String> {
-    let begin = text.find(BEGIN)? + BEGIN.len();
-    let end = begin + text[begin..].find(END)?;
-    Some(format!("{}\n{replacement}{}", &text[..begin], &text[end..]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_part_between_the_markers_is_replaced() {
-        let text = format!("a\n{BEGIN}\nold\n{END}\nb\n");
-        let expected = format!("a\n{BEGIN}\nnew\n{END}\nb\n");
-        assert_eq!(replace_between(&text, "new\n"), Some(expected));
-    }
-
-    #[test]
-    fn markers_in_the_wrong_order_are_refused() {
-        assert_eq!(replace_between(&format!("{END}\n{BEGIN}\n"), ""), None);
-    }
+    let found = fs::read_to_string(path).with_context(|| format!("reading {REFERENCE}"))?;
+    section::replace(&found, "calls", &table::calls()).context(REFERENCE)
 }

@@ -141,7 +141,7 @@ fn make(tree: &Tree, output: &Path, variant: Variant) -> Command {
         .env("KBUILD_BUILD_USER", "donjon")
         .env("KBUILD_BUILD_HOST", "donjon");
     command.env("KBUILD_BUILD_VERSION", "1").env("LC_ALL", "C");
-    // Kconfig shows the options that weaken a kernel to those who say this, and to nobody else.
+    // Kconfig shows the options that weaken a kernel to those alone who say this.
     match variant {
         Variant::Weakened(_) => command.env("DONJON_WEAKEN", "y"),
         Variant::Donjon | Variant::Native => command.env_remove("DONJON_WEAKEN"),

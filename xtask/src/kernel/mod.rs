@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::allow;
 use crate::cli::{HostArguments, Switch};
+use crate::machine::Machine;
 use crate::paths::{self, CacheLock};
 use crate::process;
 
@@ -41,12 +42,11 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// What a switch mode runs on.
-    pub fn of(switch: Switch) -> Self {
-        if switch == Switch::None {
-            Self::Native
-        } else {
-            Self::Donjon
+    /// What a machine runs.
+    pub fn of(machine: &Machine) -> Self {
+        match machine.switch {
+            Switch::None => Self::Native,
+            _ => Self::Donjon,
         }
     }
 

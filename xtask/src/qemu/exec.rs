@@ -75,8 +75,6 @@ pub struct Live<'a> {
     pub monitor: &'a Path,
     /// Socket of its gdb stub.
     pub gdb: &'a Path,
-    /// What its console printed so far.
-    pub console: &'a [u8],
 }
 
 /// The same, for a sink that wants more than the monitor.
@@ -117,11 +115,10 @@ pub fn exec_live(
         &mut running,
         Instant::now() + timeout,
         &mut console,
-        |console, from, bytes| {
+        |from, bytes| {
             let live = Live {
                 monitor: &monitor,
                 gdb: &gdb,
-                console: console.bytes(),
             };
             match from {
                 Source::Command(stream) => sink(&live, stream, bytes),
@@ -181,7 +178,7 @@ fn watch(
     running: &mut Running,
     mut deadline: Instant,
     console: &mut Console,
-    mut take: impl FnMut(&Console, Source, &[u8]) -> bool,
+    mut take: impl FnMut(Source, &[u8]) -> bool,
 ) -> Result<End> {
     let mut end = None;
     loop {
@@ -190,7 +187,7 @@ fn watch(
                 if from == Source::Console {
                     console.push(&bytes);
                 }
-                if take(console, from, &bytes) && end.is_none() {
+                if take(from, &bytes) && end.is_none() {
                     end = Some(End::Status);
                     deadline = Instant::now() + GRACE;
                 }
@@ -210,7 +207,7 @@ fn watch(
                 if from == Source::Console {
                     console.push(&bytes);
                 }
-                if take(console, from, &bytes) {
+                if take(from, &bytes) {
                     end = end.or(Some(End::Status));
                 }
             }

@@ -6,6 +6,7 @@ mod exec;
 mod interactive;
 pub mod monitor;
 pub mod scratch;
+pub mod tree;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,6 +28,8 @@ pub struct Boot {
     pub initramfs: Vec<u8>,
     /// Image of a virtio disk. What the guest writes to it is dropped at its end.
     pub disk: Option<PathBuf>,
+    /// A device tree in place of the one that QEMU makes.
+    pub device_tree: Option<PathBuf>,
     /// Where an inner domain that writes down its steps leaves them. Only the test command sets
     /// it: semihosting lets a guest use files of the host.
     pub trace: Option<PathBuf>,
@@ -52,6 +55,9 @@ impl Boot {
                 "if=none,id=disk,format=raw,snapshot=on,file={file}"
             ));
             command.args(["-device", "virtio-blk-device,drive=disk"]);
+        }
+        if let Some(tree) = &self.device_tree {
+            command.arg("-dtb").arg(tree);
         }
         if self.trace.is_some() {
             command.args(["-semihosting-config", "enable=on,target=native"]);

@@ -33,6 +33,22 @@ pub fn save_memory(socket: &Path, start: u64, size: u64, to: &Path) -> Result<()
         .map(|_| ())
 }
 
+/// Where QEMU put the file that it was given as `-kernel`.
+pub fn loaded_at(socket: &Path, image: &Path) -> Result<u64> {
+    let answer = Monitor::connect(socket)?.call(&json!({
+        "execute": "human-monitor-command",
+        "arguments": { "command-line": "info roms" },
+    }))?;
+    let list = answer.as_str().unwrap_or_default();
+    let name = format!("name=\"{}\"", image.display());
+    let line = list.lines().find(|it| it.trim_end().ends_with(&name));
+    let address = line.and_then(|it| {
+        let digits = it.split_once("addr=")?.1.split(' ').next()?;
+        u64::from_str_radix(digits, 16).ok()
+    });
+    address.with_context(|| format!("QEMU does not say where it put {}", image.display()))
+}
+
 /// Stops all CPUs.
 pub fn stop(socket: &Path) -> Result<()> {
     Monitor::connect(socket)?
@@ -47,13 +63,15 @@ pub fn resume(socket: &Path) -> Result<()> {
         .map(|_| ())
 }
 
-struct Monitor {
+/// A connection to the monitor. There can be one at a time.
+pub struct Monitor {
     reader: BufReader<UnixStream>,
     writer: UnixStream,
 }
 
 impl Monitor {
-    fn connect(socket: &Path) -> Result<Self> {
+    /// Connects.
+    pub fn connect(socket: &Path) -> Result<Self> {
         let stream = UnixStream::connect(socket).context("connecting to QEMU's monitor")?;
         stream.set_read_timeout(Some(Duration::from_secs(120)))?;
         let mut monitor = Self {
@@ -65,7 +83,17 @@ impl Monitor {
         Ok(monitor)
     }
 
-    fn call(&mut self, request: &Value) -> Result<Value> {
+    /// Gives a command of the human monitor; returns what it prints.
+    pub fn human(&mut self, command: &str) -> Result<String> {
+        let answer = self.call(&json!({
+            "execute": "human-monitor-command",
+            "arguments": { "command-line": command },
+        }))?;
+        Ok(answer.as_str().unwrap_or_default().trim().to_owned())
+    }
+
+    /// Executes a command; returns its answer.
+    pub fn call(&mut self, request: &Value) -> Result<Value> {
         writeln!(self.writer, "{request}")?;
         loop {
             // Events come in between.

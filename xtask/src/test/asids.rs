@@ -3,6 +3,7 @@
 //! process still has its own memory.
 
 mod few;
+mod held;
 
 use std::time::Duration;
 
@@ -10,14 +11,13 @@ use anyhow::{Context, Result, ensure};
 
 use few::{Asids, LEAST};
 
-use super::boots::built;
 use super::runner::Test;
 use crate::audit::{self, Report, Subject, of_stopped};
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
-use crate::kernel::Variant;
 use crate::machine::Machine;
 use crate::qemu::{self, Live, monitor};
+use crate::run::prepare;
 
 const TIMEOUT: Duration = Duration::from_secs(240);
 /// Modes, CPU models and how many.
@@ -48,7 +48,12 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         let name = format!("asids:roll-over:{}:{cpu}:{cpus}", switch.name());
         Test::beside(&name, move || rolls_over(&host, switch, cpu, cpus))
     };
-    MACHINES.into_iter().map(test).collect()
+    let mut tests: Vec<_> = MACHINES.into_iter().map(test).collect();
+    let host = host.clone();
+    tests.push(Test::beside("asids:held", move || {
+        held::is_waited_for(&host)
+    }));
+    tests
 }
 
 /// What was seen at the end.
@@ -65,7 +70,7 @@ fn rolls_over(host: &HostArguments, switch: Switch, cpu: &str, cpus: u32) -> Res
         ..MachineArguments::virt(switch)
     })?;
     let variant = InnerVariant::sound(switch);
-    let parts = built(host, machine, &variant, Variant::of(switch))?;
+    let parts = prepare(host, machine, &variant)?;
     let subject = Subject::of(&parts)?;
     let mut said = String::new();
     let mut first = None;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The attacks of `cargo xtask attack`: stopped in every mode, and each control.
+//! The attacks of `cargo xtask attack`: stopped in every mode, and each control. An attack that
+//! cannot succeed without the protection proves nothing about it.
 
-use super::boots::built;
 use super::runner::Test;
-use crate::attack::{self, Bench};
+use crate::attack::{self, Bench, jumps};
 use crate::cli::{HostArguments, Switch};
 
 /// One test for each mode, one for each build without a protection.
@@ -23,13 +23,21 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             attack::controls_succeed(bench(&host, Switch::Asid), without)
         }));
     }
+    for jump in jumps::all() {
+        for switch in jump.modes() {
+            let (host, jump) = (host.clone(), jump.clone());
+            let name = format!("attack:{}:{}", switch.name(), jump.name);
+            tests.push(Test::beside(&name, move || jump.is_stopped(&host, *switch)));
+        }
+        if jump.has_control() {
+            let (host, jump) = (host.clone(), jump.clone());
+            let name = format!("attack:asid:{}:control", jump.name);
+            tests.push(Test::beside(&name, move || jump.control_succeeds(&host)));
+        }
+    }
     tests
 }
 
 const fn bench(host: &HostArguments, switch: Switch) -> Bench<'_> {
-    Bench {
-        host,
-        build: built,
-        switch,
-    }
+    Bench { host, switch }
 }

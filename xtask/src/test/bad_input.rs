@@ -34,7 +34,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("bad-input:disk-full-unpacking", disk_full_while_unpacking),
         Test::alone("bad-input:killed-half-way", killed_half_way),
     ];
-    let quick: [(&str, Body); 11] = [
+    let quick: [(&str, Body); 12] = [
         ("tool-missing", tool_missing),
         ("tool-hidden", tool_hidden),
         ("qemu-too-old", qemu_too_old),
@@ -54,6 +54,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             refused(&["--memory", "64M"], &["too little memory", "256M"])
         }),
         ("network-gone", network_gone),
+        ("lmbench", lmbench),
     ];
     for (name, body) in quick {
         tests.push(Test::beside(&format!("bad-input:{name}"), body));
@@ -68,6 +69,25 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 fn refused(arguments: &[&str], words: &[&str]) -> Result<()> {
     let scratch = Scratch::new()?;
     expect_failure(scratch.xtask(&[&["run"], arguments].concat()), words)
+}
+
+/// No such row, no such directory, programs for another machine.
+fn lmbench() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let refused = |arguments: &[&str], words: &[&str]| {
+        expect_failure(
+            scratch.xtask(&[&["bench", "lmbench"], arguments].concat()),
+            words,
+        )
+    };
+    refused(&["--rows", "spoon"], &["spoon", "AF_UNIX"])?;
+    refused(&["--lmbench", "/does/not/exist"], &["/does/not/exist/lat_"])?;
+    refused(&["--own", "--lmbench", "x"], &["--own", "--lmbench"])?;
+    refused(&["--layouts", "0"], &["--layouts", "1..=64"])?;
+    fs::copy("/bin/true", scratch.path().join("lat_mmap"))?;
+    let directory = scratch.path().to_string_lossy();
+    let arguments = ["--rows", "mmap", "--lmbench", &directory];
+    refused(&arguments, &["lat_mmap", "no program for arm64"])
 }
 
 fn tool_missing() -> Result<()> {

@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 
 use super::runner::Test;
+use crate::bench::guard;
 use crate::cli::HostArguments;
 use crate::environment::{BARE_TARGET, GUEST_TARGET, NIGHTLY};
 use crate::kernel::{self, Variant};
@@ -19,6 +20,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests = vec![
         Test::alone("fmt", || cargo("fmt", &["fmt", "--all", "--check"])),
         Test::alone("header", || header::run(true)),
+        Test::alone("figures", guard::tables_are_current),
         Test::alone("allow-list", || allow::generate(true)),
         Test::alone("clippy:host", || {
             cargo(
@@ -44,6 +46,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             cargo("clippy", &[&arguments[..], &DENY].concat())
         }),
     ];
+    tests.push(Test::alone("clippy:fuzz", || {
+        let arguments = ["clippy", "--quiet", "--package=donjon-fuzz"];
+        cargo("clippy-fuzz", &[&arguments[..], &DENY].concat())
+    }));
     for (name, features) in [
         ("asid", "switch-asid"),
         ("tlbi", "switch-tlbi"),

@@ -7,6 +7,7 @@ use super::boots::built;
 use super::runner::Test;
 use crate::bare::InnerVariant;
 use crate::bench::calls::Calls;
+use crate::bench::guard;
 use crate::bench::machine;
 use crate::cli::{HostArguments, Switch};
 use crate::kernel::Variant;
@@ -26,5 +27,9 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 fn bounded(host: &HostArguments, switch: Switch, cpu: &str) -> Result<()> {
     let inner = InnerVariant::sound(switch);
     let parts = built(host, machine(cpu, switch, true)?, &inner, Variant::Donjon)?;
-    Calls::measure(parts)?.check()
+    let calls = Calls::measure(parts)?;
+    if switch == Switch::Asid {
+        guard::check_calls(&calls)?;
+    }
+    calls.check()
 }

@@ -2,17 +2,21 @@
 //! `cargo xtask test`: every check of the project, by name.
 
 mod asids;
-mod attack;
 mod attacks;
 mod audit;
 mod bad_input;
 pub mod boots;
+mod fuzz;
 mod gate;
 mod geometry;
 mod host;
+mod lmbench;
 mod load;
 mod longest;
+mod machines;
 mod modules;
+mod random_calls;
+mod reclaim;
 mod restart;
 mod runner;
 mod scratch;
@@ -37,7 +41,15 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
     // Long: by name alone.
     let host = arguments.host.clone();
     let selftests = Test::alone(KSELFTEST, move || selftests::test(&host, Switch::Asid));
-    for test in [selftests, soak::test(&arguments.host)] {
+    let host = &arguments.host;
+    let long = [
+        selftests,
+        soak::test(host),
+        lmbench::against_debian(host),
+        fuzz::long(),
+        random_calls::long(host),
+    ];
+    for test in long {
         if arguments.list || arguments.filters.contains(&test.name) {
             tests.push(test);
         }
@@ -60,10 +72,12 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
         bail!("no test has such a name; `cargo xtask test --list` shows the names");
     }
     let miri = tests.iter().any(|it| it.name == host::MIRI);
+    let cxx = tests.iter().any(|it| it.name.starts_with(fuzz::PREFIX));
     environment::prepare(
         &arguments.host,
         Needs {
             miri,
+            cxx,
             ..Needs::default()
         },
     )?;
@@ -72,18 +86,22 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
 
 fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     let mut tests = host::tests(host_arguments);
+    tests.extend(fuzz::tests());
     tests.extend(bad_input::tests(host_arguments));
     tests.extend(boots::tests(host_arguments));
     tests.extend(weakened::tests(host_arguments));
     tests.extend(asids::tests(host_arguments));
-    tests.extend(attack::tests(host_arguments));
     tests.extend(attacks::tests(host_arguments));
     tests.extend(audit::tests(host_arguments));
     tests.extend(geometry::tests(host_arguments));
-    tests.extend(gate::tests());
+    tests.extend(gate::tests(host_arguments));
+    tests.extend(lmbench::tests(host_arguments));
     tests.extend(load::tests(host_arguments));
     tests.extend(longest::tests(host_arguments));
+    tests.extend(machines::tests(host_arguments));
     tests.extend(modules::tests(host_arguments));
+    tests.extend(random_calls::tests(host_arguments));
+    tests.extend(reclaim::tests(host_arguments));
     tests.extend(restart::tests(host_arguments));
     tests.extend(trace::tests(host_arguments));
     Ok(tests)

@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use super::boots::built;
 use super::runner::Test;
 use crate::audit::{self, Report, Sizes, Subject};
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
-use crate::kernel::Variant;
 use crate::machine::Machine;
 use crate::qemu;
+use crate::run::prepare;
 
 /// Its name.
 pub const NAME: &str = "soak";
@@ -23,7 +22,7 @@ const PAUSE: u64 = 37;
 /// Boot, and what the load takes longer than it was told.
 const SLACK: u64 = 10 * 60;
 
-/// The test, for whoever asks for it.
+/// The test; it runs by name alone.
 pub fn test(host: &HostArguments) -> Test {
     let host = host.clone();
     Test::alone(NAME, move || soak(&host))
@@ -37,7 +36,7 @@ fn soak(host: &HostArguments) -> Result<()> {
         ..MachineArguments::virt(switch)
     })?;
     let variant = InnerVariant::sound(switch);
-    let parts = built(host, machine, &variant, Variant::of(switch))?;
+    let parts = prepare(host, machine, &variant)?;
     let subject = Subject::of(&parts)?;
     let script = format!(
         "donjon-load stress --seconds {SECONDS} --cpus {CPUS} &\n\

@@ -48,7 +48,7 @@ pub fn compaction() -> Result<()> {
         for chunk in &chunks {
             // Every other page goes back, so that no larger block is free.
             for page in (0..chunk.pages()).step_by(2) {
-                // SAFETY: a page of the chunk that nobody reads any more.
+                // SAFETY: a page of the chunk that is not read any more.
                 let failed = unsafe {
                     let place = chunk.pointer().add(page * PAGE).cast();
                     libc::madvise(place, PAGE, libc::MADV_DONTNEED)

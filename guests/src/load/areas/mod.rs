@@ -8,6 +8,7 @@ mod cpus;
 mod disk;
 mod exhaustion;
 mod files;
+mod huge;
 mod merging;
 pub mod modules;
 mod network;
@@ -42,11 +43,12 @@ const fn area(name: &'static str, body: fn() -> Result<()>) -> Area {
 }
 
 /// All of them, in the order in which they run.
-pub const ALL: [Area; 38] = [
+pub const ALL: [Area; 42] = [
     area("fork", processes::fork_and_exec),
     area("fork-bomb", processes::bomb),
     area("fork-memory-limit", processes::memory_limit),
     area("threads", threads::threads),
+    area("giving-up", threads::giving_up),
     area("file-mappings", files::mappings),
     area("file-truncation", files::truncation),
     area("shared-memory", shared::system_v),
@@ -57,6 +59,9 @@ pub const ALL: [Area; 38] = [
     area("mprotect-faults", protection::faults),
     area("generated-code", protection::generated_code),
     area("sparse-tables", tables::sparse),
+    area("taking-turns", tables::taking_turns),
+    area("huge-pages", huge::transparent),
+    area("hugetlb", huge::reserved),
     area("userfaultfd", userfault::missing),
     area("userfaultfd-wp", userfault::write_protection),
     area("ksm", merging::merge),

@@ -105,7 +105,7 @@ pub fn bomb() -> Result<()> {
         while shared.alive.load(Ordering::SeqCst) < BOMB_LIMIT && Instant::now() < deadline {
             sleep(Duration::from_millis(10));
         }
-        // Whoever is still forking must be refused.
+        // A process that is still forking must be refused.
         sleep(Duration::from_millis(200));
         let reached = shared.alive.load(Ordering::SeqCst);
         shared.over.store(1, Ordering::SeqCst);

@@ -73,7 +73,7 @@ pub fn memfd() -> Result<()> {
     // SAFETY: the name is a constant.
     let number = unsafe { libc::memfd_create(c"load".as_ptr(), libc::MFD_ALLOW_SEALING) };
     ensure!(number >= 0, "memfd_create: {}", Error::last_os_error());
-    // SAFETY: the call returned a new descriptor that nobody else owns.
+    // SAFETY: the call returned a new descriptor, which has no other owner.
     let file = unsafe { File::from_raw_fd(number) };
     file.set_len(BYTES as u64)?;
     let mapping = Mapping::of_file(file.as_fd(), BYTES)?;

@@ -6,9 +6,16 @@ use std::thread;
 
 use anyhow::{Result, anyhow, ensure};
 
-use crate::memory::Mapping;
+use crate::memory::{Mapping, PAGE};
 
 const THREADS: usize = 12;
+
+/// Pages that a thread gives up at once. Each is an invalidation on all CPUs, which is slow in an
+/// emulator with more CPUs than its host.
+const GIVEN_UP: usize = 4;
+/// Threads that give pages up, and how often each does.
+const GIVING_UP: usize = 4;
+const TIMES: u64 = 60;
 
 /// Own mappings, a lock for all, and one shared table whose pages belong to one thread each.
 pub fn threads() -> Result<()> {
@@ -57,4 +64,34 @@ fn one_round(common: &Mapping, page: usize, round: u64) -> Result<()> {
     own.check(seed)?;
     common.check_page(page, seed)?;
     common.protect(page, 1, libc::PROT_READ | libc::PROT_WRITE)
+}
+
+/// Threads give up pages of one address space at the same time, a memory each. What was given up
+/// is gone at once: the next load sees zeros, or the page is read that another process has by now.
+pub fn giving_up() -> Result<()> {
+    let barrier = Barrier::new(GIVING_UP);
+    thread::scope(|scope| {
+        let handles: Vec<_> = (0..GIVING_UP as u64)
+            .map(|thread| {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    let memory = Mapping::anonymous(GIVEN_UP * PAGE)?;
+                    let mut left = Vec::new();
+                    for time in 0..TIMES {
+                        memory.stamp(thread * TIMES + time);
+                        barrier.wait();
+                        memory.advise(libc::MADV_DONTNEED)?;
+                        let words = (0..memory.pages()).map(|page| page * PAGE / 8);
+                        left.extend(words.map(|word| memory.read(word)).find(|it| *it != 0));
+                    }
+                    ensure!(left.is_empty(), "pages given up still hold {left:x?}");
+                    anyhow::Ok(())
+                })
+            })
+            .collect();
+        for handle in handles {
+            handle.join().map_err(|_| anyhow!("a thread panicked"))??;
+        }
+        anyhow::Ok(())
+    })
 }

@@ -69,7 +69,7 @@ impl Faults {
         // SAFETY: takes flags alone.
         let number = unsafe { libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC) };
         ensure!(number >= 0, "userfaultfd: {}", Error::last_os_error());
-        // SAFETY: the call returned a new descriptor that nobody else owns.
+        // SAFETY: the call returned a new descriptor, which has no other owner.
         let faults = Self(unsafe { File::from_raw_fd(number as i32) });
         let mut api = Api {
             api: API,

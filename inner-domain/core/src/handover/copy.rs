@@ -4,7 +4,7 @@
 //! Linux's first tables are part of its image and it keeps no pointers to them. A copy has the
 //! same entries, so an entry that leads to the copy instead translates as before: whatever a
 //! TLB still remembers of the old table is right as well, until everything is invalidated at
-//! the end. The old frame becomes ordinary memory only for whoever reads it then.
+//! the end. The old frame becomes ordinary memory only for readers after that.
 
 use donjon_abi::layout::{GATE_SLOT, PAGE_SIZE, ROOT_HALF};
 

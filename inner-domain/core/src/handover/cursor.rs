@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Walking a tree of tables without recursion: the caller looks at each entry and says whether
+//! Walking the kernel's tables without recursion: the caller looks at each entry and says whether
 //! to go below it.
 
 use donjon_abi::layout::ROOT_HALF;
@@ -29,10 +29,9 @@ impl Entry {
     }
 }
 
-/// A position in the lower half of a root and the tables below it.
+/// A position in the lower half of the kernel's root and the tables below it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
-    base: u64,
     tables: [u64; 4],
     /// The next entry of each table on the way down.
     next: [usize; 4],
@@ -42,17 +41,7 @@ pub(super) struct Cursor {
 impl Cursor {
     /// At the first entry of the kernel's root. Its lower half is the outer view's.
     pub const fn kernel(root: u64) -> Self {
-        Self::new(root, UPPER_RANGE)
-    }
-
-    /// At the first entry of a user root.
-    pub const fn user(root: u64) -> Self {
-        Self::new(root, 0)
-    }
-
-    const fn new(root: u64, base: u64) -> Self {
         Self {
-            base,
             tables: [root, 0, 0, 0],
             next: [0; 4],
             depth: 0,
@@ -107,6 +96,6 @@ impl Cursor {
             .chain([last])
             .map(|(level, index)| (index as u64) << level.shift())
             .sum::<u64>()
-            + self.base
+            + UPPER_RANGE
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What Linux says of itself, checked for sense. Whether it is so, the walk shows.
 
-use donjon_abi::call::{HANDOVER_ROOTS, Handover};
+use donjon_abi::call::Handover;
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
 use super::error::DescriptionError;
+use crate::geometry::{VECTORS_SIZE, VECTORS_START};
 use crate::placement::Range;
 
 /// Alignment of the vectors (VBAR_EL1).
@@ -12,7 +13,7 @@ const VECTORS_ALIGNMENT: u64 = 0x800;
 
 /// A description that makes sense.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Description<'a> {
+pub(super) struct Description {
     /// Physical, whole blocks.
     pub table_pool: Range,
     /// Physical, whole blocks; none for a kernel that loads no code.
@@ -23,35 +24,31 @@ pub(super) struct Description<'a> {
     pub constants: Range,
     /// Virtual address of the page with the vectors.
     pub vectors: u64,
-    pub roots: &'a [u64],
 }
 
-impl<'a> Description<'a> {
-    pub fn new(said: &'a Handover) -> Result<Self, DescriptionError> {
+impl Description {
+    pub fn new(said: &Handover) -> Result<Self, DescriptionError> {
         let text = range(said.text_start, said.text_end, PAGE_SIZE)?;
         let constants = range(said.rodata_start, said.rodata_end, PAGE_SIZE)?;
         let (start, end) = (constants.start(), constants.end());
         if text.overlaps(constants) {
             return Err(DescriptionError::Range { start, end });
         }
-        if !text.contains(said.vectors) || !said.vectors.is_multiple_of(VECTORS_ALIGNMENT) {
+        let in_place = said.vectors.wrapping_sub(VECTORS_START) < VECTORS_SIZE;
+        let aligned = said.vectors.is_multiple_of(VECTORS_ALIGNMENT);
+        if !text.contains(said.vectors) || !aligned || !in_place {
             return Err(DescriptionError::Vectors(said.vectors));
         }
         let text_pool = match (said.text_pool_start, said.text_pool_end) {
             (start, end) if start == end => None,
             (start, end) => Some(range(start, end, BLOCK_SIZE)?),
         };
-        let count = usize::try_from(said.root_count).unwrap_or(usize::MAX);
-        if count > HANDOVER_ROOTS {
-            return Err(DescriptionError::Roots(said.root_count));
-        }
         Ok(Self {
             table_pool: range(said.table_pool_start, said.table_pool_end, BLOCK_SIZE)?,
             text_pool,
             text,
             constants,
             vectors: said.vectors & !(PAGE_SIZE - 1),
-            roots: &said.roots[..count],
         })
     }
 }

@@ -39,6 +39,9 @@ pub enum HandoverError {
     /// The linear map is empty.
     #[error("there is no linear map")]
     NoLinearMap,
+    /// A page of the table block that must be empty has a word that is not zero.
+    #[error("the word at {0:#x} in the table block is not zero")]
+    TableBlock(u64),
     /// A copy of a table needs a free frame.
     #[error("the pool has no free frame for a copy of the table at {0:#x}")]
     PoolExhausted(u64),
@@ -80,12 +83,9 @@ pub enum DescriptionError {
         /// Its end.
         end: u64,
     },
-    /// The vectors are not in the text, or not aligned.
+    /// The vectors are not in the text, not aligned, or where a forged geometry leads elsewhere.
     #[error("the vectors at {0:#x}")]
     Vectors(u64),
-    /// More roots than fit.
-    #[error("{0} user roots")]
-    Roots(u64),
     /// A pool is not free memory of the outer domain.
     #[error("the pool's block at {block:#x} ({reason:?})")]
     Pool {
@@ -93,14 +93,6 @@ pub enum DescriptionError {
         block: u64,
         /// Why it is none.
         reason: Reason,
-    },
-    /// A user root is not a frame of the pool, or is named twice.
-    #[error("the user root {root:#x} is {found:?}")]
-    Root {
-        /// The root.
-        root: u64,
-        /// What the frame is.
-        found: Option<FrameType>,
     },
 }
 
@@ -131,9 +123,6 @@ pub enum Fault {
     /// A block of 1 GiB.
     #[error("a block of 1 GiB")]
     Level1Block,
-    /// An entry in the half of a user root that nobody has.
-    #[error("an entry in the upper half of a user root")]
-    UserRootHalf,
     /// Executable at EL1 outside of the text.
     #[error("executable at EL1 outside of the kernel's text")]
     ExecutableElsewhere,

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The gate's tables, which the boot stage made and Linux had no business with.
+//! Step 4: the gate's tables, which the boot stage made and Linux had no business with, and the
+//! rest of the block that they are in.
 
-use donjon_abi::layout::{GATE, GATE_L1_PAGE, GATE_L2_PAGE, GATE_L3_PAGE, GATE_SLOT, PAGE_SIZE};
+use donjon_abi::layout::{
+    GATE, GATE_L1_PAGE, GATE_L2_PAGE, GATE_L3_PAGE, GATE_SLOT, LINEAR_L1_PAGE, PAGE_SIZE, ROOT_PAGE,
+};
 
+use super::description::units;
 use super::error::{Fault, HandoverError};
 use super::{Place, Takeover};
 use crate::address::{ENTRIES, Level, PhysicalAddress};
@@ -42,6 +46,26 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         }
         self.set(output.as_u64(), FrameType::Gate);
         Ok(())
+    }
+
+    /// Every other page of the table block is zero: a walk with a forged geometry reads them, and
+    /// the root that maps nothing is one of them (`docs/design.md`, forged geometry).
+    pub(super) fn check_table_block(&self) -> Result<(), HandoverError> {
+        const TABLES: [u64; 5] = [
+            GATE_L1_PAGE,
+            GATE_L2_PAGE,
+            GATE_L3_PAGE,
+            ROOT_PAGE,
+            LINEAR_L1_PAGE,
+        ];
+        let block = self.machine.table_block;
+        let frames = (0..).zip(units(block, PAGE_SIZE));
+        let zero = frames.filter(|(page, _)| !TABLES.contains(page));
+        let mut words = zero.flat_map(|(_, frame)| (frame..frame + PAGE_SIZE).step_by(8));
+        match words.find(|word| self.hardware.read(*word) != 0) {
+            None => Ok(()),
+            Some(word) => Err(HandoverError::TableBlock(word)),
+        }
     }
 
     /// The entry of a table for the gate; `alone` if it must be the only one.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Step 6: every leaf, now that all types are known.
+//! Step 7: every leaf, now that all types are known.
 //!
 //! The rule is that of table writes. What is more here: Linux's image is mapped in larger leaves
 //! than a table write may make.
@@ -27,7 +27,7 @@ enum Kind {
     Constants,
     Pool,
     TextPool,
-    /// Nobody shows these at all.
+    /// No mapping shows these at all.
     Hidden,
     /// Not RAM.
     Elsewhere,
@@ -48,27 +48,6 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
                 }
                 Descriptor::Invalid => {}
             }
-        }
-        let roots = self.description.roots;
-        for root in roots {
-            self.check_user_leaves(*root)?;
-        }
-        Ok(())
-    }
-
-    fn check_user_leaves(&mut self, root: u64) -> Result<(), HandoverError> {
-        let mut cursor = Cursor::user(root);
-        while let Some(entry) = cursor.next(self.hardware) {
-            if let Descriptor::Table { next, .. } = entry.decode() {
-                cursor.descend(next.as_u64());
-                continue;
-            }
-            let leaf = entry.place.descriptor;
-            let checked = self.rules.check_page(leaf, true);
-            checked
-                .map_err(|reason| self.refused(reason, leaf))
-                .map_err(HandoverError::at(entry.place))?;
-            self.summary.leaves += 1;
         }
         Ok(())
     }
@@ -100,12 +79,12 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         let checked = match (entry.level, kind) {
             // Left as they were, on purpose.
             (Level::Two, Kind::Pool | Kind::TextPool) if !C::POOL => Ok(()),
-            (Level::Three, _) => self.rules.check_page(leaf, false),
+            (Level::Three, _) => self.rules.check_page(leaf),
             (_, Kind::Ordinary | Kind::Elsewhere) => self.rules.check_block(leaf),
             // As each of its pages.
             _ => (0..ENTRIES as u64).try_for_each(|page| {
                 let page = (leaf | PAGE) + page * PAGE_SIZE;
-                self.rules.check_page(page, false)
+                self.rules.check_page(page)
             }),
         };
         checked.map_err(|reason| self.refused(reason, leaf))

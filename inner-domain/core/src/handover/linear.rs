@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The pools, and the linear map that shows them: step 1 and step 5.
+//! The pools, and the linear map that shows them: step 1 and step 6.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::{BLOCK_SIZE, LINEAR_L1_PAGE, PAGE_SIZE, SLOT_SIZE};
@@ -62,7 +62,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
             let value = place.descriptor & !Attributes::DIRTY_BIT_MODIFIER.bits()
                 | Attributes::READ_ONLY.bits();
             // As a page it must be what the first frame may be shown as.
-            let allowed = self.rules.check_page(value | PAGE, false);
+            let allowed = self.rules.check_page(value | PAGE);
             let target = self.frame(block);
             allowed
                 .map_err(|reason| Fault::Refused { reason, target })
@@ -76,8 +76,13 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         for frame in units(self.description.table_pool, PAGE_SIZE) {
             if self.frame(frame) == Some(FrameType::PoolFree) {
                 self.hardware.perform(Step::ZeroFrame(frame));
-                self.hardware.perform(Step::CleanFrame(frame));
             }
+            // Those in use as well: a walk with forged, non-cacheable attributes reads memory
+            // behind the cache, which may hold what was there before this boot.
+            self.hardware.perform(Step::CleanFrame(frame));
+        }
+        for page in units(self.machine.table_block, PAGE_SIZE) {
+            self.hardware.perform(Step::CleanFrame(page));
         }
         Ok(())
     }

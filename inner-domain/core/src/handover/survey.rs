@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Step 2: the trees of tables are trees.
+//! Step 2: the kernel's tables are a tree.
 //!
-//! Every table gets its type here, those of the kernel also where they stand outside of the
-//! pool: that is how a second parent shows.
+//! Every table gets its type here, also where it stands outside of the pool: that is how a second
+//! parent shows.
 
-use donjon_abi::layout::{GATE_SLOT, INNER_SLOT, PAGE_SIZE, PHYSMAP_SLOT, ROOT_HALF};
+use donjon_abi::layout::{GATE_SLOT, INNER_SLOT, PHYSMAP_SLOT, ROOT_HALF};
 
 use super::cursor::{Cursor, Entry, UPPER_RANGE};
-use super::error::{DescriptionError, Fault, HandoverError};
+use super::error::{Fault, HandoverError};
 use super::{Place, Takeover};
-use crate::address::{ENTRIES, Level};
+use crate::address::Level;
 use crate::descriptor::Descriptor;
 use crate::frames::FrameType;
 use crate::rules::{Checks, Hardware, is_plain_table, may_be_linked};
@@ -17,12 +17,7 @@ use crate::rules::{Checks, Hardware, is_plain_table, may_be_linked};
 impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     pub(super) fn survey(&mut self) -> Result<(), HandoverError> {
         self.survey_kernel_root()?;
-        self.survey_kernel()?;
-        let roots = self.description.roots;
-        for root in roots {
-            self.survey_user(*root)?;
-        }
-        Ok(())
+        self.survey_kernel()
     }
 
     /// The halves of the kernel's root agree, and what must be empty is.
@@ -79,55 +74,13 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         let below = entry.level.next().ok_or(Fault::Reserved)?;
         match self.frame(next) {
             // Ordinary ones are copied later on. In the table block stands the linear map's, and
-            // nobody has a reason to use another page of it.
+            // there is no reason to use another page of it.
             Some(FrameType::PoolFree | FrameType::Ordinary) => {}
-            Some(FrameType::KernelReadOnly) if next == self.linear_table() => {}
+            Some(FrameType::TableBlock) if next == self.linear_table() => {}
             Some(found) if found.as_table().is_some() => return Err(Fault::TwoParents),
             found => return Err(Fault::TableTarget(found)),
         }
-        Ok(FrameType::table(below, false))
-    }
-
-    fn survey_user(&mut self, root: u64) -> Result<(), HandoverError> {
-        let found = self.frame(root);
-        if found != Some(FrameType::PoolFree) || !root.is_multiple_of(PAGE_SIZE) {
-            return Err(DescriptionError::Root { root, found }.into());
-        }
-        let adopted = self.rules.adopt_root(root);
-        adopted.map_err(|_| DescriptionError::Root { root, found })?;
-        self.summary.user_tables += 1;
-        for index in ROOT_HALF..ENTRIES {
-            let entry = root + index as u64 * 8;
-            let descriptor = self.hardware.read(entry);
-            if descriptor & 1 != 0 {
-                let place = Place {
-                    va: (index as u64) << Level::Zero.shift(),
-                    entry,
-                    descriptor,
-                };
-                return Err(HandoverError::at(place)(Fault::UserRootHalf));
-            }
-        }
-        let mut cursor = Cursor::user(root);
-        while let Some(entry) = cursor.next(self.hardware) {
-            let Some(next) = self
-                .table_below(&entry)
-                .map_err(HandoverError::at(entry.place))?
-            else {
-                continue;
-            };
-            match self.frame(next) {
-                Some(FrameType::PoolFree) => {}
-                Some(found) if found.as_table().is_some() => {
-                    return Err(HandoverError::at(entry.place)(Fault::TwoParents));
-                }
-                found => return Err(HandoverError::at(entry.place)(Fault::TableTarget(found))),
-            }
-            self.adopt(&entry, next)?;
-            self.summary.user_tables += 1;
-            cursor.descend(next);
-        }
-        Ok(())
+        Ok(FrameType::table(below))
     }
 
     /// Enters a free frame of the pool as the table that `entry` leads to.

@@ -8,21 +8,17 @@
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
-use donjon_abi::tcr::RESERVED_ASID;
 
 use super::checks::Checks;
-use super::pool_frame::NO_ROOT;
 use super::pools::PoolKind;
 use super::step::Hardware;
-use super::user_page::LastTable;
-use super::{PoolFrame, Rules};
+use super::{PoolFrame, Rules, flush};
 use crate::address::{ENTRIES, Level};
-use crate::frames::{FrameTable, FrameType, type_of};
+use crate::frames::{FrameTable, FrameType};
 
 impl<'a, C: Checks> Rules<'a, C> {
     /// The types of all frames, to set those that are neither a pool's nor a table's.
     pub const fn frames_mut(&mut self) -> &mut FrameTable<'a> {
-        self.last = LastTable::NONE;
         &mut self.frames
     }
 
@@ -40,7 +36,7 @@ impl<'a, C: Checks> Rules<'a, C> {
     /// ordinary memory.
     pub fn adopt_pool(&mut self, block: u64, kind: PoolKind) -> Result<(), Reason> {
         let words = self.frames.words(block, ENTRIES);
-        let ordinary = words.is_some_and(|words| words.iter().all(|word| *word == 0));
+        let ordinary = words.is_some_and(|mut words| words.all(|word| word == 0));
         if !block.is_multiple_of(BLOCK_SIZE) || !ordinary {
             return Err(Reason::BadMachine);
         }
@@ -48,18 +44,6 @@ impl<'a, C: Checks> Rules<'a, C> {
             PoolKind::Tables => self.enter_tables(block),
             PoolKind::Text => self.enter_text(block),
         }
-    }
-
-    /// Makes a pool frame a user root without tables.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::BadMachine`] for what is no free pool frame.
-    pub fn adopt_root(&mut self, frame: u64) -> Result<(), Reason> {
-        let index = self.free_frame(frame)?;
-        self.make_root(index);
-        self.frames.set(frame, FrameType::UserTable0);
-        Ok(())
     }
 
     /// Makes a pool frame the table that the entry at physical address `parent` leads to; its
@@ -71,58 +55,20 @@ impl<'a, C: Checks> Rules<'a, C> {
     /// [`Reason::BadMachine`] for what is no free pool frame, or when `parent` is in no table
     /// that has tables below it.
     pub fn adopt_table(&mut self, frame: u64, parent: u64, va: u64) -> Result<(), Reason> {
-        let above = type_of(self.frames.word(parent)).and_then(FrameType::as_table);
-        let (level, user) = above.ok_or(Reason::BadMachine)?;
-        let below = level.next().ok_or(Reason::BadMachine)?;
+        let above = self.frames.get(parent).and_then(FrameType::as_table);
+        let below = above.and_then(Level::next).ok_or(Reason::BadMachine)?;
         let index = self.free_frame(frame)?;
-        let table = self.pool_index(parent);
-        let root = match (table, level, user) {
-            (_, _, false) => NO_ROOT,
-            (Some(table), Level::Zero, true) => table as u16,
-            (Some(table), _, true) => self.pool[table].root,
-            (None, _, true) => return Err(Reason::BadMachine),
-        };
-        if let Some(table) = table {
+        if let Some(table) = self.pool_index(parent) {
             self.pool[table].children += 1;
         }
-        self.pool[index] = PoolFrame {
-            va,
-            root,
-            flushes: self.pool[index].flushes,
-            ..PoolFrame::NEW
-        };
-        self.frames.set(frame, FrameType::table(below, user));
-        Ok(())
-    }
-
-    /// Notes the user root and the ASID that a CPU has in TTBR0_EL1. Not for the root that maps
-    /// nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::WrongFrame`] for what is no user root, [`Reason::BadAsid`] for an ASID that is
-    /// reserved or another root's, or for a root that has another one.
-    pub fn adopt_current(&mut self, cpu: usize, root: u64, asid: u16) -> Result<(), Reason> {
-        if self.frames.get(root) != Some(FrameType::UserTable0) {
-            return Err(Reason::WrongFrame);
-        }
-        let index = self.pool_index(root).ok_or(Reason::WrongFrame)?;
-        let number = index as u16 + 1;
-        let known = self.pool[index].asid_or_epoch;
-        let free = self.owner(asid) == 0 || self.owner(asid) == number;
-        if asid == 0 || asid == RESERVED_ASID || !free || (known != 0 && known != asid) {
-            return Err(Reason::BadAsid);
-        }
-        let current = self.current.get_mut(cpu).ok_or(Reason::WrongFrame)?;
-        *current = number;
-        self.pool[index].asid_or_epoch = asid;
-        self.set_owner(asid, number);
+        self.pool[index] = PoolFrame::at(va);
+        self.frames.set(frame, FrameType::table(below));
         Ok(())
     }
 
     /// Ends the hand-over: the TLBs forget what they know.
     pub fn adopt_end<H: Hardware>(&mut self, hw: &mut H) {
-        self.flush_all(hw);
+        flush::everything(hw);
     }
 
     fn free_frame(&self, frame: u64) -> Result<usize, Reason> {

@@ -3,8 +3,9 @@
 //!
 //! A block that is to hold tables or text must not be mapped anywhere but in the linear map,
 //! where its one block becomes read-only. What Linux says about that is not believed: its frames
-//! are claimed first, so that nobody maps them any more, then every leaf table is searched. That
-//! takes long, so it is done in slices of one call each.
+//! are claimed first, so that no new mapping of them is made, then they are withdrawn from the
+//! shadows, then every other leaf table is searched. That takes long, so it is done in slices of
+//! one call each.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
@@ -15,6 +16,8 @@ use super::step::{Hardware, Step};
 use super::{Rules, bits, flush, leaf};
 use crate::address::{ENTRIES, Level};
 use crate::frames::FrameType;
+use crate::placement::Range;
+use crate::shadow::{Shadows, Withdrawal};
 
 /// Whether a growing pool is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +50,8 @@ pub(super) struct Growth {
 
 #[derive(Clone, Copy)]
 enum Phase {
+    /// Drops the shadows of its frames.
+    Withdraw(Withdrawal),
     /// Searches the tables, from the pool frame with this number on.
     Search(usize),
     /// Fills the block with zeros, from this frame on.
@@ -54,7 +59,8 @@ enum Phase {
 }
 
 impl<C: Checks> Rules<'_, C> {
-    /// Takes a block of ordinary memory into a pool, a slice at a time.
+    /// Takes a block of ordinary memory into a pool, a slice at a time. `shadows` are all those that
+    /// may have its frames.
     ///
     /// # Errors
     ///
@@ -66,18 +72,20 @@ impl<C: Checks> Rules<'_, C> {
         hw: &mut H,
         block: u64,
         kind: PoolKind,
+        shadows: Option<&Shadows<'_, C>>,
     ) -> Result<Progress, Reason> {
         match self.growth {
             None => self.claim(hw, block, kind),
             Some(growth) if growth.block != block || growth.kind != kind => Err(Reason::InUse),
             Some(growth) => match growth.phase {
+                Phase::Withdraw(so_far) => Ok(self.withdraw(hw, growth, so_far, shadows)),
                 Phase::Search(from) => self.search(hw, growth, from),
                 Phase::Zero(from) => Ok(self.zero(hw, growth, from)),
             },
         }
     }
 
-    /// Gives a block that nobody uses back to ordinary memory.
+    /// Gives a block without a use back to ordinary memory.
     ///
     /// # Errors
     ///
@@ -86,7 +94,7 @@ impl<C: Checks> Rules<'_, C> {
     pub fn pool_remove<H: Hardware>(&mut self, hw: &mut H, block: u64) -> Result<(), Reason> {
         let first = self.frames.word(block);
         let words = self.frames.words(block, ENTRIES);
-        let words = words.ok_or(Reason::WrongFrame)?;
+        let mut words = words.ok_or(Reason::WrongFrame)?;
         if !block.is_multiple_of(BLOCK_SIZE) {
             return Err(Reason::WrongFrame);
         }
@@ -94,14 +102,14 @@ impl<C: Checks> Rules<'_, C> {
             self.frames.get(block),
             Some(FrameType::PoolFree | FrameType::TextPoolFree)
         );
-        if !free || words.iter().any(|word| *word != first) {
+        if !free || words.any(|word| word != first) {
             return Err(Reason::InUse);
         }
         let entry = self.linear_entry(hw, block).ok_or(Reason::WrongFrame)?;
         let leaf = hw.read(entry);
         // Walks may still take the frames for the tables that they were, and text may still be
         // fetched: that ends before the first store of the outer domain can hit them.
-        self.flush_all(hw);
+        flush::everything(hw);
         self.frames.set_in_block(block, FrameType::Ordinary, 0);
         match self.blocks.text_of(block) {
             Some(text) => *text = None,
@@ -116,12 +124,12 @@ impl<C: Checks> Rules<'_, C> {
 
     fn claim<H: Hardware>(
         &mut self,
-        hw: &H,
+        hw: &mut H,
         block: u64,
         kind: PoolKind,
     ) -> Result<Progress, Reason> {
         let words = self.frames.words(block, ENTRIES);
-        let ordinary = words.is_some_and(|words| words.iter().all(|word| *word == 0));
+        let ordinary = words.is_some_and(|mut words| words.all(|word| word == 0));
         if !block.is_multiple_of(BLOCK_SIZE) || !ordinary {
             return Err(Reason::WrongFrame);
         }
@@ -133,17 +141,34 @@ impl<C: Checks> Rules<'_, C> {
         let entry = self.linear_entry(hw, block).ok_or(Reason::WrongFrame)?;
         self.blocks.set_tables(slot, Some(block));
         self.frames.set_in_block(block, FrameType::Claimed, 0);
+        // Calls on other CPUs that fill shadows see it from here on, or are waited for.
+        hw.perform(Step::Barrier);
         self.growth = Some(Growth {
             block,
             kind,
             slot,
             entry,
-            phase: Phase::Search(0),
+            phase: Phase::Withdraw(Withdrawal::default()),
         });
         Ok(Progress::Again)
     }
 
-    /// Looks for mappings of the block. Frames that were searched stay clean: nobody maps a
+    fn withdraw<H: Hardware>(
+        &mut self,
+        hw: &mut H,
+        growth: Growth,
+        so_far: Withdrawal,
+        shadows: Option<&Shadows<'_, C>>,
+    ) -> Progress {
+        let block = Range::with_size(growth.block, BLOCK_SIZE);
+        let next = block
+            .zip(shadows.filter(|_| C::WITHDRAW))
+            .and_then(|(block, shadows)| shadows.withdraw(hw, block, so_far));
+        self.proceed(growth, next.map_or(Phase::Search(0), Phase::Withdraw));
+        Progress::Again
+    }
+
+    /// Looks for mappings of the block. Frames that were searched stay clean: no call maps a
     /// claimed frame.
     fn search<H: Hardware>(
         &mut self,
@@ -163,7 +188,7 @@ impl<C: Checks> Rules<'_, C> {
                 continue;
             };
             let level = match self.frames.get(table) {
-                Some(FrameType::UserTable3 | FrameType::KernelTable3) => Some(Level::Three),
+                Some(FrameType::KernelTable3) => Some(Level::Three),
                 Some(FrameType::KernelTable2) => Some(Level::Two),
                 _ => None,
             };
@@ -176,11 +201,11 @@ impl<C: Checks> Rules<'_, C> {
             cost += FRAME_COST;
             index += 1;
         }
-        self.withdraw(hw, growth)
+        self.close(hw, growth)
     }
 
-    /// Nobody maps the block, and the linear map's mapping becomes read-only.
-    fn withdraw<H: Hardware>(&mut self, hw: &mut H, growth: Growth) -> Result<Progress, Reason> {
+    /// No mapping shows the block, and the linear map's mapping becomes read-only.
+    fn close<H: Hardware>(&mut self, hw: &mut H, growth: Growth) -> Result<Progress, Reason> {
         let Growth {
             block, kind, entry, ..
         } = growth;
@@ -194,7 +219,7 @@ impl<C: Checks> Rules<'_, C> {
         }
         if C::FLUSH {
             // Also drops what is left of mappings that were cleared long ago.
-            self.flush_all(hw);
+            flush::everything(hw);
         }
         match kind {
             PoolKind::Tables => {
@@ -222,10 +247,6 @@ impl<C: Checks> Rules<'_, C> {
         while frame < until {
             hw.perform(Step::ZeroFrame(frame));
             hw.perform(Step::CleanFrame(frame));
-            let index = (frame - growth.block) / PAGE_SIZE;
-            if let Some(metadata) = self.pool.get_mut(first_of(growth.slot) + index as usize) {
-                metadata.renew();
-            }
             frame += PAGE_SIZE;
         }
         hw.perform(Step::BarrierStore);
@@ -237,9 +258,6 @@ impl<C: Checks> Rules<'_, C> {
     pub(super) fn enter_tables(&mut self, block: u64) -> Result<(), Reason> {
         let slot = self.blocks.vacant(self.pool.len()).ok_or(Reason::NoRoom)?;
         self.blocks.set_tables(slot, Some(block));
-        for metadata in self.pool.iter_mut().skip(first_of(slot)).take(ENTRIES) {
-            metadata.renew();
-        }
         self.frames.set_in_block(block, FrameType::PoolFree, slot);
         Ok(())
     }
@@ -279,11 +297,6 @@ impl<C: Checks> Rules<'_, C> {
         let alike = leaf::is_write_back(hw.read(leaf.entry));
         (leaf.level == Level::Two && leaf.page == block && alike).then_some(leaf.entry)
     }
-}
-
-/// Number of the first pool frame of a block of tables.
-fn first_of(slot: u8) -> usize {
-    (usize::from(slot) - 1) * ENTRIES
 }
 
 /// Whether a table maps something of the growing block, the linear map's entry aside.

@@ -28,25 +28,24 @@ const fn index(leaf: u64) -> u64 {
     (leaf & bits::INDEX) >> bits::INDEX_SHIFT
 }
 
-/// Checks a valid descriptor of level 3.
+/// Checks a valid descriptor of a kernel table of level 3.
 pub(super) fn check_page<C: Checks>(
     frames: &FrameTable<'_>,
     devices: &DeviceList,
     leaf: u64,
-    user: bool,
 ) -> Result<(), Reason> {
     if leaf & bits::TABLE != bits::TABLE {
         return Err(Reason::BadDescriptor);
     }
-    check_bits::<C>(leaf, user)?;
+    check_bits::<C>(leaf, false)?;
     let output = leaf & bits::ADDRESS;
     match type_of(frames.word(output)) {
-        Some(frame) => check_frame::<C>(frame, leaf, user),
-        None => check_device(devices, output, PAGE_SIZE, leaf, user),
+        Some(frame) => check_frame::<C>(frame, leaf, false),
+        None => check_device::<C>(devices, output, PAGE_SIZE, leaf),
     }
 }
 
-/// Checks a block of level 2, which only the kernel's tables have.
+/// Checks a block of a kernel table of level 2.
 pub(super) fn check_block<C: Checks>(
     frames: &FrameTable<'_>,
     devices: &DeviceList,
@@ -57,22 +56,23 @@ pub(super) fn check_block<C: Checks>(
         return Err(Reason::BadDescriptor);
     }
     check_bits::<C>(leaf | bits::TABLE, false)?;
-    match frames.words(output, ENTRIES) {
-        Some(words) if words.iter().all(|word| *word == 0) => Ok(()),
-        Some(words) if words.iter().any(|word| *word != NO_FRAME) => {
-            if C::TARGET {
-                Err(Reason::BadTarget)
-            } else {
-                Ok(())
-            }
+    let mut words = (0..ENTRIES as u64).map(|frame| frames.word(output + frame * PAGE_SIZE));
+    if words.clone().all(|word| word == 0) {
+        Ok(())
+    } else if words.any(|word| word != NO_FRAME) {
+        // It is memory in part, or of several kinds.
+        if C::TARGET {
+            Err(Reason::BadTarget)
+        } else {
+            Ok(())
         }
-        // A block that is RAM in part is on no list of devices.
-        _ => check_device(devices, output, BLOCK_SIZE, leaf, false),
+    } else {
+        check_device::<C>(devices, output, BLOCK_SIZE, leaf)
     }
 }
 
-/// What holds whatever the leaf shows.
-fn check_bits<C: Checks>(leaf: u64, user: bool) -> Result<(), Reason> {
+/// What holds whatever the leaf shows, one of the kernel's or one that a user is to have.
+pub(crate) fn check_bits<C: Checks>(leaf: u64, user: bool) -> Result<(), Reason> {
     let contiguous = if C::CONTIGUOUS { 0 } else { bits::CONTIGUOUS };
     if leaf & !(bits::OF_PAGE | contiguous) != 0 {
         return Err(Reason::BadDescriptor);
@@ -97,7 +97,12 @@ fn check_bits<C: Checks>(leaf: u64, user: bool) -> Result<(), Reason> {
     Ok(())
 }
 
-fn check_frame<C: Checks>(frame: FrameType, leaf: u64, user: bool) -> Result<(), Reason> {
+/// What the type of the frame asks for.
+pub(crate) fn check_frame<C: Checks>(
+    frame: FrameType,
+    leaf: u64,
+    user: bool,
+) -> Result<(), Reason> {
     if !C::TARGET {
         return Ok(());
     }
@@ -107,17 +112,14 @@ fn check_frame<C: Checks>(frame: FrameType, leaf: u64, user: bool) -> Result<(),
         // The vDSO is kernel text or constants.
         FrameType::KernelText | FrameType::KernelReadOnly => {}
         FrameType::PoolFree
-        | FrameType::UserTable0
-        | FrameType::UserTable1
-        | FrameType::UserTable2
-        | FrameType::UserTable3
         | FrameType::KernelTable0
         | FrameType::KernelTable1
         | FrameType::KernelTable2
         | FrameType::KernelTable3
         | FrameType::KernelVectors
         | FrameType::TextPoolFree
-        | FrameType::ModuleText => {
+        | FrameType::ModuleText
+        | FrameType::TableBlock => {
             if user {
                 return Err(Reason::BadTarget);
             }
@@ -140,22 +142,61 @@ pub(super) fn is_write_back(leaf: u64) -> bool {
     normal && leaf & bits::SHAREABILITY == bits::INNER_SHAREABLE
 }
 
-fn check_device(
+fn check_device<C: Checks>(
     devices: &DeviceList,
     output: u64,
     size: u64,
     leaf: u64,
-    user: bool,
 ) -> Result<(), Reason> {
     let listed = Range::with_size(output, size).is_some_and(|range| devices.encloses(range));
-    if !listed {
+    if C::DEVICES && !listed {
         return Err(Reason::NotMemory);
-    }
-    if user {
-        return Err(Reason::BadTarget);
     }
     if index(leaf) < MAIR_UNCACHED {
         return Err(Reason::BadAttributes);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use core::sync::atomic::AtomicU16;
+
+    use super::*;
+    use crate::rules::Configured;
+
+    const RAM: u64 = 0x4010_0000;
+    const FRAMES: u64 = 768;
+    /// Kernel, device, never executable.
+    const DEVICE: u64 = 1 << 54 | 1 << 53 | 1 << 10 | 4 << 2 | 1;
+
+    /// RAM from the middle of a block to the end of the next one and a bit, or with a hole; the
+    /// list of devices has all of it.
+    fn check(block: u64, hole: Option<u64>) -> Result<(), Reason> {
+        let entries = [const { AtomicU16::new(0) }; FRAMES as usize + 1];
+        let frames = FrameTable::new(RAM, &entries);
+        if let Some(hole) = hole {
+            frames.remove(hole);
+        }
+        let mut devices = DeviceList::new();
+        let everything = Range::new(0x3fc0_0000, 0x4080_0000).expect("not empty");
+        devices.add(everything).expect("room");
+        check_block::<Configured>(&frames, &devices, block | DEVICE)
+    }
+
+    #[test]
+    fn a_block_that_is_memory_in_part_is_no_device() {
+        let end = RAM + FRAMES * PAGE_SIZE;
+        assert_eq!(check(RAM - BLOCK_SIZE / 2, None), Err(Reason::BadTarget));
+        assert_eq!(check(end, None), Err(Reason::BadTarget));
+        let middle = RAM + BLOCK_SIZE / 2;
+        assert_eq!(check(middle, Some(middle)), Err(Reason::BadTarget));
+        assert_eq!(check(middle, None), Ok(()));
+    }
+
+    #[test]
+    fn a_block_beside_memory_may_be_a_device() {
+        assert_eq!(check(RAM - 3 * BLOCK_SIZE / 2, None), Ok(()));
+        assert_eq!(check(0x4060_0000, None), Ok(()));
+    }
 }

@@ -5,8 +5,9 @@ use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
 use crate::address::ENTRIES;
 
-/// Most blocks of table pools: a root's number must fit in the 16 bits of an ASID's owner.
-pub const MAX_TABLE_BLOCKS: usize = 127;
+/// Most blocks of table pools: a block's number must fit in a byte of the frame table, where 0 is
+/// none.
+pub const MAX_TABLE_BLOCKS: usize = u8::MAX as usize;
 /// Most blocks of text pools.
 pub const MAX_TEXT_BLOCKS: usize = 32;
 
@@ -24,7 +25,7 @@ pub enum PoolKind {
 pub(super) struct TextBlock {
     /// Its first physical address.
     pub start: u64,
-    /// Frames that nobody uses.
+    /// Frames without a use.
     pub free: u16,
 }
 

@@ -5,11 +5,9 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
 
 use super::checks::Checks;
-use super::pool_frame::NO_ROOT;
 use super::step::{Hardware, Step};
-use super::user_page::LastTable;
 use super::{LOOK_THROUGH, Rules, bits};
-use crate::frames::{FrameType, type_of};
+use crate::frames::FrameType;
 
 impl<C: Checks> Rules<'_, C> {
     /// Makes a table, linked nowhere and without tables below it, a free frame of its pool. A
@@ -23,10 +21,9 @@ impl<C: Checks> Rules<'_, C> {
             return Err(Reason::WrongFrame);
         }
         let index = self.pool_index(frame).ok_or(Reason::WrongFrame)?;
-        let class = type_of(self.frames.word(frame)).ok_or(Reason::WrongFrame)?;
+        let class = self.frames.get(frame).ok_or(Reason::WrongFrame)?;
         match class {
             FrameType::PoolFree => return Ok(()),
-            FrameType::UserTable0 => self.release_root(index)?,
             _ if class.as_table().is_none() => return Err(Reason::WrongFrame),
             _ if !self.pool[index].detached || self.pool[index].children != 0 => {
                 return Err(Reason::InUse);
@@ -34,26 +31,9 @@ impl<C: Checks> Rules<'_, C> {
             FrameType::KernelTable3 if self.has_text(hw, frame) => return Err(Reason::InUse),
             _ => {}
         }
-        // A stale walk may still read this frame as what it was. Zeros are no harm to it.
         hw.perform(Step::ZeroFrame(frame));
         hw.perform(Step::BarrierStore);
-        self.last = LastTable::NONE;
-        let metadata = &mut self.pool[index];
-        metadata.detached = false;
-        metadata.children = 0;
-        metadata.last = class;
-        metadata.asid_or_epoch = self.epoch;
         self.frames.set(frame, FrameType::PoolFree);
-        Ok(())
-    }
-
-    fn release_root(&mut self, index: usize) -> Result<(), Reason> {
-        let number = index as u16 + 1;
-        if self.pool[index].children != 0 || self.current.contains(&number) {
-            return Err(Reason::InUse);
-        }
-        self.disown(index);
-        self.pool[index].root = NO_ROOT;
         Ok(())
     }
 

@@ -13,6 +13,13 @@ pub enum Step {
     },
     /// Fills a frame with zeros.
     ZeroFrame(u64),
+    /// The same for a frame that is zero but for some groups of eight words.
+    ZeroGroups {
+        /// Its physical address.
+        frame: u64,
+        /// A bit for each group that may be something else.
+        groups: u64,
+    },
     /// Writes a frame back to memory and drops it from the data caches (DC CIVAC): a table walk
     /// that does not look into the caches must not find what stood there before.
     CleanFrame(u64),
@@ -25,6 +32,13 @@ pub enum Step {
         /// A virtual address.
         va: u64,
     },
+    /// Drops the leaf of `va` under one ASID: TLBI VALE1IS.
+    InvalidatePage {
+        /// The ASID.
+        asid: u16,
+        /// A virtual address.
+        va: u64,
+    },
     /// Drops everything that a walk for `va` may have left, whatever its ASID: TLBI VAAE1IS.
     InvalidateTable {
         /// A virtual address.
@@ -34,12 +48,25 @@ pub enum Step {
     InvalidateAsid(u16),
     /// Drops everything: TLBI VMALLE1IS.
     InvalidateAll,
+    /// Loads a user root, or the one that maps nothing, on this CPU: TTBR0_EL1, ISB.
+    LoadRoot {
+        /// Index of the CPU.
+        cpu: usize,
+        /// The value for TTBR0_EL1.
+        ttbr0: u64,
+    },
 }
 
 /// What carries out steps: the physical view and TLB instructions, or a model of them.
 pub trait Hardware {
     /// The table entry at a physical address.
     fn read(&self, entry: u64) -> u64;
+    /// Two neighbours, the lower one at a physical address; each is read once, as by
+    /// [`read`](Self::read).
+    #[inline(always)]
+    fn read_two(&self, entry: u64) -> [u64; 2] {
+        [self.read(entry), self.read(entry + 8)]
+    }
     /// Carries out one step.
     fn perform(&mut self, step: Step);
 }

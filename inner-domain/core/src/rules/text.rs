@@ -8,8 +8,8 @@ use donjon_abi::tcr::MAIR_NORMAL;
 use super::checks::Checks;
 use super::step::{Hardware, Step};
 use super::{Rules, bits, flush, index_of, leaf};
-use crate::address::{ENTRIES, Level, PhysicalAddress, VirtualAddress};
-use crate::descriptor::Descriptor;
+use crate::address::{ENTRIES, Level, VirtualAddress};
+use crate::descriptor::{Attributes, Descriptor};
 use crate::frames::{FrameType, type_of};
 
 /// Where modules and vmalloc begin: the upper half of Linux's 47 bits.
@@ -26,6 +26,8 @@ pub struct KernelLeaf {
     pub level: Level,
     /// Type of that page; none for a device.
     pub frame: Option<FrameType>,
+    /// Whether EL1 may execute what it finds at the address.
+    pub executable: bool,
 }
 
 /// A page that is being made executable.
@@ -66,20 +68,18 @@ impl<C: Checks> Rules<'_, C> {
                     level = level.next()?;
                     entry = next.as_u64() + address.index(level) as u64 * 8;
                 }
-                Descriptor::Block { output, .. } | Descriptor::Page { output, .. } => {
-                    return Some(self.found(entry, output, level, va));
+                Descriptor::Block { output, attributes }
+                | Descriptor::Page { output, attributes } => {
+                    let page = output.as_u64() + ((va % level.size()) & !(PAGE_SIZE - 1));
+                    return Some(KernelLeaf {
+                        entry,
+                        page,
+                        level,
+                        frame: type_of(self.frames.word(page)),
+                        executable: !attributes.contains(Attributes::PRIVILEGED_EXECUTE_NEVER),
+                    });
                 }
             }
-        }
-    }
-
-    fn found(&self, entry: u64, output: PhysicalAddress, level: Level, va: u64) -> KernelLeaf {
-        let page = output.as_u64() + ((va % level.size()) & !(PAGE_SIZE - 1));
-        KernelLeaf {
-            entry,
-            page,
-            level,
-            frame: type_of(self.frames.word(page)),
         }
     }
 
@@ -137,7 +137,7 @@ impl<C: Checks> Rules<'_, C> {
         };
         self.frames.set(to, FrameType::ModuleText);
         hw.perform(Step::Write { entry, value: 0 });
-        flush::leaf(hw, va, false);
+        flush::leaf(hw, va);
         self.pool[table].clear_stale(index_of(entry));
         let value = to
             | bits::TABLE
@@ -157,13 +157,13 @@ impl<C: Checks> Rules<'_, C> {
         self.free_text(seal.to);
     }
 
-    /// Takes a frame out of the text pools. Nobody maps it anew until it is text.
+    /// Takes a frame out of the text pools. It is not mapped anew until it is text.
     fn take_text(&mut self) -> Option<u64> {
         let blocks = &mut self.blocks.text;
         let block = blocks.iter_mut().flatten().find(|it| it.free != 0)?;
-        let words = self.frames.words(block.start, ENTRIES)?;
+        let mut words = self.frames.words(block.start, ENTRIES)?;
         let free = FrameType::TextPoolFree as u16;
-        let index = words.iter().position(|word| *word == free)?;
+        let index = words.position(|word| word == free)?;
         block.free -= 1;
         let frame = block.start + index as u64 * PAGE_SIZE;
         self.frames.set(frame, FrameType::Claimed);

@@ -17,9 +17,9 @@ pub(crate) const fn is_plain_table(descriptor: u64) -> bool {
 }
 
 impl<C: Checks> Rules<'_, C> {
-    /// Checks a valid descriptor of level 3.
-    pub(crate) fn check_page(&self, leaf: u64, user: bool) -> Result<(), Reason> {
-        leaf::check_page::<C>(&self.frames, &self.devices, leaf, user)
+    /// Checks a valid descriptor of a kernel table of level 3.
+    pub(crate) fn check_page(&self, leaf: u64) -> Result<(), Reason> {
+        leaf::check_page::<C>(&self.frames, &self.devices, leaf)
     }
 
     /// Checks a block of a kernel table of level 2.

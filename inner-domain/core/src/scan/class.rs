@@ -21,13 +21,13 @@ pub enum Class {
     SystemResult(Encoding),
     /// MSR of a field of PSTATE.
     State(Encoding),
-    /// A hint that has no meaning yet, or one that nobody needs.
+    /// A hint that has no meaning yet, or one without a use here.
     Hint(Encoding),
     /// A barrier, or something else in their space.
     Barrier(Encoding),
     /// It generates an exception or halts.
     Exception(Exception),
-    /// The manual gives this word no meaning, so nobody knows what it will do.
+    /// The manual gives this word no meaning, so what it does is not known.
     Unallocated(u32),
 }
 

@@ -3,6 +3,7 @@
 
 use donjon_abi::call::Error;
 use donjon_abi::tcr;
+use donjon_core::arrivals::Asked;
 use donjon_hal::firmware;
 use donjon_hal::registers::Controlled;
 
@@ -10,9 +11,10 @@ use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::{domain, state};
 
 /// Switches a CPU on. It comes to [`crate::arrival`] and from there to `entry`, in the outer
-/// view with the registers of the CPU that asks (before the hand-over) or the recorded ones.
+/// view. If it arrives before the hand-over, it gets the registers of the CPU that asks; from then
+/// on those that were recorded, whenever it was asked for.
 ///
-/// `entry` needs no check beyond its range: whoever can call this can jump there as well.
+/// `entry` needs no check beyond its range: a caller of this can jump there as well.
 pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {
     const UPPER: u64 = 64 - tcr::T1SZ_OUTER;
     let machine = state::machine().ok_or(Error::Busy)?;
@@ -25,10 +27,10 @@ pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {
     if entry % 4 != 0 || entry >> UPPER != u64::MAX >> UPPER {
         return Err(Error::BadAddress.into());
     }
-    // Whoever asks last decides where a CPU goes on that has not arrived yet.
+    // The last call decides where a CPU goes on that has not arrived yet.
     let mut domain = domain::lock()?;
-    let registers = domain.controlled.unwrap_or_else(Controlled::read);
-    domain.arrivals[index] = Some((*entry, registers));
+    let (entry, registers) = (*entry, Controlled::read());
+    domain.arrivals[index] = Some(Asked { entry, registers });
     drop(domain);
     // SAFETY: the boot stage put code there that needs no MMU and no context.
     let status =

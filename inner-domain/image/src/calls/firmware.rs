@@ -6,10 +6,11 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::cpu_index;
 use donjon_core::firmware_calls::{self, Decision};
 use donjon_hal::firmware::{self, NOT_SUPPORTED};
-use donjon_hal::registers;
+use donjon_hal::steps::Executor;
+use donjon_hal::{cpu, registers};
 
 use crate::outcome::{Arguments, Outcome, Refusal};
-use crate::{domain, state};
+use crate::{domain, state, users};
 
 /// Passes a call on if it is on the list. What is not looks like what the firmware lacks.
 pub fn firmware([function, arguments @ ..]: &Arguments) -> Outcome {
@@ -28,11 +29,21 @@ pub fn firmware([function, arguments @ ..]: &Arguments) -> Outcome {
         }
         Decision::CpuOff(function) => {
             // The CPU has no root from here on, whatever the firmware says.
-            let cpu = cpu_index(registers::mpidr());
-            registers::set_ttbr0(machine.boot.reserved_root);
-            domain::lock()?.rules.cpu_gone(cpu);
+            let here = cpu_index(registers::mpidr());
+            match users::live() {
+                Some(users) => users.shadows.leave(&mut Executor, here),
+                None => registers::set_ttbr0(machine.boot.reserved_root),
+            }
+            let mut domain = domain::lock()?;
+            domain.rendezvous.goes(here);
+            drop(domain);
             // SAFETY: the CPU stops here and comes back through the page that stays alone.
             let value = unsafe { firmware::call(machine.conduit, function, [0; 3]) };
+            // The firmware did not stop it, so text waits for it again.
+            let Ok(mut domain) = domain::lock() else {
+                cpu::halt();
+            };
+            domain.rendezvous.arrives(here);
             Ok(value as u64)
         }
         Decision::NotSupported => Ok(NOT_SUPPORTED as u64),

@@ -3,9 +3,9 @@
 
 extern crate alloc;
 
-use alloc::boxed::Box;
+use alloc::vec;
 
-use donjon_abi::call::{Error, HANDOVER_ROOTS, Handover, Reason};
+use donjon_abi::call::{Error, Handover, Reason};
 use donjon_abi::layout::{PAGE_SIZE, cpu_index};
 use donjon_abi::tcr::{self, RESERVED_ASID};
 use donjon_core::frames::FrameType;
@@ -13,14 +13,14 @@ use donjon_core::handover::{self, BadInstruction, Fault, HandoverError};
 use donjon_core::outer_range::Allegation;
 use donjon_core::placement::Range;
 use donjon_core::rules::KernelLeaf;
-use donjon_core::{scan, vectors};
+use donjon_core::{extensions, requirements, scan, vectors};
 use donjon_hal::registers::{self, Controlled};
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical};
 
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::state::Machine;
-use crate::{domain, journal, state};
+use crate::{domain, journal, state, users};
 
 /// Takes the machine over, or with 0 looks at this CPU's registers afterwards.
 pub fn handover([address, ..]: &Arguments) -> Outcome {
@@ -40,14 +40,18 @@ fn take_over(machine: &Machine, address: u64) -> Outcome {
     }
     let boot = &machine.boot;
     let range = |start, end| Range::new(start, end).ok_or(Refusal::rule(Reason::BadMachine));
+    let mut inner = vec![
+        range(boot.region.start, boot.region.end)?,
+        range(boot.stays.start, boot.stays.end)?,
+    ];
+    if !cfg!(feature = "weaken-reserved") {
+        inner.extend(&machine.reserved);
+    }
     let parts = handover::Machine {
         root: boot.root,
         table_block: range(boot.table_block.start, boot.table_block.end)?,
         banks: &machine.banks,
-        inner: &[
-            range(boot.region.start, boot.region.end)?,
-            range(boot.stays.start, boot.stays.end)?,
-        ],
+        inner: &inner,
     };
     let taken = handover::take_over(&mut domain.rules, &mut Executor, &parts, &said, scan_frame);
     cpu::publish_entries();
@@ -56,7 +60,9 @@ fn take_over(machine: &Machine, address: u64) -> Outcome {
             let here = Controlled::read();
             let vectors = domain.rules.kernel_leaf(&Executor, said.vectors);
             check_vectors(vectors, &said, &here)?;
+            users::begin();
             domain.controlled = Some(here);
+            domain.rendezvous.check_all();
             drop(domain);
             log::info!("hand-over: {summary:?}");
             Ok(0)
@@ -69,7 +75,7 @@ fn take_over(machine: &Machine, address: u64) -> Outcome {
     }
 }
 
-/// That the CPU has the vectors which Linux named, that nobody will change them, and that they
+/// That the CPU has the vectors which Linux named, that they will not change, and that they
 /// compare; and the memory attributes that all mappings were judged by.
 fn check_vectors(
     leaf: Option<KernelLeaf>,
@@ -103,7 +109,7 @@ fn check_vectors(
 }
 
 /// Linux's words, copied before they are looked at.
-fn description(machine: &Machine, address: u64) -> Result<Box<Handover>, Refusal> {
+fn description(machine: &Machine, address: u64) -> Result<Handover, Refusal> {
     let buffer = machine
         .outer
         .check(Allegation::new(address, size_of::<Handover>() as u64))
@@ -111,21 +117,9 @@ fn description(machine: &Machine, address: u64) -> Result<Box<Handover>, Refusal
     if !buffer.address().is_multiple_of(8) {
         return Err(Error::BadAddress.into());
     }
-    let mut said = Box::new(Handover {
-        table_pool_start: 0,
-        table_pool_end: 0,
-        text_pool_start: 0,
-        text_pool_end: 0,
-        text_start: 0,
-        text_end: 0,
-        rodata_start: 0,
-        rodata_end: 0,
-        vectors: 0,
-        root_count: 0,
-        roots: [0; HANDOVER_ROOTS],
-    });
+    let mut said = Handover::default();
     // SAFETY: checked to be the outer domain's RAM, this long and aligned; all fields are words.
-    unsafe { physical::read_outer(buffer.address(), core::slice::from_mut(&mut *said)) };
+    unsafe { physical::read_outer(buffer.address(), core::slice::from_mut(&mut said)) };
     Ok(said)
 }
 
@@ -156,31 +150,42 @@ fn refusal(error: &HandoverError) -> Refusal {
     }
 }
 
+/// That this CPU has what every CPU needs: others than the first one may be of another kind.
+fn check_features() -> Result<(), Refusal> {
+    match requirements::unmet(registers::memory_features()).next() {
+        None => Ok(()),
+        Some(unmet) => {
+            let mpidr = registers::mpidr();
+            journal::announce(format_args!("hand-over refused: CPU {mpidr:#x}: {unmet}"));
+            Err(Refusal::rule(Reason::BadMachine))
+        }
+    }
+}
+
 /// Each CPU after the hand-over, before anything else runs on it: its registers are those that
-/// were recorded, and its root is one of ours.
+/// were recorded, and it has the root that maps nothing. The result is which CPUs that run have still to
+/// come here, a bit each.
 fn check_this_cpu(machine: &Machine) -> Outcome {
     const ASID_SHIFT: u32 = 48;
     let mut domain = domain::lock_after_handover()?;
     let root_of_all = machine.boot.root | u64::from(RESERVED_ASID) << ASID_SHIFT;
     let here = Controlled::read();
+    check_features()?;
+    if let Some((register, value)) = extensions::opened(&here.extensions) {
+        let name = register.name();
+        journal::announce(format_args!("{name} is {value:#x} at the hand-over, not 0"));
+        return Err(Refusal::rule(Reason::BadRegister));
+    }
     if domain.controlled != Some(here) || here.ttbr1 != root_of_all {
         journal::announce(format_args!(
             "registers differ from those of the hand-over: {here:x?}"
         ));
         return Err(Refusal::rule(Reason::BadRegister));
     }
-    let ttbr0 = registers::ttbr0();
-    let (root, asid) = (ttbr0 & ((1 << ASID_SHIFT) - 1), ttbr0 >> ASID_SHIFT);
-    let root = if root == machine.boot.reserved_root {
-        0
-    } else {
-        root
-    };
     let index = cpu_index(registers::mpidr());
-    let ttbr0 = domain
-        .rules
-        .switch_root(&mut Executor, index, root, asid)
-        .map_err(Refusal::rule)?;
-    registers::set_ttbr0(ttbr0);
-    Ok(0)
+    // What this CPU had was a root of Linux's. It goes on without one.
+    let users = users::get()?;
+    users.shadows.begin(&mut Executor, index);
+    domain.rendezvous.checked(index);
+    Ok(u64::from(domain.rendezvous.unchecked()))
 }

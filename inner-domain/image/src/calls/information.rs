@@ -4,6 +4,7 @@
 use donjon_abi::call::{Error, Information};
 use donjon_abi::catalogue::INFORMATION;
 use donjon_abi::layout::{PAGE_SIZE, TEXT_WINDOW};
+use donjon_core::waits;
 
 use crate::outcome::{Arguments, Outcome};
 use crate::{gate, heap, state};
@@ -36,6 +37,9 @@ pub fn information([which, ..]: &Arguments) -> Outcome {
         Information::Weakened => gate::WEAKENED,
         Information::CpuMask => machine.cpus.mask(),
         Information::TlbiPages => boot.tlbi_pages,
+        Information::WaitsDomain => waits::checks(waits::DOMAIN),
+        Information::WaitsTrees => waits::checks(waits::TREES),
+        Information::WaitsArena => waits::checks(waits::ARENA),
     })
 }
 

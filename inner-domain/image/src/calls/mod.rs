@@ -14,4 +14,6 @@ mod reply;
 pub mod statistics;
 pub mod table;
 pub mod text;
+pub mod text_wait;
+pub mod user_tables;
 pub mod version;

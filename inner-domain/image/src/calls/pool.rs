@@ -5,8 +5,8 @@ use donjon_abi::call::{Error, POOL_TABLES, POOL_TEXT};
 use donjon_core::rules::{PoolKind, Progress};
 use donjon_hal::steps::Executor;
 
-use crate::domain;
 use crate::outcome::{Arguments, Outcome, Refusal};
+use crate::{domain, users};
 
 /// Takes a block into a pool, one step per call.
 pub fn add([block, kind, ..]: &Arguments) -> Outcome {
@@ -16,7 +16,8 @@ pub fn add([block, kind, ..]: &Arguments) -> Outcome {
         _ => return Err(Error::InvalidArgument.into()),
     };
     let mut domain = domain::lock_after_handover()?;
-    match domain.rules.pool_add(&mut Executor, *block, kind) {
+    let shadows = users::live().map(|it| &it.shadows);
+    match domain.rules.pool_add(&mut Executor, *block, kind, shadows) {
         Ok(Progress::Done) => Ok(0),
         Ok(Progress::Again) => Err(Error::Busy.into()),
         Err(reason) => Err(Refusal::rule(reason)),

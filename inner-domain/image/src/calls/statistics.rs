@@ -2,12 +2,14 @@
 //! Counters.
 
 use donjon_abi::call::{Counter, Error};
+use donjon_hal::cpu;
 
 use crate::cpu_block::CpuBlock;
 use crate::outcome::{Arguments, Outcome};
-use crate::state;
+use crate::{state, users};
 
-/// One counter of one function on one CPU.
+/// One counter of one function on one CPU. A caller that asks while the cycle counter runs wants calls to
+/// be measured from then on.
 pub fn statistics([cpu, function, counter, ..]: &Arguments) -> Outcome {
     let counter = match *counter {
         word if word == Counter::Calls as u64 => Counter::Calls,
@@ -24,6 +26,9 @@ pub fn statistics([cpu, function, counter, ..]: &Arguments) -> Outcome {
         .is_some_and(|rest| rest & 1 == 1);
     if !known {
         return Err(Error::InvalidArgument.into());
+    }
+    if cpu::cycles().is_some() {
+        users::hold_up();
     }
     // SAFETY: the index is in the mask of the CPUs that have a stack.
     let block = unsafe { CpuBlock::of(*cpu as usize) };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Table entries, tables and roots.
+//! Entries of kernel tables, and the tables.
 
 use donjon_abi::call::{Counter, Error, Function, LIST_MAX, RELEASE_MAX, TableEntry};
 use donjon_core::outer_range::Allegation;
 use donjon_hal::cpu;
 use donjon_hal::physical;
-use donjon_hal::registers;
 use donjon_hal::steps::Executor;
 
 use crate::cpu_block::CpuBlock;
@@ -32,6 +31,8 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
             refused = Some(reason);
             break;
         }
+        #[cfg(feature = "weaken-list")]
+        write_again(*address, *count, written);
         written += 1;
         if domain.rules.is_tired() {
             break;
@@ -43,6 +44,17 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
     match refused {
         None => Ok(written),
         Some(reason) => Err(Refusal::rule_at(reason, written)),
+    }
+}
+
+/// For a test alone: reads an item of a list once more, and writes what stands there now.
+#[cfg(feature = "weaken-list")]
+fn write_again(address: u64, count: u64, index: u64) {
+    use donjon_core::rules::{Hardware, Step};
+
+    let again = list::<TableEntry>(address, count, LIST_MAX).ok();
+    if let Some(TableEntry { entry, value }) = again.and_then(|mut it| it.nth(index as usize)) {
+        Executor.perform(Step::Write { entry, value });
     }
 }
 
@@ -73,7 +85,7 @@ pub fn release([address, count, ..]: &Arguments) -> Outcome {
 }
 
 /// A list in the outer domain's memory. Each item is read once, when it is asked for: what is
-/// checked is what is done, whoever writes the list meanwhile.
+/// checked is what is done, whatever is written to the list meanwhile.
 fn list<T: Copy>(
     address: u64,
     count: u64,
@@ -93,33 +105,4 @@ fn list<T: Copy>(
     // SAFETY: checked to be the outer domain's RAM, this long and aligned; lists are of plain
     // words.
     Ok(unsafe { physical::items(buffer.address(), count) })
-}
-
-/// Makes a user root of a free table.
-pub fn root_new([frame, ..]: &Arguments) -> Outcome {
-    let mut domain = domain::lock_after_handover()?;
-    let made = domain.rules.new_root(&mut Executor, *frame);
-    #[cfg(feature = "trace-steps")]
-    made.iter()
-        .for_each(|()| donjon_hal::trace::new_root(*frame));
-    made.map(|()| 0).map_err(Refusal::rule)
-}
-
-/// Loads a root and its ASID. Before the hand-over any root, after it a checked one.
-pub fn switch_root([root, asid, ..]: &Arguments) -> Outcome {
-    let machine = state::machine().ok_or(Error::Busy)?;
-    let mut domain = domain::lock()?;
-    let ttbr0 = if domain.controlled.is_some() {
-        let cpu = donjon_abi::layout::cpu_index(registers::mpidr());
-        domain
-            .rules
-            .switch_root(&mut Executor, cpu, *root, *asid)
-            .map_err(Refusal::rule)?
-    } else if *root == 0 {
-        machine.boot.reserved_root
-    } else {
-        root | asid << 48
-    };
-    registers::set_ttbr0(ttbr0);
-    Ok(0)
 }

@@ -3,15 +3,16 @@
 
 use core::ops::Range;
 
-use donjon_abi::call::{Error, POKE_COPY, POKE_FILL, POKE_MAX, POKE_VALUE, Reason};
-use donjon_abi::layout::PAGE_SIZE;
+use donjon_abi::call::{Error, POKE_COPY, POKE_FILL, POKE_MAX, POKE_STOPPED, POKE_VALUE, Reason};
+use donjon_abi::layout::{PAGE_SIZE, cpu_index};
 use donjon_core::frames::FrameType;
 use donjon_core::outer_range::Allegation;
-use donjon_core::rules::Seal;
-use donjon_core::scan;
+use donjon_core::rules::{KernelLeaf, Seal};
+use donjon_core::{live_text, scan};
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical};
 
+use super::text_wait;
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::{domain, state};
 
@@ -22,7 +23,13 @@ const SLICE: usize = WORDS / 4;
 
 /// Changes instructions within one page of text. All of them are scanned before the first is
 /// written.
+///
+/// While other CPUs may execute the page, each word changes within the list of
+/// [`live_text`] alone. Any other change needs all of them to wait inside
+/// ([`text_wait::wait`]); the lock is held until it is complete, and they leave under the lock.
 pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
+    let stopped = kind & POKE_STOPPED != 0;
+    let kind = kind & !POKE_STOPPED;
     let count = usize::try_from(*bytes / 4).map_err(|_| Error::InvalidArgument)?;
     let in_page = (*address % PAGE_SIZE)
         .checked_add(*bytes)
@@ -32,7 +39,7 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
     }
     let mut words = [0; POKE_MAX / 4];
     let words = &mut words[..count];
-    new_words(words, *source, *kind)?;
+    new_words(words, *source, kind)?;
     if let Some((index, word)) = scan::first_refused(words.iter().copied()) {
         return Err(Refusal::instruction(index, word));
     }
@@ -41,13 +48,25 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
     let leaf = domain
         .rules
         .kernel_leaf(&Executor, *address)
-        .filter(|leaf| {
-            let text = [FrameType::KernelText, FrameType::ModuleText];
-            leaf.frame
-                .is_some_and(|frame| text.contains(&frame) || cfg!(feature = "weaken-poke"))
-        })
+        .filter(is_text)
         .ok_or(Refusal::rule(Reason::NotText))?;
     let target = leaf.page + address % PAGE_SIZE;
+    // SAFETY: text by its type, aligned and within the page. Only this call writes it.
+    let old = unsafe { physical::items::<u32>(target, count as u64) };
+    let live = old
+        .zip(words.iter())
+        .all(|(old, new)| live_text::may_change(old, *new));
+    let alone = domain.rendezvous.others_wait(cpu_index(cpu::mpidr()));
+    if !live && !alone && !cfg!(feature = "weaken-live-text") {
+        return Err(if stopped {
+            Error::Busy.into()
+        } else {
+            Refusal::rule(Reason::LiveText)
+        });
+    }
+    if cfg!(feature = "weaken-read-once") {
+        new_words(words, *source, kind)?;
+    }
     if let ([low, high], true) = (&*words, target.is_multiple_of(8)) {
         // A CPU that reads the pair as a pointer sees the old or the new one.
         let pair = u64::from(*high) << 32 | u64::from(*low);
@@ -61,7 +80,19 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
     }
     // SAFETY: the range is RAM, which the physical view maps.
     unsafe { cpu::publish_text(target, *bytes) };
+    if stopped {
+        text_wait::note_change();
+    }
     Ok(0)
+}
+
+/// Whether an address leads to text, and EL1 may execute it there. What is only an alias of text
+/// is no address to change it at.
+fn is_text(leaf: &KernelLeaf) -> bool {
+    let text = [FrameType::KernelText, FrameType::ModuleText];
+    let by_type = leaf.frame.is_some_and(|frame| text.contains(&frame));
+    (by_type || cfg!(feature = "weaken-poke"))
+        && (leaf.executable || cfg!(feature = "weaken-alias"))
 }
 
 /// What is to be written.
@@ -91,7 +122,7 @@ fn new_words(words: &mut [u32], source: u64, kind: u64) -> Result<(), Refusal> {
 }
 
 /// Replaces a page of data by an executable copy, a slice in each call. The copy is what is
-/// scanned: nobody but the inner domain can write it. One page at a time is on its way; another
+/// scanned: the inner domain alone can write it. One page at a time is on its way; another
 /// one ends it.
 pub fn seal([address, ..]: &Arguments) -> Outcome {
     let mut domain = domain::lock_after_handover()?;
@@ -138,8 +169,17 @@ fn copy_scanned(seal: &Seal, range: Range<usize>) -> Result<(), Refusal> {
         if scan::check(word) != scan::Verdict::Allowed {
             return Err(Refusal::instruction(index, word));
         }
-        // SAFETY: a frame of the text pool that nobody maps yet, and the word was scanned.
-        unsafe { physical::write_instruction(seal.to + index as u64 * 4, word) };
+        let offset = index as u64 * 4;
+        let word = if cfg!(feature = "weaken-read-once") {
+            let mut again = [word];
+            // SAFETY: as for the first time.
+            unsafe { physical::read_outer(seal.from + offset, &mut again) };
+            again[0]
+        } else {
+            word
+        };
+        // SAFETY: a frame of the text pool that is not mapped yet, and the word was scanned.
+        unsafe { physical::write_instruction(seal.to + offset, word) };
     }
     Ok(())
 }

@@ -13,12 +13,10 @@ pub const ATTACK: Attack = Attack {
         Attempt::stopped("inner", REFUSED),
         Attempt::stopped("table", REFUSED),
         Attempt::stopped("root", REFUSED),
-        Attempt::stopped("inner-for-user", REFUSED),
-        Attempt::stopped("table-for-user", REFUSED),
     ],
     controls: &[Control {
         without: Without::inner(&["weaken-target"]),
-        attempts: &["inner", "table", "root", "inner-for-user", "table-for-user"],
+        attempts: &["inner", "table", "root"],
         seen_as: &["I2", "I3"],
     }],
     cpu: None,

@@ -6,7 +6,7 @@ use super::{Attack, Attempt, Control, Without};
 const FAULT: &str = "faulted";
 
 /// What joins a pool is invalidated on all CPUs before it is one. QEMU's TLB of a CPU lasts until
-/// somebody invalidates, so the control needs no luck. The auditor cannot see TLBs.
+/// an invalidation, so the control needs no luck. The auditor cannot see TLBs.
 pub const ATTACK: Attack = Attack {
     id: "B1",
     title: "write a frame of the pool through what another CPU's TLB still has",

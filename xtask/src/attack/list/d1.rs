@@ -6,7 +6,7 @@ use super::{Attack, Attempt, Control, Without};
 const FAULT: &str = "the store through the linear map faulted";
 
 /// The linear map shows tables read-only, and what the inner domain writes for others is written
-/// to ordinary memory.
+/// to ordinary memory. Tables of users are in no view of Linux at all, whatever is left out.
 pub const ATTACK: Attack = Attack {
     id: "D1",
     title: "store to a table through the linear map, or by the answer to a call",
@@ -18,7 +18,7 @@ pub const ATTACK: Attack = Attack {
     controls: &[
         Control {
             without: Without::inner(&["weaken-pool"]),
-            attempts: &["kernel-table", "user-table"],
+            attempts: &["kernel-table"],
             seen_as: &["I2", "I3"],
         },
         Control {

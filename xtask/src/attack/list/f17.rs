@@ -9,13 +9,10 @@ const REFUSED: &str = "refused: table has a parent or another level";
 pub const ATTACK: Attack = Attack {
     id: "F17",
     title: "link a table a second time",
-    attempts: &[
-        Attempt::stopped("kernel", REFUSED),
-        Attempt::stopped("user", REFUSED),
-    ],
+    attempts: &[Attempt::stopped("kernel", REFUSED)],
     controls: &[Control {
         without: Without::inner(&["weaken-parent"]),
-        attempts: &["kernel", "user"],
+        attempts: &["kernel"],
         seen_as: &["I1"],
     }],
     cpu: None,

@@ -50,6 +50,9 @@ fn targets(world: &World<'_>, leaf: &Leaf, violations: &mut Vec<Violation>) {
                 ("I4", "text or read-only data is writable")
             }
             Class::TextPool if writable => ("I4", "a frame of the text pool is writable"),
+            Class::Device if leaf.space != Space::Kernel => {
+                ("I15", "a device is mapped for a process")
+            }
             Class::Withheld => ("I15", "a withheld device is mapped"),
             Class::Nothing => ("I15", "something is mapped that is no device of the list"),
             _ => continue,
@@ -84,7 +87,7 @@ fn execution(world: &World<'_>, leaf: &Leaf, violations: &mut Vec<Violation>) {
             add(
                 "I4",
                 pa,
-                "executable at EL1 and no text, so writable by somebody",
+                "executable at EL1 and no text, so perhaps writable",
             );
         }
     }

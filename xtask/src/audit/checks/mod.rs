@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The invariants, each as it is worded, over what the walks met.
 
+pub mod constants;
+pub mod el2;
 pub mod geometry;
 pub mod groups;
 pub mod mappings;
+pub mod parked;
 pub mod registers;
 pub mod root;
 pub mod tables;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! I6, and I9's reserved ASID: the registers of every CPU.
+//! I6, and I9's reserved ASID: the registers of every CPU that runs.
 
 use std::collections::BTreeMap;
 
@@ -49,6 +49,7 @@ pub fn check(world: &World<'_>) -> Vec<Violation> {
         one(world, cpu, &mut violations);
     }
     identifiers(world, &mut violations);
+    trees(world, &mut violations);
     alike(world, &mut violations);
     violations
 }
@@ -74,37 +75,53 @@ fn one(world: &World<'_>, cpu: &Cpu, violations: &mut Vec<Violation>) {
     equal("TTBR1_EL1", cpu.ttbr1, boot);
     equal("VBAR_EL1", cpu.vbar, facts.linux.vectors);
     equal("MAIR_EL1", cpu.mair, MAIR);
+    // What it adds to MAIR_EL1 is IMPLEMENTATION DEFINED; QEMU has nothing, and Linux writes nothing.
+    equal("AMAIR_EL1", cpu.amair, 0);
     equal(
         "SCTLR_EL1, fixed bits",
         cpu.sctlr & SCTLR_FIXED,
         SCTLR_VALUE,
     );
     for (name, value) in &cpu.extensions {
-        if name == "TCR2_EL1" || name == "SCTLR2_EL1" {
-            equal(name, *value, 0);
-        }
+        equal(name, *value, 0);
     }
+    for (invariant, text) in user_half(world, cpu) {
+        wrong(invariant, format!("TTBR0_EL1 is {:#x}: {text}", cpu.ttbr0));
+    }
+}
+
+/// What is wrong with TTBR0_EL1. It is the empty root with ASID 0, or the root of its ASID's tree.
+fn user_half(world: &World<'_>, cpu: &Cpu) -> Vec<(&'static str, String)> {
+    let facts = &world.snapshot.facts;
+    let mut wrong = Vec::new();
     if cpu.ttbr0 & CNP != 0 {
-        wrong("I6", format!("TTBR0_EL1 is {:#x}: CnP is set", cpu.ttbr0));
+        wrong.push(("I6", "CnP is set".to_owned()));
     }
     let asid = cpu.ttbr0 >> 48;
     let root = cpu.user_root();
-    if root == facts.linux.to_physical(facts.linux.reserved_root) {
-        return;
-    }
+    let is_empty = root == facts.linux.to_physical(facts.linux.reserved_root);
     if asid == u64::from(RESERVED_ASID) {
-        wrong(
-            "I9",
-            format!("TTBR0_EL1 is {:#x}: the reserved ASID", cpu.ttbr0),
-        );
+        wrong.push(("I9", "the reserved ASID".to_owned()));
     }
-    if !world.frames.in_pool(root) || cpu.ttbr0 & 0xffe != 0 {
+    match (is_empty, asid) {
+        (true, 0) | (false, 1..) => (),
+        (true, _) => wrong.push(("I6", format!("the empty root with ASID {asid:#x}"))),
+        (false, _) => wrong.push(("I6", "a user root with ASID 0".to_owned())),
+    }
+    if cpu.ttbr0 & 0xffe != 0 {
+        wrong.push(("I6", "bits of the address that no root has".to_owned()));
+    }
+    if is_empty {
+        return wrong;
+    }
+    if !facts.user_arena.contains(&root) {
         let what = world.owner(root);
-        wrong(
-            "I6",
-            format!("TTBR0_EL1 is {:#x}: no user root but {what}", cpu.ttbr0),
-        );
+        wrong.push(("I6", format!("no root of the arena but {what}")));
+    } else if facts.user_trees.get(&(asid as u16)) != Some(&root) {
+        let text = format!("{root:#x} is not the root of ASID {asid:#x}");
+        wrong.push(("I6", text));
     }
+    wrong
 }
 
 /// One ASID for one root, one root with one ASID.
@@ -144,6 +161,26 @@ fn identifiers(world: &World<'_>, violations: &mut Vec<Violation>) {
     }
 }
 
+/// The trees of ASIDs, whether a CPU has them or not.
+fn trees(world: &World<'_>, violations: &mut Vec<Violation>) {
+    let mut asid_of: BTreeMap<u64, u16> = BTreeMap::new();
+    for (asid, root) in &world.snapshot.facts.user_trees {
+        let mut wrong = |invariant, text: String| {
+            violations.push(Violation {
+                pa: Some(*root),
+                ..Violation::plain(invariant, "inner", text)
+            });
+        };
+        if u64::from(*asid) <= u64::from(RESERVED_ASID) {
+            wrong("I9", format!("ASID {asid:#x} is reserved and has a tree"));
+        }
+        if let Some(other) = asid_of.insert(*root, *asid) {
+            let text = format!("a tree has two ASIDs, {other:#x} and {asid:#x}");
+            wrong("I6", text);
+        }
+    }
+}
+
 /// What must have the same value on all CPUs, whatever it is.
 fn alike(world: &World<'_>, violations: &mut Vec<Violation>) {
     let mut cpus = world.snapshot.running();
@@ -160,6 +197,7 @@ fn alike(world: &World<'_>, violations: &mut Vec<Violation>) {
             }
         };
         differs("SCTLR_EL1", first.sctlr, cpu.sctlr);
+        differs("AMAIR_EL1", first.amair, cpu.amair);
         for ((name, one), (_, other)) in first.extensions.iter().zip(&cpu.extensions) {
             // POR_EL0 would be each process's own; the kernel's registers are not.
             differs(name, *one, *other);

@@ -7,6 +7,7 @@ use donjon_abi::layout::GATE_ENTRY_WRITE;
 
 use super::World;
 use crate::audit::code::{kind, writes_tcr};
+use crate::audit::denied;
 use crate::audit::descriptor::PAGE;
 use crate::audit::report::Violation;
 use crate::audit::walk::Leaf;
@@ -64,6 +65,10 @@ fn page(world: &World<'_>, pa: u64, leaf: &Leaf, scan: &mut Scan) {
         let Some(kind) = kind(word) else { continue };
         if is_gate && writes_tcr(word) {
             writes.push(at);
+        } else if let Some(why) = denied::why(kind) {
+            let text = format!("the word {word:#010x}, {kind:?}, must never be executable: {why}");
+            scan.violations
+                .push(leaf.violates("I8", at, &world.owner(pa), &text));
         } else if !world.snapshot.facts.allowed.allows(kind) {
             let text = format!("the word {word:#010x}, {kind:?}, is not on the allow-list");
             scan.violations

@@ -9,10 +9,17 @@
 mod machine;
 mod planted;
 
-use donjon_abi::layout::GATE;
-use donjon_abi::tcr::INNER;
-use machine::{FRAME, KERNEL_DATA, Machine, PHYSICAL, RAM, STAY, Tree, USER_DATA};
+use std::mem::offset_of;
 
+use donjon_abi::boot_info::BootInfo;
+use donjon_abi::layout::{GATE, GATE_TLBI_LIST};
+use donjon_abi::tcr::INNER;
+use machine::{
+    FRAME, GATE_FRAME, INFO, KERNEL_DATA, LOADED, Machine, PHYSICAL, RAM, READ_ONLY, STAY, Tree,
+    USER_DATA, VMALLOC, off,
+};
+
+use super::books::{KERNEL_ROOT, POOL_FREE};
 use super::walk::UPPER;
 use super::{of, since};
 
@@ -22,7 +29,8 @@ fn a_machine_as_it_must_be_is_clean() {
     assert!(report.violations.is_empty(), "{report}");
     assert_eq!(report.cpus, 2);
     assert_eq!(report.user_roots, 2);
-    assert_eq!(report.frames["inner"], 16);
+    // 64, one of them the gate, and the page that stays.
+    assert_eq!(report.frames["inner"], 64);
     assert_eq!(report.frames["gate"], 1);
     assert_eq!(report.frames["text pool"], 512);
     // 16 of the kernel, a module's and the gate.
@@ -34,10 +42,7 @@ fn a_machine_as_it_must_be_is_clean() {
 #[test]
 fn the_root_of_a_process_that_does_not_run_is_found() {
     let mut machine = Machine::clean();
-    machine.cpus[1].ttbr0 = machine
-        .facts
-        .linux
-        .to_physical(machine.facts.linux.reserved_root);
+    machine.cpus[1].ttbr0 = Machine::empty_root();
     let report = of(&machine.snapshot());
     assert!(report.violations.is_empty(), "{report}");
     // The reserved one counts as well.
@@ -62,7 +67,7 @@ fn a_cpu_on_its_way_in_is_the_inner_domains_business() {
     let report = of(&machine.snapshot());
     assert!(report.by_invariant().contains_key("I6"), "{report}");
     machine.cpus[1].sctlr = 0;
-    // Anywhere else it would be somebody else's.
+    // Anywhere else it would be another frame.
     machine.cpus[1].pc = FRAME;
     let report = of(&machine.snapshot());
     assert!(report.by_invariant().contains_key("I6"), "{report}");
@@ -78,25 +83,100 @@ fn a_cpu_inside_may_have_the_inner_view() {
     assert_eq!(report.cpus_inside, 1);
 }
 
+/// A block that joined a pool of tables later.
+const GROWN: u64 = 0x42c0_0000;
+
+fn grow(machine: &mut Machine) {
+    machine.change(Tree::Kernel, UPPER + GROWN - RAM, 2, |raw| raw | READ_ONLY);
+    machine.set_block(GROWN, POOL_FREE, 2);
+}
+
 #[test]
-fn a_pool_that_grew_is_recognized_by_its_read_only_block() {
+fn a_pool_that_grew_is_one_that_the_inner_domain_has_written_down() {
     let mut machine = Machine::clean();
-    let grown = 0x42c0_0000;
-    let root = machine.roots[0];
-    machine.change(Tree::Kernel, UPPER + grown - RAM, 2, |raw| raw | 1 << 7);
-    let entry = machine.entry(Tree::User(0), 0x80_0000_0000, 0);
-    assert_eq!(entry & !0xfff, root);
-    machine.write(entry, grown | 3);
+    grow(&mut machine);
+    machine.set_kind(GROWN, KERNEL_ROOT + 3);
+    let entry = machine.entry(Tree::Kernel, VMALLOC + (64 << 20), 2);
+    machine.write(entry, GROWN | 3);
     let report = of(&machine.snapshot());
     assert!(report.violations.is_empty(), "{report}");
-    // The same table in a block that Linux can write.
-    machine.change(Tree::Kernel, UPPER + grown - RAM, 2, |raw| raw & !(1 << 7));
+    // The same table in a block that is read-only and no pool.
+    machine.set_block(GROWN, 0, 0);
     let report = of(&machine.snapshot());
-    let named = report.by_invariant();
+    assert!(report.by_invariant().contains_key("I1"), "{report}");
+    // And in one that Linux can write.
+    machine.set_block(GROWN, POOL_FREE, 2);
+    machine.set_kind(GROWN, KERNEL_ROOT + 3);
+    machine.change(Tree::Kernel, UPPER + GROWN - RAM, 2, |raw| raw & !READ_ONLY);
+    let report = of(&machine.snapshot());
+    assert!(report.by_invariant().contains_key("I2"), "{report}");
+}
+
+#[test]
+fn what_linux_has_in_memory_changes_nothing() {
+    let mut machine = Machine::clean();
+    let before = machine.snapshot().facts;
+    // Everything that Linux has in memory of its own is a lie: a second description of an inner
+    // domain elsewhere, with the right root, and a table of frames that makes all memory a pool.
+    let lie = 0x4240_0000;
+    for offset in (0..4096).step_by(8) {
+        let word = machine.word(INFO + offset);
+        machine.write(lie + offset, word);
+    }
+    let frames = lie + offset_of!(BootInfo, frame_table) as u64;
+    machine.write(frames, lie + 0x1000);
+    machine.write(frames + 8, lie + 0x9000);
+    for at in (lie + 0x1000..lie + 0x9000).step_by(8) {
+        machine.write(at, 0x0102_0102_0102_0102);
+    }
+    let after = machine.snapshot().facts;
+    assert_eq!(before.inner, after.inner);
+    assert_eq!(before.table_pools, after.table_pools);
+    assert_eq!(before.text_pools, after.text_pools);
+    let report = of(&machine.snapshot());
+    assert!(report.violations.is_empty(), "{report}");
+}
+
+#[test]
+fn an_inner_domain_that_cannot_be_found_is_an_error() {
+    let mut machine = Machine::clean();
+    machine.write(INFO, 0);
+    assert!(machine.fixed.facts(&machine.memory, LOADED).is_err());
+    let machine = Machine::clean();
     assert!(
-        named.contains_key("I1") && named.contains_key("I2"),
-        "{report}"
+        machine
+            .fixed
+            .facts(&machine.memory, LOADED + 0x20_0000)
+            .is_err()
     );
+}
+
+#[test]
+fn a_cpu_that_is_off_is_as_a_reset_leaves_it() {
+    let mut machine = Machine::clean();
+    machine.cpus[1] = off(1);
+    let report = of(&machine.snapshot());
+    assert!(report.violations.is_empty(), "{report}");
+    assert_eq!(report.cpus, 1);
+}
+
+#[test]
+fn a_machine_whose_el2_is_closed_is_clean() {
+    let mut machine = Machine::clean();
+    machine.start_at_el2();
+    let report = of(&machine.snapshot());
+    assert!(report.violations.is_empty(), "{report}");
+}
+
+#[test]
+fn the_gate_of_mode_tlbi_lists_every_inner_mapping() {
+    let mut machine = Machine::clean();
+    machine.fill_list();
+    let report = of(&machine.snapshot());
+    assert!(report.violations.is_empty(), "{report}");
+    machine.write(GATE_FRAME + GATE_TLBI_LIST as u64, 0);
+    let report = of(&machine.snapshot());
+    assert!(report.by_invariant().contains_key("I16"), "{report}");
 }
 
 #[test]

@@ -2,15 +2,17 @@
 //! Violations that are words in memory.
 
 use std::collections::BTreeSet;
+use std::mem::offset_of;
 
 use anyhow::{Context, Result};
-use donjon_abi::layout::{PAGE_SIZE, PHYSMAP_SLOT};
+use donjon_abi::boot_info::Arrival;
+use donjon_abi::layout::{GATE, PAGE_SIZE, PHYSMAP_SLOT, TEXT_WINDOW};
 
 use crate::audit::descriptor::{Entry, read};
 use crate::audit::gdb::Stub;
 use crate::audit::memory::Memory;
 use crate::audit::snapshot::Snapshot;
-use crate::audit::walk::{Space, UPPER, Walks};
+use crate::audit::walk::{Space, UPPER, Walks, translate};
 use crate::qemu::Live;
 
 /// Page descriptor bits: valid page, AF, inner shareable.
@@ -27,6 +29,8 @@ const DEVICE: u64 = 4 << 2;
 /// QEMU's fw_cfg on the machine `virt`, and an address where it has nothing.
 const FW_CFG: u64 = 0x0902_0000;
 const NOTHING: u64 = 0x0b00_0000;
+/// Its console.
+const UART: u64 = 0x0900_0000;
 
 /// What to write where.
 pub struct Plant {
@@ -46,11 +50,22 @@ pub struct Site<'a> {
     vectors: u64,
     text: u64,
     inner: u64,
+    /// First page of the inner domain's text, the gate page, the page that stays, and in it the
+    /// entry of CPUs that arrive.
+    inner_text: u64,
+    gate: u64,
+    stay: u64,
+    arrival_entry: u64,
+    /// A block of the linear map whose first page is zero, and its entry.
+    block_of_zeros: u64,
+    block_entry: u64,
     /// Invalid entries of a kernel and of a user table of level 3.
     kernel_entry: u64,
     user_entry: u64,
     user_root: u64,
     user_child: u64,
+    /// The word in which the root of the process's ASID is written down.
+    tree: u64,
     ordinary: u64,
 }
 
@@ -96,7 +111,41 @@ impl<'a> Site<'a> {
             .filter(|it| it.space == Space::User(user_root) && it.attributes().writable())
             .map(|it| it.pa)
             .collect();
+        let inner_page = |va: u64| {
+            let leaf = translate(memory, root, va, true).context("no inner domain")?;
+            anyhow::Ok(leaf.pa + (va - leaf.va))
+        };
+        let mut blocks = walks.leaves.iter().filter(|it| {
+            it.space == Space::Kernel
+                && it.va >> 39 == UPPER >> 39
+                && it.level == 2
+                && it.attributes().writable()
+                && memory
+                    .page(it.pa)
+                    .is_some_and(|it| it.iter().all(|word| *word == 0))
+        });
+        let zeros = blocks
+            .next()
+            .context("no block of memory begins with zeros")?;
+        let table = walks
+            .tables
+            .iter()
+            .find(|(_, it)| it.level == 2 && it.va == zeros.va & !((1 << 30) - 1))
+            .context("the linear map has no table")?;
+        let facts = &snapshot.facts;
+        let mut trees = facts.user_trees.iter();
+        let (asid, _) = trees
+            .find(|(_, root)| **root == user_root)
+            .context("a process has no tree")?;
         Ok(Self {
+            inner_text: inner_page(TEXT_WINDOW)?,
+            gate: inner_page(GATE)?,
+            stay: facts.stay.start,
+            arrival_entry: facts.loaded
+                + facts.image.stay.arrival.start
+                + offset_of!(Arrival, entry) as u64,
+            block_of_zeros: zeros.pa,
+            block_entry: table.0 + 8 * (zeros.va >> 21 & 511),
             memory,
             root,
             block: linux.to_physical(linux.table_block),
@@ -113,6 +162,7 @@ impl<'a> Site<'a> {
             user_entry: free(Space::User(user_root), 0)?,
             user_root,
             user_child: user_child.context("a user root is empty")?,
+            tree: (facts.user_tree_table.start + u64::from(*asid) * 4) & !7,
             ordinary: *pages.first().context("a process has no page of its own")?,
         })
     }
@@ -146,6 +196,13 @@ pub fn all(site: &Site<'_>) -> Vec<Plant> {
     let instruction = |word: u32| u64::from(word) | 0xd503_201f << 32;
     let text = site.text & !(PAGE_SIZE - 1);
     let own = USER | NON_GLOBAL;
+    let other = |at: u64| (at, site.memory.word(at).unwrap_or(0) ^ 1 << 40);
+    let changed = |what, at| Plant {
+        invariant: "I16",
+        what,
+        words: vec![other(at)],
+    };
+    let block_leaf = site.memory.word(site.block_entry).unwrap_or(0);
     vec![
         plant(
             "I1",
@@ -155,14 +212,20 @@ pub fn all(site: &Site<'_>) -> Vec<Plant> {
         ),
         user(
             "I2",
-            "a table, writable for its process",
-            site.user_root | DATA | own,
+            "a kernel table, writable for a process",
+            (site.kernel_entry & !(PAGE_SIZE - 1)) | DATA | own,
         ),
+        user(
+            "I3",
+            "a table of a tree, for its process",
+            site.user_root | DATA | own | READ_ONLY,
+        ),
+        plant("I6", "a root that is no ASID's", site.tree, 0),
         kernel("I2", "the root, writable", site.root | DATA),
         user(
             "I2",
             "a table with DBM",
-            site.user_root | DATA | own | READ_ONLY | 1 << 51,
+            (site.kernel_entry & !(PAGE_SIZE - 1)) | DATA | own | READ_ONLY | 1 << 51,
         ),
         kernel(
             "I3",
@@ -219,5 +282,18 @@ pub fn all(site: &Site<'_>) -> Vec<Plant> {
         ),
         kernel("I15", "a withheld device", FW_CFG | DATA | DEVICE),
         user("I15", "no device at all", NOTHING | DATA | own | DEVICE),
+        user("I15", "a device in a process", UART | DATA | own | DEVICE),
+        Plant {
+            invariant: "I1",
+            what: "a table of a user in a block that is read-only and no pool",
+            words: vec![
+                (site.block_entry, block_leaf | READ_ONLY),
+                (site.user_root + 8 * 201, site.block_of_zeros | 3),
+            ],
+        },
+        changed("the inner domain's text", site.inner_text + 0x100),
+        changed("the gate page", site.gate + 0x700),
+        changed("the page where CPUs arrive", site.stay + 0x40),
+        changed("where CPUs that arrive go on", site.arrival_entry),
     ]
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use donjon_abi::trace::{BUFFERED, BYTES, SYMBOL, WORDS};
 use donjon_tests::trace::oracle::Words;
 
 use crate::audit::snapshot::Snapshot;
-use crate::audit::{self, Subject, linux, of_stopped, roots, walk};
+use crate::audit::{self, Subject, linux, of_stopped, walk};
 use crate::qemu::{Live, monitor};
 
 /// How often the machine is stopped again because a CPU was inside the inner domain.
@@ -24,7 +25,7 @@ pub struct Look {
     snapshot: Snapshot,
     /// The kernel's root.
     pub root: u64,
-    /// User roots that are loaded or that the pools hold.
+    /// Roots of users.
     pub roots: Vec<u64>,
     /// Steps that were recorded before.
     pub position: usize,
@@ -71,9 +72,8 @@ impl Look {
             .to_physical(snapshot.facts.linux.reserved_root);
         let mut loaded: BTreeSet<u64> = snapshot.running().map(|it| it.user_root()).collect();
         loaded.remove(&empty);
-        let pools = &snapshot.facts.table_pools;
-        let mut roots = roots::dormant(&*snapshot.memory, pools, &loaded);
-        roots.extend(loaded);
+        loaded.extend(snapshot.facts.user_trees.values());
+        let roots = loaded.into_iter().collect();
         Ok(Self {
             root,
             roots,
@@ -81,6 +81,11 @@ impl Look {
             waiting,
             snapshot,
         })
+    }
+
+    /// What the tables of users are made of.
+    pub fn arena(&self) -> Range<u64> {
+        self.snapshot.facts.user_arena.clone()
     }
 
     /// What the CPUs have in TTBR0_EL1: root and ASID, none for the root that maps nothing.

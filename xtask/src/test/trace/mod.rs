@@ -16,7 +16,8 @@ use record::{Load, Recorded};
 
 /// Fewer steps than this would show little.
 const LEAST: usize = 10_000;
-/// What makes Linux change tables in many ways, until they need more memory, and give it back.
+/// What makes Linux change tables in many ways. A block that joins the pool and leaves it comes from
+/// the hostile module.
 const AREAS: &str = "fork threads mremap mremap-tables mprotect mprotect-faults sparse-tables swap swap-pressure modules";
 /// Machines, and whether they have few ASIDs.
 const MACHINES: [(Switch, &str, u32, bool); 2] = [
@@ -28,17 +29,25 @@ const MACHINES: [(Switch, &str, u32, bool); 2] = [
 ///
 /// Invalidations of blocks are missing here: those of this load are for Linux's comfort, behind a
 /// block that became writable again.
-const NEEDED: [(Kind, Rule); 5] = [
+const NEEDED: [(Kind, Rule); 7] = [
     (Kind::StoreBarrier, Rule::Unordered),
     (Kind::Barrier, Rule::Incomplete),
     (Kind::InvalidateLeaf, Rule::NotInvalidated),
+    (Kind::InvalidatePage, Rule::NotInvalidated),
+    (Kind::InvalidatePage, Rule::LeftHeld),
     (Kind::InvalidateAsid, Rule::TableHeld),
     (Kind::InvalidateAll, Rule::WritableHeld),
 ];
 /// One step of as many is taken out, if it is a store, to show that stores cannot be missing.
 const GAP: usize = 1000;
 
-/// A test for each machine, and one over rules that lack an invalidation.
+/// Rules that lack something, and what must be reported of them.
+const CONTROLS: [(&str, &[&str], Rule); 2] = [
+    ("weaken-flush", &["weaken-flush"], Rule::WritableHeld),
+    ("weaken-withdraw", &["weaken-withdraw"], Rule::StillMapped),
+];
+
+/// A test for each machine, and for rules that lack something.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests = Vec::new();
     for (switch, cpu, cpus, few_asids) in MACHINES {
@@ -61,20 +70,25 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             Ok(())
         }));
     }
-    let host = host.clone();
-    tests.push(Test::beside("trace:control:weaken-flush", move || {
-        let load = Load {
-            switch: Switch::Asid,
-            cpu: "cortex-a57",
-            cpus: 2,
-            weakened: &["weaken-flush"],
-            areas: "fork sparse-tables",
-            few_asids: false,
-        };
-        let recorded = Recorded::new(&host, &load)?;
-        let oracle = recorded.judged(|_, _| true)?;
-        reports(&oracle, Rule::WritableHeld, "the rules without this")
-    }));
+    for (feature, weakened, rule) in CONTROLS {
+        let host = host.clone();
+        tests.push(Test::beside(
+            &format!("trace:control:{feature}"),
+            move || {
+                let load = Load {
+                    switch: Switch::Asid,
+                    cpu: "cortex-a57",
+                    cpus: 2,
+                    weakened,
+                    areas: "fork",
+                    few_asids: false,
+                };
+                let recorded = Recorded::new(&host, &load)?;
+                let oracle = recorded.judged(|_, _| true)?;
+                reports(&oracle, rule, "the rules without this")
+            },
+        ));
+    }
     tests
 }
 
@@ -92,7 +106,9 @@ fn is_sound(recorded: &Recorded) -> Result<()> {
         tally.made,
         tally.dropped,
         tally.links,
-        tally.moves,
+        tally.again,
+        tally.filled,
+        tally.trees,
         tally.asids,
         tally.blocks,
     ];

@@ -7,15 +7,15 @@ use anyhow::{Context, Result, ensure};
 use donjon_tests::trace::{Event, Oracle};
 
 use super::look::{Look, recorder};
+use crate::attack;
 use crate::audit::Subject;
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
 use crate::disk;
-use crate::kernel::Variant;
 use crate::machine::Machine;
 use crate::qemu;
+use crate::run::prepare;
 use crate::test::asids;
-use crate::test::boots::built;
 use crate::test::scratch::Scratch;
 
 const TIMEOUT: Duration = Duration::from_secs(400);
@@ -24,6 +24,9 @@ const MEMORY: &str = "320M";
 const DISK_MEBIBYTES: u32 = 384;
 const START: &str = "trace: start";
 const END: &str = "trace: end";
+/// A block that a process has a page of becomes a pool, and ordinary memory again.
+const POOL: &str = "\
+cd /sys/module/donjon_attack/parameters && echo U4/tables >run && echo 1 >undo; dmesg | grep attack";
 
 /// What runs while steps are recorded.
 pub struct Load {
@@ -62,7 +65,8 @@ impl Recorded {
             switch: load.switch,
             weakened: features.map(|it| (*it).to_owned()).collect(),
         };
-        let mut parts = built(host, machine, &variant, Variant::of(load.switch))?;
+        let mut parts = prepare(host, machine, &variant)?;
+        attack::arm(&mut parts)?;
         let subject = Subject::of(&parts)?;
         let inner = &parts.bare.as_ref().context("no inner domain")?.inner;
         let recorder = recorder(inner)?;
@@ -76,7 +80,9 @@ impl Recorded {
         let areas = load.areas;
         let script = format!(
             "grep weakened: /sys/kernel/security/donjon/status; \
-             echo {START}; sleep 2; donjon-load {areas}; status=$?; echo {END}; sleep 3; exit $status"
+             insmod /lib/modules/donjon_attack.ko || exit 3; \
+             echo {START}; sleep 2; donjon-load {areas}; status=$?; {POOL}; echo {END}; sleep 3; \
+             exit $status"
         );
         let mut text = Vec::new();
         let mut looks = Vec::new();
@@ -96,6 +102,10 @@ impl Recorded {
             }
         })?;
         let said = String::from_utf8_lossy(&text);
+        ensure!(
+            said.contains("attack U4/tables: ") && !said.contains("UNTRIED"),
+            "no block became a pool:\n{said}"
+        );
         ensure!(status == 0, "the load failed:\n{said}");
         ensure!(
             said.contains("weakened: 0x") && !said.contains("weakened: 0x0"),
@@ -118,7 +128,7 @@ impl Recorded {
     /// Lets the oracle look at the steps that `keeps` keeps, by number; before the first moment
     /// it sees all of them.
     pub fn judged(&self, keeps: impl Fn(usize, &Event) -> bool) -> Result<Oracle<'_>> {
-        let mut oracle = Oracle::default();
+        let mut oracle = Oracle::new(self.start.arena());
         let (before, after) = self.events.split_at(self.start.position);
         before.iter().for_each(|it| oracle.step(*it));
         for (cpu, loaded) in self.start.loaded() {

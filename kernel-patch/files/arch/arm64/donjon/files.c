@@ -83,6 +83,10 @@ static int status_show(struct seq_file *file, void *unused)
 	seq_putc(file, '\n');
 	seq_printf(file, "tlbi_pages: %lu\n",
 		   donjon_information(DONJON_INFO_TLBI_PAGES));
+	seq_printf(file, "waits: %lu domain, %lu trees, %lu arena\n",
+		   donjon_information(DONJON_INFO_WAITS_DOMAIN),
+		   donjon_information(DONJON_INFO_WAITS_TREES),
+		   donjon_information(DONJON_INFO_WAITS_ARENA));
 	seq_printf(file, "weakened: %#lx\n",
 		   donjon_information(DONJON_INFO_WEAKENED));
 	seq_printf(file, "calls: %lu\n", donjon_total(DONJON_COUNTER_CALLS));

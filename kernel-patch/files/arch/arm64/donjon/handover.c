@@ -18,6 +18,7 @@
 
 #include <asm/donjon.h>
 #include <asm/donjon_tables.h>
+#include <asm/mmu_context.h>
 #include <asm/sections.h>
 #include <asm/vectors.h>
 
@@ -32,8 +33,6 @@ struct donjon_handover {
 	u64 rodata_start;
 	u64 rodata_end;
 	u64 vectors;
-	u64 root_count;
-	u64 roots[DONJON_HANDOVER_ROOTS];
 };
 
 static_assert(sizeof(struct donjon_handover) <= PAGE_SIZE);
@@ -44,16 +43,18 @@ struct work {
 	struct donjon_result check;	/* of a CPU whose registers are wrong */
 	int bad_cpu;
 	atomic_t arrived;
+	atomic_t checked;
+	u64 unchecked;			/* CPUs, by the inner domain's count */
 	bool done;
 };
 
-/* Nobody else runs, so no root comes or goes. */
-static struct donjon_result hand_over(struct donjon_handover *args)
+/* What this CPU had until now is a root of this kernel's. */
+static void load_users_tables(void)
 {
-	args->root_count = donjon_collect_roots(args->roots, DONJON_HANDOVER_ROOTS);
-	if (args->root_count > DONJON_HANDOVER_ROOTS)
-		return (struct donjon_result){ .status = DONJON_ERR_INVALID_ARGUMENT };
-	return __donjon_call(DONJON_FN_HANDOVER, __pa(args), 0, 0, 0, 0, 0);
+	struct mm_struct *mm = current->active_mm;
+
+	if (mm != &init_mm)
+		cpu_switch_mm(mm->pgd, mm);
 }
 
 /* On all CPUs, interrupts off. The first to come does it for all. */
@@ -63,12 +64,13 @@ static int on_each_cpu_stopped(void *data)
 	struct donjon_result result;
 
 	if (atomic_inc_return(&work->arrived) == 1) {
-		work->result = hand_over(work->args);
+		work->result = __donjon_call(DONJON_FN_HANDOVER, __pa(work->args),
+					     0, 0, 0, 0, 0);
 		if (!work->result.status) {
 			donjon_live = true;
 			donjon_pool_handed_over();
 		}
-		/* The result is there before anybody looks at it */
+		/* The result is there before another CPU looks at it */
 		smp_store_release(&work->done, true);
 	} else {
 		/* Pairs with the release above */
@@ -79,8 +81,16 @@ static int on_each_cpu_stopped(void *data)
 		return 0;
 
 	result = __donjon_call(DONJON_FN_HANDOVER, 0, 0, 0, 0, 0, 0);
+	load_users_tables();
 	if (result.status && cmpxchg(&work->bad_cpu, -1, smp_processor_id()) == -1)
 		work->check = result;
+	/*
+	 * The last to come asks again: by then each CPU that is online was
+	 * compared. One that arrived and never came online was not.
+	 */
+	if (atomic_inc_return(&work->checked) == num_online_cpus())
+		work->unchecked = __donjon_call(DONJON_FN_HANDOVER, 0, 0, 0, 0,
+						0, 0).value;
 	return 0;
 }
 
@@ -115,6 +125,9 @@ void donjon_handover(void)
 	if (work.bad_cpu >= 0)
 		panic("donjon: registers of CPU %d refused: %s (error %ld)\n",
 		      work.bad_cpu, donjon_reason(work.check), work.check.status);
+	if (work.unchecked)
+		panic("donjon: CPUs %#llx run, are not online and were not compared; leave them off with maxcpus= or nr_cpus=\n",
+		      work.unchecked);
 	free_page((unsigned long)work.args);
 	pr_info("hand-over done on %u CPUs\n", atomic_read(&work.arrived));
 }

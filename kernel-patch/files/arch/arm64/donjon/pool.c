@@ -16,7 +16,7 @@
 #include "tables.h"
 
 struct pool donjon_pool = {
-	.lock = __SPIN_LOCK_UNLOCKED(donjon_pool.lock),
+	.lock = __RAW_SPIN_LOCK_UNLOCKED(donjon_pool.lock),
 };
 
 static bool pool_ready;
@@ -76,7 +76,7 @@ static struct page *try_alloc(enum donjon_class class)
 	unsigned long flags;
 	struct page *page;
 
-	spin_lock_irqsave(&donjon_pool.lock, flags);
+	raw_spin_lock_irqsave(&donjon_pool.lock, flags);
 	donjon_pool_fill();
 	page = choose(class);
 	if (page) {
@@ -88,7 +88,7 @@ static struct page *try_alloc(enum donjon_class class)
 		else
 			clear_page(page_address(page));
 	}
-	spin_unlock_irqrestore(&donjon_pool.lock, flags);
+	raw_spin_unlock_irqrestore(&donjon_pool.lock, flags);
 	return page;
 }
 
@@ -99,17 +99,16 @@ struct ptdesc *donjon_pool_alloc(gfp_t gfp, enum donjon_class class)
 	unsigned long flags;
 
 	while (!page && gfpflags_allow_blocking(gfp)) {
-		if (!donjon_pool_grow(gfp) &&
-		    (class >= DONJON_KERNEL_1 || !donjon_pool_relieve(gfp)))
+		if (!donjon_pool_grow(gfp))
 			break;
 		page = try_alloc(class);
 	}
 	if (page)
 		return page_ptdesc(page);
 
-	spin_lock_irqsave(&donjon_pool.lock, flags);
+	raw_spin_lock_irqsave(&donjon_pool.lock, flags);
 	donjon_pool.stats.exhausted++;
-	spin_unlock_irqrestore(&donjon_pool.lock, flags);
+	raw_spin_unlock_irqrestore(&donjon_pool.lock, flags);
 	return NULL;
 }
 
@@ -121,23 +120,15 @@ noinstr void donjon_pool_linked(u64 descriptor)
 			~POOL_UNLINKED;
 }
 
-/* Clear frames that are no tables any more. False: keep off that one. */
-static bool release(phys_addr_t argument, unsigned int count,
-		    unsigned int *done)
+/* Clear a frame that is no table any more. False: keep off it. */
+static bool release(phys_addr_t frame)
 {
 	struct donjon_result result;
 
-	result = __donjon_call(DONJON_FN_TABLE_RELEASE, argument, count,
-			       0, 0, 0, 0);
-	if (likely(!result.status)) {
-		/* Not all of them, when that takes long */
-		*done = result.value;
+	result = __donjon_call(DONJON_FN_TABLE_RELEASE, frame, 0, 0, 0, 0, 0);
+	if (likely(!result.status))
 		return true;
-	}
-	*done = result.status == DONJON_ERR_REFUSED ?
-		min(lower_32_bits(result.value), max(count, 1U) - 1) : 0;
-	donjon_table_refused("unlinked tables in", argument, *done, result,
-			     _RET_IP_);
+	donjon_table_refused("unlinked table", frame, 0, result, _RET_IP_);
 	return false;
 }
 
@@ -145,67 +136,31 @@ static void put_back(struct page *page)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&donjon_pool.lock, flags);
+	raw_spin_lock_irqsave(&donjon_pool.lock, flags);
 	donjon_pool_put(page, page->index & POOL_CLASS_MASK);
-	spin_unlock_irqrestore(&donjon_pool.lock, flags);
+	raw_spin_unlock_irqrestore(&donjon_pool.lock, flags);
 }
 
 static void lose(void)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&donjon_pool.lock, flags);
+	raw_spin_lock_irqsave(&donjon_pool.lock, flags);
 	donjon_pool.stats.lost++;
-	spin_unlock_irqrestore(&donjon_pool.lock, flags);
+	raw_spin_unlock_irqrestore(&donjon_pool.lock, flags);
 }
 
 /* Take a table back, in any context. False if the pool never gave it out. */
 bool donjon_pool_free(struct page *page)
 {
-	unsigned int done;
-
 	if (!donjon_block_has(page))
 		return false;
-	/* The entry that referred to it may still be in the queue */
-	donjon_lazy_flush();
 	if (donjon_live && !(page->index & POOL_UNLINKED) &&
-	    !release(page_to_phys(page), 0, &done))
+	    !release(page_to_phys(page)))
 		lose();
 	else
 		put_back(page);
 	return true;
-}
-
-/*
- * Take back many. The array of their struct pages becomes the list for the
- * inner domain: it is within one page and dead afterwards.
- */
-void donjon_pool_free_tables(void **tables, unsigned int count)
-{
-	u64 *frames = (u64 *)tables;
-	unsigned int i, start, part, done;
-
-	if (!donjon_live) {
-		for (i = 0; i < count; i++)
-			if (!donjon_pool_free(tables[i]))
-				__free_page(tables[i]);
-		return;
-	}
-	donjon_lazy_flush();
-	for (i = 0; i < count; i++)
-		frames[i] = page_to_phys((struct page *)tables[i]);
-	for (start = 0; start < count; start += done) {
-		part = min_t(unsigned int, count - start, DONJON_RELEASE_MAX);
-		if (!release(__pa(frames + start), part, &done)) {
-			for (i = start; i < start + done; i++)
-				put_back(phys_to_page(frames[i]));
-			lose();
-			done++;
-			continue;
-		}
-		for (i = start; i < start + done; i++)
-			put_back(phys_to_page(frames[i]));
-	}
 }
 
 struct donjon_pool_stats donjon_pool_stats(void)
@@ -213,8 +168,8 @@ struct donjon_pool_stats donjon_pool_stats(void)
 	struct donjon_pool_stats stats;
 	unsigned long flags;
 
-	spin_lock_irqsave(&donjon_pool.lock, flags);
+	raw_spin_lock_irqsave(&donjon_pool.lock, flags);
 	stats = donjon_pool.stats;
-	spin_unlock_irqrestore(&donjon_pool.lock, flags);
+	raw_spin_unlock_irqrestore(&donjon_pool.lock, flags);
 	return stats;
 }

@@ -25,7 +25,7 @@
 #define POOL_UNLINKED		BIT(9)	/* never in a table since it was free */
 
 struct pool {
-	spinlock_t lock;	/* of lists, roots, stats and page->index */
+	raw_spinlock_t lock;	/* of lists, stats and page->index */
 	struct list_head lists[POOL_LISTS];
 	struct donjon_pool_stats stats;
 };
@@ -39,7 +39,6 @@ void donjon_pool_take(struct page *page);
 
 /* Blocks besides the reserved ones. */
 bool donjon_pool_grow(gfp_t gfp);
-bool donjon_pool_relieve(gfp_t gfp);
 void donjon_block_count(struct page *page, int frames);
 bool donjon_block_has(struct page *page);
 

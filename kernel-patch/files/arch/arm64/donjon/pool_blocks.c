@@ -5,12 +5,15 @@
  */
 #define pr_fmt(fmt) "donjon: " fmt
 
+#include <linux/bitmap.h>
+#include <linux/export.h>
 #include <linux/gfp.h>
 #include <linux/init.h>
 #include <linux/memblock.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
+#include <linux/semaphore.h>
 #include <linux/shrinker.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -46,7 +49,13 @@ struct pool_block {
 
 /* By number of the block; the reserved ones are not in it. */
 static DEFINE_XARRAY(blocks);
-/* Held by whoever changes the set of blocks. */
+/* The same with the reserved ones, for stores to entries. */
+static DECLARE_BITMAP(tables, BIT_ULL(39) / POOL_BLOCK_SIZE);
+/*
+ * Held while the set of blocks changes. Nothing is allocated under it:
+ * reclaim may wait for a task that waits for this mutex, as a file system does
+ * for a transaction of its own.
+ */
 static DEFINE_MUTEX(blocks_mutex);
 /* No use in asking the inner domain again before. */
 static unsigned long refused_until;
@@ -68,6 +77,8 @@ void __init donjon_pool_reserve(void)
 	size = clamp_t(phys_addr_t, round_up(size, POOL_BLOCK_SIZE), POOL_LEAST,
 		       POOL_MOST);
 	set_aside(&donjon_table_pool_start, &donjon_table_pool_end, size);
+	bitmap_set(tables, donjon_table_pool_start / POOL_BLOCK_SIZE,
+		   size / POOL_BLOCK_SIZE);
 	set_aside(&donjon_text_pool_start, &donjon_text_pool_end, size);
 	pr_info("table pool %pa-%pa, text pool %pa-%pa\n",
 		&donjon_table_pool_start, &donjon_table_pool_end,
@@ -81,9 +92,16 @@ static unsigned long block_number(struct page *page)
 
 bool donjon_block_has(struct page *page)
 {
-	return donjon_pool_reserved(page_to_phys(page)) ||
-	       xa_load(&blocks, block_number(page));
+	return test_bit(block_number(page), tables);
 }
+
+bool donjon_is_table(const void *entry)
+{
+	return __is_lm_address((unsigned long)entry) &&
+	       test_bit(__lm_to_phys((unsigned long)entry) / POOL_BLOCK_SIZE,
+			tables);
+}
+EXPORT_SYMBOL_GPL(donjon_is_table);
 
 void donjon_block_count(struct page *page, int frames)
 {
@@ -113,7 +131,7 @@ static bool hand_in(struct page *first)
 	/* Another block would fare no better */
 	if (result.status == DONJON_ERR_NO_MEMORY ||
 	    result.value == DONJON_REASON_NO_ROOM)
-		refused_until = jiffies + HZ;
+		WRITE_ONCE(refused_until, jiffies + HZ);
 	result.value <<= 32;
 	donjon_table_refused("block for the pool", page_to_phys(first), 0,
 			     result, _RET_IP_);
@@ -143,32 +161,60 @@ static struct page *find_block(gfp_t gfp)
 	return first;
 }
 
-static bool add(struct page *first)
+static void enter(struct page *first)
 {
-	struct pool_block *block = kzalloc(sizeof(*block), GFP_KERNEL);
 	unsigned int i;
 
-	if (!block)
-		return false;
-	block->first = first;
-	if (xa_err(xa_store(&blocks, block_number(first), block, GFP_KERNEL)))
-		goto free_block;
-	if (!hand_in(first))
-		goto erase;
-
-	spin_lock_irq(&donjon_pool.lock);
+	raw_spin_lock_irq(&donjon_pool.lock);
 	for (i = 0; i < POOL_BLOCK_FRAMES; i++)
 		donjon_pool_put(first + i, POOL_UNUSED);
 	donjon_pool.stats.frames += POOL_BLOCK_FRAMES;
 	donjon_pool.stats.blocks_added++;
-	spin_unlock_irq(&donjon_pool.lock);
-	return true;
+	raw_spin_unlock_irq(&donjon_pool.lock);
+}
 
-erase:
-	xa_erase(&blocks, block_number(first));
-free_block:
-	kfree(block);
-	return false;
+enum added {
+	ADDED,
+	/* Another task has added one, so the block is not wanted */
+	NOT_WANTED,
+	REFUSED,
+};
+
+/* The number of the block is reserved in the array, so the store needs nothing. */
+static enum added add_locked(struct pool_block *block)
+{
+	unsigned long number = block_number(block->first);
+
+	if (READ_ONCE(donjon_pool.stats.free))
+		return NOT_WANTED;
+	xa_store(&blocks, number, block, GFP_NOWAIT);
+	if (hand_in(block->first)) {
+		set_bit(number, tables);
+		enter(block->first);
+		return ADDED;
+	}
+	xa_erase(&blocks, number);
+	return REFUSED;
+}
+
+static enum added add(struct page *first, gfp_t gfp)
+{
+	struct pool_block *block = kzalloc(sizeof(*block), gfp);
+	enum added added = REFUSED;
+
+	if (!block)
+		return REFUSED;
+	block->first = first;
+	if (!xa_reserve(&blocks, block_number(first), gfp)) {
+		mutex_lock(&blocks_mutex);
+		added = add_locked(block);
+		mutex_unlock(&blocks_mutex);
+		if (added == NOT_WANTED)
+			xa_release(&blocks, block_number(first));
+	}
+	if (added != ADDED)
+		kfree(block);
+	return added;
 }
 
 static bool may_grow(void)
@@ -176,34 +222,51 @@ static bool may_grow(void)
 	/* The hand-over names the reserved blocks only */
 	if (!donjon_live && donjon_present())
 		return false;
-	return !time_before(jiffies, refused_until);
+	return !time_before(jiffies, READ_ONCE(refused_until));
 }
 
-/* One block more, or somebody else was quicker. */
+/*
+ * One task looks for a block at a time, or many would hold one each. It may be
+ * in reclaim, which may wait for a task that waits here: so a task waits no
+ * longer than this, and then goes on beside it.
+ */
+static DEFINE_SEMAPHORE(growing, 1);
+#define GROWING_TIME	HZ
+
+/* One block more, or another task has brought one meanwhile. */
 bool donjon_pool_grow(gfp_t gfp)
 {
 	struct page *refused[POOL_TRIES];
+	bool alone, grown;
 	unsigned int count = 0;
 	struct page *first;
-	bool grown;
 
-	mutex_lock(&blocks_mutex);
+	alone = !down_timeout(&growing, GROWING_TIME);
 	grown = READ_ONCE(donjon_pool.stats.free);
 	while (!grown && may_grow() && count < ARRAY_SIZE(refused)) {
 		first = find_block(gfp);
 		if (!first)
 			break;
-		grown = add(first);
-		if (!grown)
+		switch (add(first, gfp & GFP_KERNEL)) {
+		case REFUSED:
 			refused[count++] = first;
+			break;
+		case NOT_WANTED:
+			free_block(first);
+			fallthrough;
+		case ADDED:
+			grown = true;
+			break;
+		}
 	}
 	if (count == ARRAY_SIZE(refused))
-		refused_until = jiffies + HZ;
+		WRITE_ONCE(refused_until, jiffies + HZ);
 	/* Not before: it would be the first to be offered again */
 	while (count)
 		free_block(refused[--count]);
-	mutex_unlock(&blocks_mutex);
-	return grown;
+	if (alone)
+		up(&growing);
+	return grown || READ_ONCE(donjon_pool.stats.free);
 }
 
 /* Take a block that is entirely free off the lists. */
@@ -212,7 +275,7 @@ static bool unlist(struct pool_block *block)
 	bool whole;
 	unsigned int i;
 
-	spin_lock_irq(&donjon_pool.lock);
+	raw_spin_lock_irq(&donjon_pool.lock);
 	whole = block->free == POOL_BLOCK_FRAMES &&
 		donjon_pool.stats.free >= POOL_BLOCK_FRAMES + POOL_KEEP;
 	if (whole) {
@@ -220,7 +283,7 @@ static bool unlist(struct pool_block *block)
 			donjon_pool_take(block->first + i);
 		donjon_pool.stats.frames -= POOL_BLOCK_FRAMES;
 	}
-	spin_unlock_irq(&donjon_pool.lock);
+	raw_spin_unlock_irq(&donjon_pool.lock);
 	return whole;
 }
 
@@ -228,12 +291,12 @@ static void relist(struct pool_block *block)
 {
 	unsigned int i;
 
-	spin_lock_irq(&donjon_pool.lock);
+	raw_spin_lock_irq(&donjon_pool.lock);
 	for (i = 0; i < POOL_BLOCK_FRAMES; i++)
 		donjon_pool_put(block->first + i,
 				block->first[i].index & POOL_CLASS_MASK);
 	donjon_pool.stats.frames += POOL_BLOCK_FRAMES;
-	spin_unlock_irq(&donjon_pool.lock);
+	raw_spin_unlock_irq(&donjon_pool.lock);
 }
 
 static bool give_back(struct pool_block *block)
@@ -255,6 +318,7 @@ static bool give_back(struct pool_block *block)
 		return false;
 	}
 	donjon_pool.stats.blocks_removed++;
+	clear_bit(block_number(block->first), tables);
 	xa_erase(&blocks, block_number(block->first));
 	free_block(block->first);
 	kfree(block);
@@ -267,7 +331,7 @@ static unsigned long pool_count(struct shrinker *shrinker,
 	unsigned long frames = 0, number;
 	struct pool_block *block;
 
-	/* Whoever frees a block holds the mutex, and memory is short: no wait */
+	/* A task that frees a block holds the mutex, and memory is short: no wait */
 	if (!mutex_trylock(&blocks_mutex))
 		return 0;
 	xa_for_each(&blocks, number, block)

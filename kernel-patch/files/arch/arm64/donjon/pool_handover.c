@@ -42,10 +42,10 @@ void donjon_pool_handed_over(void)
 	unsigned long flags;
 	int i;
 
-	spin_lock_irqsave(&donjon_pool.lock, flags);
+	raw_spin_lock_irqsave(&donjon_pool.lock, flags);
 	/* There may have been no table of Linux's own so far */
 	donjon_pool_fill();
 	for (i = 0; i < PTRS_PER_PGD; i++)
 		take_table(pgd_val(READ_ONCE(swapper_pg_dir[i])), 1);
-	spin_unlock_irqrestore(&donjon_pool.lock, flags);
+	raw_spin_unlock_irqrestore(&donjon_pool.lock, flags);
 }

@@ -9,23 +9,30 @@
 #include <linux/bug.h>
 #include <linux/delay.h>
 #include <linux/init.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/panic.h>
 #include <linux/printk.h>
+#include <linux/sched/clock.h>
+#include <linux/smp.h>
+#include <linux/time64.h>
 
 #include <asm/barrier.h>
 #include <asm/donjon.h>
 #include <asm/donjon_registers.h>
+#include <asm/donjon_tables.h>
 #include <asm/pgtable.h>
 
-/* A CPU that has to make one more call takes less, even where a host slows it down */
-#define PATIENCE_US	(5 * USEC_PER_SEC)
+/* The pause between two calls grows up to this: each that is refused is recorded */
+#define MOST_PAUSE_US	100UL
+/* Longer than a CPU that runs takes, so it is worth a word */
+#define PATIENCE_NS	(5 * NSEC_PER_SEC)
 
 static noinline void __init plain_switch_root(phys_addr_t root, unsigned long asid)
 {
 	if (!root)
 		root = __pa_symbol(reserved_pg_dir);
-	write_sysreg(phys_to_ttbr(root) | FIELD_PREP(TTBR_ASID_MASK, asid),
+	write_sysreg(phys_to_ttbr(root) | FIELD_PREP(TTBR_ASID_MASK, (u16)asid),
 		     ttbr0_el1);
 	isb();
 }
@@ -47,13 +54,21 @@ bool __ref donjon_keeps_init(void)
 
 static struct donjon_result call_switch_root(phys_addr_t root, unsigned long asid)
 {
-	return __donjon_call(DONJON_FN_SWITCH_ROOT, root, asid, 0, 0, 0, 0);
+	/* Before the hand-over the root itself is loaded */
+	return __donjon_call2(DONJON_FN_SWITCH_ROOT, root ? asid : 0, root);
 }
 
-static bool is_taken(struct donjon_result result)
+/*
+ * Whether the same call may succeed later. The reserved ASIDs are always
+ * refused; another call looks elsewhere for a page for the root.
+ */
+static bool is_taken(struct donjon_result result, unsigned long asid)
 {
-	return result.status == DONJON_ERR_REFUSED &&
-	       result.value == DONJON_REASON_BAD_ASID;
+	if (result.status != DONJON_ERR_REFUSED)
+		return false;
+	return result.value == DONJON_REASON_NO_ROOM ||
+	       (result.value == DONJON_REASON_BAD_ASID &&
+		(u16)asid > DONJON_RESERVED_ASID);
 }
 
 /*
@@ -61,17 +76,23 @@ static bool is_taken(struct donjon_result result)
  * another ASID now and the call that loads it, a roll-over on another CPU may
  * give the old one away, and a process another one. The inner domain refuses
  * that until the first CPU, whose interrupts are off, has made its call. This
- * one waits without a root, so that no two wait for each other.
+ * one waits without a root, so that no two wait for each other. A host may let
+ * the first CPU stand for as long as it likes, so there is no end to it.
  */
 static noinline void wait_for_root(phys_addr_t root, unsigned long asid,
 				   struct donjon_result result)
 {
-	int tries;
+	u64 begun = local_clock();
+	unsigned long pause;
 
 	call_switch_root(0, 0);
-	for (tries = 0; is_taken(result) && tries < PATIENCE_US; tries++) {
-		udelay(1);
+	for (pause = 1; is_taken(result, asid); pause = min(2 * pause, MOST_PAUSE_US)) {
+		udelay(pause);
 		result = call_switch_root(root, asid);
+		/* The scheduler's locks are held */
+		if (local_clock() - begun > PATIENCE_NS)
+			printk_deferred_once(pr_fmt("CPU%u waits for another CPU's ASID\n"),
+					     smp_processor_id());
 	}
 	/* To go on would let a task run in another one's memory */
 	if (result.status)
@@ -83,7 +104,7 @@ void __ref donjon_switch_root(phys_addr_t root, unsigned long asid)
 {
 	struct donjon_result result;
 
-	if (!donjon_present()) {
+	if (unlikely(!donjon_live) && !donjon_present()) {
 		plain_switch_root(root, asid);
 		return;
 	}

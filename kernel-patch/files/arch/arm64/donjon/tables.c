@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stores to translation tables, by the inner domain.
+ * Stores to the kernel's translation tables, by the inner domain.
  */
 #define pr_fmt(fmt) "donjon: " fmt
 
@@ -8,6 +8,7 @@
 #include <linux/instrumentation.h>
 #include <linux/mm.h>
 #include <linux/pgtable.h>
+#include <linux/preempt.h>
 #include <linux/printk.h>
 
 #include <asm/donjon.h>
@@ -33,15 +34,6 @@ void donjon_table_refused(const char *what, u64 address, u64 value,
 			   donjon_reason(result), (void *)caller);
 }
 
-/*
- * Descriptors are also made up in variables, on stacks in the vmalloc range.
- * Tables are in the linear map; nothing else there holds descriptors.
- */
-static __always_inline bool is_table(const u64 *entry)
-{
-	return __is_lm_address((unsigned long)entry);
-}
-
 /* Replace one entry, at once; returns what was there. */
 static noinstr u64 replace(u64 *entry, phys_addr_t pa, u64 value,
 			   unsigned long caller)
@@ -61,75 +53,66 @@ static noinstr u64 replace(u64 *entry, phys_addr_t pa, u64 value,
 	return old;
 }
 
+/*
+ * Whether the inner domain writes the tables, and until the call ends or the
+ * store is made: the hand-over comes between two tasks, not into one.
+ */
+static __always_inline bool begin_store(void)
+{
+	preempt_disable_notrace();
+	return donjon_live;
+}
+
+static __always_inline void end_store(void)
+{
+	preempt_enable_notrace();
+}
+
 noinstr void donjon_write_entry(u64 *entry, u64 value)
 {
 	phys_addr_t pa = __lm_to_phys((u64)entry);
 
-	if (unlikely(!is_table(entry))) {
+	if (!begin_store())
 		WRITE_ONCE(*entry, value);
-		return;
-	}
-	if (donjon_lazy_append(pa, value))
-		return;
-	if (READ_ONCE(*entry) != value)
+	else if (!donjon_queue_append(pa, value) && READ_ONCE(*entry) != value)
 		replace(entry, pa, value, _RET_IP_);
+	end_store();
 }
 EXPORT_SYMBOL_GPL(donjon_write_entry);
 
 noinstr void donjon_write_table_entry(u64 *entry, u64 value)
 {
-	phys_addr_t pa = __lm_to_phys((u64)entry);
-
-	if (unlikely(!is_table(entry))) {
+	if (!begin_store()) {
 		WRITE_ONCE(*entry, value);
-		return;
+	} else {
+		donjon_pool_linked(value);
+		replace(entry, __lm_to_phys((u64)entry), value, _RET_IP_);
 	}
-	if (!(value & PTE_VALID) && donjon_lazy_append(pa, value))
-		return;
-	__donjon_lazy_flush();
-	donjon_pool_linked(value);
-	replace(entry, pa, value, _RET_IP_);
+	end_store();
 }
 EXPORT_SYMBOL_GPL(donjon_write_table_entry);
 
+/*
+ * No hardware writes tables here and the page table lock is held, so what is
+ * atomic elsewhere is a read and a store.
+ */
 noinstr u64 __donjon_xchg_entry(u64 *entry, u64 value)
 {
 	phys_addr_t pa = __lm_to_phys((u64)entry);
-	u64 old;
+	u64 old = READ_ONCE(*entry);
 
-	if (unlikely(!is_table(entry)))
-		return xchg_relaxed(entry, value);
-
-	donjon_lazy_settle(pa);
-	old = READ_ONCE(*entry);
-	if (old == value || donjon_lazy_append(pa, value))
-		return old;
-	return replace(entry, pa, value, _RET_IP_);
-}
-EXPORT_SYMBOL_GPL(__donjon_xchg_entry);
-
-noinstr u64 __donjon_cmpxchg_entry(u64 *entry, u64 old, u64 value)
-{
-	phys_addr_t pa = __lm_to_phys((u64)entry);
-	u64 now;
-
-	if (unlikely(!is_table(entry)))
-		return cmpxchg_relaxed(entry, old, value);
-
-	donjon_lazy_settle(pa);
-	now = READ_ONCE(*entry);
-	if (now != old || now == value)
-		return now;
-	if (!donjon_lazy_append(pa, value))
-		replace(entry, pa, value, _RET_IP_);
+	if (!begin_store())
+		old = xchg_relaxed(entry, value);
+	else if (old != value && !donjon_queue_append(pa, value))
+		old = replace(entry, pa, value, _RET_IP_);
+	end_store();
 	return old;
 }
-EXPORT_SYMBOL_GPL(__donjon_cmpxchg_entry);
+EXPORT_SYMBOL_GPL(__donjon_xchg_entry);
 
 /* The kernel's root: the inner domain writes both halves. */
 noinstr void donjon_write_root_entry(u64 *entry, u64 value)
 {
-	__donjon_lazy_flush();
 	donjon_pool_linked(value);
 	replace(entry, __pa_symbol_nodebug(entry), value, _RET_IP_);
 }

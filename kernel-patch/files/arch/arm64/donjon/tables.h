@@ -11,9 +11,6 @@ void donjon_table_refused(const char *what, u64 address, u64 value,
 			  struct donjon_result result, unsigned long caller);
 
 /* Put a store into this CPU's queue; false if none is open. */
-bool donjon_lazy_append(phys_addr_t entry, u64 value);
-
-/* Before an entry is read: flush if a store to it is in the queue. */
-void donjon_lazy_settle(phys_addr_t entry);
+bool donjon_queue_append(phys_addr_t entry, u64 value);
 
 #endif /* __DONJON_TABLES_H */

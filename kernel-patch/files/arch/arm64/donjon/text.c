@@ -5,19 +5,26 @@
  */
 #define pr_fmt(fmt) "donjon: " fmt
 
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/set_memory.h>
 #include <linux/spinlock.h>
+#include <linux/stop_machine.h>
+#include <linux/time64.h>
 #include <linux/uaccess.h>
 #include <linux/unaligned.h>
 
 #include <asm/donjon.h>
 #include <asm/donjon_text.h>
 #include <asm/insn.h>
+#include <asm/patching.h>
 #include <asm/pgtable.h>
 
 /* The inner domain looks at each instruction, with interrupts off */
@@ -36,18 +43,15 @@ static int errno_of(struct donjon_result result)
 		return -ENOMEM;
 	case DONJON_ERR_BAD_INSTRUCTION:
 		return -ENOEXEC;
+	case DONJON_ERR_BUSY:
+		return -EBUSY;
 	default:
 		return -EPERM;
 	}
 }
 
-static int poke(void *address, unsigned long source, size_t bytes,
-		unsigned long kind)
+static int report(void *address, struct donjon_result result)
 {
-	struct donjon_result result;
-
-	result = __donjon_call(DONJON_FN_TEXT_POKE, (unsigned long)address, source,
-			       bytes, kind, 0, 0);
 	if (result.status == DONJON_ERR_BAD_INSTRUCTION)
 		pr_err_ratelimited("instruction %#010lx at %pS is refused\n",
 				   result.value >> 32, address + (u32)result.value);
@@ -55,6 +59,14 @@ static int poke(void *address, unsigned long source, size_t bytes,
 		pr_err_ratelimited("change of %pS is refused: %s\n", address,
 				   donjon_reason(result));
 	return errno_of(result);
+}
+
+static int poke(void *address, unsigned long source, size_t bytes,
+		unsigned long kind)
+{
+	return report(address,
+		      __donjon_call(DONJON_FN_TEXT_POKE, (unsigned long)address,
+				    source, bytes, kind, 0, 0));
 }
 
 static int poke_copy(void *address, const void *source, size_t bytes)
@@ -130,6 +142,112 @@ int donjon_fill_text(void *address, u32 instruction, size_t bytes)
 		bytes -= part;
 	}
 	return error;
+}
+
+/* All of one size, 4 or 8 bytes, which lie one behind the other */
+struct stopped_write {
+	void **addresses;
+	const void *values;
+	size_t bytes;
+	int count;
+	atomic_t arrived;
+	bool done;
+};
+
+/*
+ * The inner domain may know of CPUs that Linux has given up and that will never
+ * wait in it. Those that Linux stops come unless the host forgets them.
+ */
+#define STOPPED_NS	(10ULL * NSEC_PER_SEC)
+
+static int __kprobes poke_stopped(const struct stopped_write *write, int index)
+{
+	const void *value = write->values + index * write->bytes;
+	void *address = write->addresses[index];
+	u64 end = local_clock() + STOPPED_NS;
+	struct donjon_result result;
+	unsigned long source;
+
+	if (is_data(address))
+		return copy_to_kernel_nofault(address, value, write->bytes);
+	source = write->bytes == sizeof(u64) ? *(const u64 *)value : *(const u32 *)value;
+	do {
+		result = __donjon_call(DONJON_FN_TEXT_POKE, (unsigned long)address,
+				       source, write->bytes,
+				       DONJON_POKE_VALUE | DONJON_POKE_STOPPED, 0, 0);
+	} while (result.status == DONJON_ERR_BUSY && local_clock() < end);
+	return report(address, result);
+}
+
+/* On each CPU, with interrupts off */
+static int __kprobes write_stopped(void *data)
+{
+	struct stopped_write *write = data;
+	int index, error = 0;
+
+	if (atomic_inc_return(&write->arrived) < num_online_cpus()) {
+		/* Pairs with the release below */
+		while (!smp_load_acquire(&write->done))
+			__donjon_call(DONJON_FN_TEXT_WAIT, 0, 0, 0, 0, 0, 0);
+		return 0;
+	}
+	for (index = 0; index < write->count && !error; index++)
+		error = poke_stopped(write, index);
+	/* Pairs with the acquire above: nothing is used here any more */
+	smp_store_release(&write->done, true);
+	return error;
+}
+
+static bool removes_breakpoint(const struct stopped_write *write)
+{
+	const u32 *values = write->values;
+	int index;
+	u32 word;
+
+	for (index = 0; index < write->count; index++)
+		if (!aarch64_insn_read(write->addresses[index], &word) &&
+		    aarch64_insn_is_brk(word) && word != values[index])
+			return true;
+	return false;
+}
+
+int __kprobes donjon_write_stopped_text(void *addresses[], const u32 *instructions,
+					int count)
+{
+	struct stopped_write write = {
+		.addresses = addresses,
+		.values = instructions,
+		.bytes = sizeof(*instructions),
+		.count = count,
+	};
+
+	int error;
+
+	/*
+	 * A BRK that stays behind a removed probe would be fatal to the
+	 * task that meets it, so its removal does not give up.
+	 */
+	while ((error = stop_machine_cpuslocked(write_stopped, &write, cpu_online_mask)) ==
+	       -EBUSY && removes_breakpoint(&write)) {
+		pr_warn_once("a CPU does not wait for the removal of a breakpoint; going on\n");
+		cond_resched();
+	}
+	return error;
+}
+
+/* A pointer in text, which changes in one piece */
+int donjon_write_literal(void *address, u64 value)
+{
+	struct stopped_write write = {
+		.addresses = &address,
+		.values = &value,
+		.bytes = sizeof(value),
+		.count = 1,
+	};
+
+	if (!donjon_writes_text())
+		return aarch64_insn_write_literal_u64(address, value);
+	return stop_machine(write_stopped, &write, cpu_online_mask);
 }
 
 /* The inner domain has one page at a time on its way, in several calls. */

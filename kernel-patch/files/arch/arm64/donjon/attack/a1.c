@@ -2,6 +2,8 @@
 /*
  * A1: map what is not Linux's, writable, by the call that maps everything else.
  */
+#include <asm/pgtable.h>
+
 #include "attack.h"
 
 static void map(const struct window *window, u64 descriptor, u64 offset)
@@ -41,28 +43,39 @@ static void root(void)
 		map(&window, kernel_page(kernel_root()), 0);
 }
 
-static void inner_for_user(void)
+/* Memory that the device tree sets aside */
+static void reserved(void)
 {
 	struct window window;
 
-	if (open_user_window(&window))
-		map(&window, user_page(inner_memory()), 0);
+	if (!attack_page)
+		attack_untried("where is it?");
+	else if (open_window(&window))
+		map(&window, kernel_page(attack_page), 0);
 }
 
-static void table_for_user(void)
+/* A device by its address. Some do not bear a load of any size anywhere. */
+static void device(void)
 {
+	u64 attributes = PTE_ATTRINDX(MT_NORMAL) ^ PTE_ATTRINDX(MT_DEVICE_nGnRE);
+	struct donjon_result result;
 	struct window window;
 
-	if (open_user_window(&window))
-		map(&window, user_page(PAGE_OF(window.entry)), window.entry % PAGE_SIZE);
+	if (!open_window(&window))
+		return;
+	result = write_entry(window.entry, kernel_page(attack_page) ^ attributes);
+	if (result.status)
+		attack_stopped("refused: %s", attack_why(result));
+	else
+		attack_succeeded("its registers are mapped");
 }
 
 static const struct attempt attempts[] = {
 	{ "inner", inner },
 	{ "table", table },
 	{ "root", root },
-	{ "inner-for-user", inner_for_user },
-	{ "table-for-user", table_for_user },
+	{ "reserved", reserved },
+	{ "device", device },
 	{}
 };
 

@@ -38,13 +38,16 @@ const char *attack_why(struct donjon_result result);
 /* Addresses of functions that are not exported, from /proc/kallsyms. */
 extern unsigned long attack_set_fixmap;
 
+/* A physical address, by a parameter; 0 if none was given. */
+extern unsigned long attack_page;
+
 /* undo.c: what has been changed is put back after the audit, last first. */
 void undo_later(void (*undo)(u64 first, u64 second), u64 first, u64 second);
 void undo_all(void);
 
 /* Write a table entry; put back later what stood there. */
 struct donjon_result write_entry(u64 entry, u64 value);
-/* The same entry, by a store that nobody else knows of. */
+/* The same entry, by a plain store. */
 void restore_entry_later(u64 entry, u64 value);
 
 /* walk.c: a table walk by software. */
@@ -55,7 +58,6 @@ struct step {
 };
 
 u64 kernel_root(void);
-u64 user_root(void);
 /* Down to a leaf, an invalid entry, or the given level. */
 struct step walk_to(u64 root, unsigned long va, int level);
 /* An invalid entry in the same table; 0 if there is none. */
@@ -79,11 +81,35 @@ struct window {
 
 /* False if there is none, and attack_untried() has been called. */
 bool open_window(struct window *window);
-bool open_user_window(struct window *window);
 
 /* Descriptors for them. */
 u64 kernel_page(u64 pa);
 u64 user_page(u64 pa);
+
+/*
+ * hole.c: an address of this process at which Linux has mapped nothing, and a
+ * table of the attacker's own to fill the inner domain's from.
+ */
+struct hole {
+	unsigned long va;
+	u64 *descriptor;	/* the word of that table which is for the address */
+};
+
+/* False if there is none, and attack_untried() has been called. */
+bool open_hole(struct hole *hole);
+/* What the inner domain knows this process by. */
+u64 this_process(void);
+/* Have a descriptor taken over, from its place or from any. */
+struct donjon_result fill_hole(const struct hole *hole, u64 descriptor);
+struct donjon_result fill_hole_from(const struct hole *hole, u64 source);
+/*
+ * The same for a process that does nothing, where the auditor finds it: here the
+ * next fork has it read again.
+ */
+void show_hole(const struct hole *hole);
+/* One access each as user mode would make it; false if it faulted. */
+bool try_user_load(const struct hole *hole, u64 *value);
+bool try_user_store(const struct hole *hole, u64 value);
 
 /* text.c: instructions. */
 struct word {
@@ -99,8 +125,12 @@ extern __le32 donjon_attack_scratch[];
 /* A place in the module's text; every place is a NOP, and a RET follows. */
 unsigned long scratch(unsigned int slot);
 unsigned long run_scratch(unsigned long x0);
-/* By the call for it; put back later what stood there. */
+/* TEXT_POKE while all other CPUs wait inside for it. */
+struct donjon_result poke_stopped(unsigned long va, u64 source, size_t bytes, u64 kind);
+/* The same with one word; put back later what stood there. */
 struct donjon_result poke_word(unsigned long va, u32 word);
+/* Undo a change of the scratch. */
+void put_nops(u64 va, u64 bytes);
 /* Make the instruction there, and run it with the value in x0. */
 void try_to_run(const struct word *word, unsigned long value);
 /* Each of the words, up to one without a name, into text of this module. */
@@ -120,6 +150,18 @@ void seal_page_of(u32 word);
 /* Find the instruction in all that is executable; run it with the value in x0. */
 void jump_to_write(const struct word *write, unsigned long value);
 
+/*
+ * beside.c: a function that another CPU calls again and again, until it has been
+ * ended. False if there is no other CPU, and attack_untried() has been called.
+ */
+bool begin_beside(void (*function)(void), unsigned int seconds);
+/* Whether there is time left: the host may forget the other CPU for a while. */
+bool is_beside(void);
+void end_beside(void);
+
+/* The console's registers on QEMU's virt */
+#define PL011			0x09000000UL
+
 #define PAGE_OF(pa)		((pa) & 0x0000fffffffff000UL)
 #define DESCRIPTOR_VALID	BIT(0)
 #define DESCRIPTOR_TABLE	3UL
@@ -131,9 +173,13 @@ extern const struct attack attack_a8;
 extern const struct attack attack_a9;
 extern const struct attack attack_a10;
 extern const struct attack attack_b1;
+extern const struct attack attack_b2;
 extern const struct attack attack_b3;
 extern const struct attack attack_b5;
 extern const struct attack attack_b6;
+extern const struct attack attack_b9;
+extern const struct attack attack_b11;
+extern const struct attack attack_b12;
 extern const struct attack attack_d1;
 extern const struct attack attack_d3;
 extern const struct attack attack_d5;
@@ -143,9 +189,15 @@ extern const struct attack attack_f10;
 extern const struct attack attack_f14;
 extern const struct attack attack_f16;
 extern const struct attack attack_f17;
-extern const struct attack attack_f18;
 extern const struct attack attack_f19;
 extern const struct attack attack_f20;
+extern const struct attack attack_u1;
+extern const struct attack attack_u2;
+extern const struct attack attack_u3;
+extern const struct attack attack_u4;
+extern const struct attack attack_u5;
 extern const struct attack attack_longest;
+extern const struct attack attack_fuzz;
+extern const struct attack attack_reclaim;
 
 #endif /* __DONJON_ATTACK_H */

@@ -58,12 +58,6 @@ static void kernel(void)
 	judge(poke_word((unsigned long)panic, words[0].word), "the kernel's text");
 }
 
-static void put_nops(u64 va, u64 bytes)
-{
-	__donjon_call(DONJON_FN_TEXT_POKE, va, aarch64_insn_gen_nop(), bytes,
-		      DONJON_POKE_FILL, 0, 0);
-}
-
 /* The last of a list that is copied. */
 static void among(void)
 {
@@ -78,8 +72,7 @@ static void among(void)
 	}
 	memset32(list, aarch64_insn_gen_nop(), SCRATCH_WORDS);
 	list[SCRATCH_WORDS - 1] = words[0].word;
-	result = __donjon_call(DONJON_FN_TEXT_POKE, scratch(0), virt_to_phys(list),
-			       bytes, DONJON_POKE_COPY, 0, 0);
+	result = poke_stopped(scratch(0), virt_to_phys(list), bytes, DONJON_POKE_COPY);
 	if (!result.status)
 		undo_later(put_nops, scratch(0), bytes);
 	free_page(page);

@@ -8,6 +8,8 @@
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 
+#include <asm/sysreg.h>
+
 #include "attack.h"
 
 static void forge_entry(const struct window *window, u64 forged)
@@ -36,40 +38,53 @@ static void kernel_table(void)
 		forge_entry(&window, kernel_page(inner_memory()));
 }
 
+/* The tables that this process runs on */
 static void user_table(void)
 {
-	struct window window;
+	u64 *root = phys_to_virt(PAGE_OF(read_sysreg(ttbr0_el1)));
 
-	if (open_user_window(&window))
-		forge_entry(&window, user_page(inner_memory()));
+	if (try_touch(root))
+		attack_succeeded("the root of this process can be written");
+	else
+		attack_stopped("the store through the linear map faulted");
 }
 
-#define ROOM	16	/* pages whose entries nobody uses */
+#define ROOM	16	/* entries that nothing uses, in one table */
 
 static void close_room(u64 va, u64 unused)
 {
 	vfree((void *)va);
 }
 
-/* A refused call's words are the answer to another one, which is a table. */
-static void reply(void)
+/* The last but one of ROOM empty entries of one table, or 0. */
+static u64 open_room(void)
 {
-	unsigned long va = (unsigned long)vzalloc(ROOM * PAGE_SIZE);
-	u64 forged = kernel_page(inner_memory()), entry = 0;
-	struct donjon_result result;
+	unsigned long va = (unsigned long)vzalloc(2 * ROOM * PAGE_SIZE);
+	u64 entry = 0;
 	int i;
 
-	if (!va) {
-		attack_untried("there are no pages to work with");
-		return;
-	}
+	if (!va)
+		return 0;
 	undo_later(close_room, va, 0);
-	for (i = 0; i < ROOM - 1; i++) {
+	/* One half at least lies in one table, and not at its beginning. */
+	if (pte_index(va + (ROOM - 1) * PAGE_SIZE) < ROOM)
+		va += ROOM * PAGE_SIZE;
+	for (i = 0; i < ROOM; i++) {
 		entry = walk_to(kernel_root(), va + i * PAGE_SIZE, 3).entry;
 		write_entry(entry, 0);
 	}
-	if (offset_in_page(entry) < ROOM * sizeof(u64)) {
-		attack_untried("the pages are in two tables");
+	return entry - sizeof(u64);
+}
+
+/* A refused call's words are the answer to another one, which is a table. */
+static void reply(void)
+{
+	u64 forged = kernel_page(inner_memory()), entry = open_room();
+	struct donjon_result result;
+	int i;
+
+	if (!entry) {
+		attack_untried("there are no pages to work with");
 		return;
 	}
 	result = reply_refusal(entry, forged);

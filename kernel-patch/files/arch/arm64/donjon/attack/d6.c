@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * D6: have a root of one's own loaded. It stands in ordinary memory and maps the
- * inner domain's for user space, and a frame that is no root at all is tried too.
+ * inner domain's for user space.
  */
 #include <linux/gfp.h>
 #include <linux/io.h>
@@ -14,7 +14,6 @@
 
 #include "attack.h"
 
-#define ASID_SHIFT	48
 #define LEVELS		4
 /* Its index is 1 at level 3 and 0 above */
 #define PROBE		SZ_4K
@@ -41,30 +40,27 @@ static u64 forged_root(void)
 	return pa;
 }
 
-static void load(u64 root, bool forged)
+/* The call names the process that runs here. */
+static void load(u64 root)
 {
-	u64 before = read_sysreg(ttbr0_el1), asid = before >> ASID_SHIFT, now;
-	struct donjon_result result;
 	unsigned long flags, word = 0;
-	bool seen = false;
+	struct donjon_result result;
+	bool seen;
+	u64 now;
 
 	local_irq_save(flags);
-	result = __donjon_call(DONJON_FN_SWITCH_ROOT, root, asid, 0, 0, 0, 0);
-	now = read_sysreg(ttbr0_el1);
-	if (!result.status && forged) {
-		pagefault_disable();
-		seen = !get_user(word, (unsigned long __user *)PROBE);
-		pagefault_enable();
-	}
-	if (!result.status)
-		__donjon_call(DONJON_FN_SWITCH_ROOT, PAGE_OF(before), asid, 0, 0, 0, 0);
+	result = __donjon_call(DONJON_FN_SWITCH_ROOT, this_process(), root, 0, 0, 0, 0);
+	now = PAGE_OF(read_sysreg(ttbr0_el1));
+	pagefault_disable();
+	seen = !get_user(word, (unsigned long __user *)PROBE);
+	pagefault_enable();
 	local_irq_restore(flags);
 	if (result.status)
-		attack_stopped("refused: %s", attack_why(result));
-	else if (forged && !seen)
-		attack_untried("TTBR0_EL1 was %#llx, but a load through it faulted", now);
+		attack_untried("refused: %s", attack_why(result));
+	else if (now == root || seen)
+		attack_succeeded("TTBR0_EL1 leads to %#llx, a load reads %#lx", now, word);
 	else
-		attack_succeeded("TTBR0_EL1 was %#llx, inner memory has %#lx", now, word);
+		attack_stopped("TTBR0_EL1 leads elsewhere");
 }
 
 static void ordinary(void)
@@ -72,14 +68,14 @@ static void ordinary(void)
 	u64 root = forged_root();
 
 	if (root)
-		load(root, true);
+		load(root);
 	else
 		attack_untried("there is no memory for tables");
 }
 
 static void kernel(void)
 {
-	load(kernel_root(), false);
+	load(kernel_root());
 }
 
 static const struct attempt attempts[] = {

@@ -31,17 +31,8 @@ static void kernel_table(void)
 		link_again(kernel_root(), window.va);
 }
 
-static void user_table(void)
-{
-	struct window window;
-
-	if (open_user_window(&window))
-		link_again(user_root(), window.va);
-}
-
 static const struct attempt attempts[] = {
 	{ "kernel", kernel_table },
-	{ "user", user_table },
 	{}
 };
 

@@ -6,7 +6,7 @@
  */
 #include <linux/gfp.h>
 #include <linux/io.h>
-#include <linux/irqflags.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -43,39 +43,83 @@ static unsigned int carry_out(const struct store *stores)
 	return calls;
 }
 
-/* Move a table of level 3 to a free entry and back, again and again. */
-static void move_tables(void)
-{
-	struct store *stores;
-	struct window window;
-	struct step step;
-	unsigned long flags;
-	unsigned int i, calls;
-	u64 other;
+/* Tables of users: so many of level 3, each with one page */
+#define TABLES		512UL
+#define USER_START	SZ_1G
 
-	if (!open_user_window(&window))
-		return;
-	step = walk_to(user_root(), window.va, 2);
-	other = free_entry(step.entry);
-	stores = kmalloc_array(STORES, sizeof(*stores), GFP_KERNEL);
-	if (!other || !stores) {
-		attack_untried("there is nothing to move");
+static struct donjon_result fill(u64 va, const u64 *descriptors, unsigned int count)
+{
+	return __donjon_call(DONJON_FN_MAP, this_process(), va,
+			     virt_to_phys(descriptors), count, 0, 0);
+}
+
+static void drop(u64 start, u64 end)
+{
+	struct donjon_result result = {};
+
+	for (; start < end && !result.status; start = result.value)
+		result = __donjon_call(DONJON_FN_FLUSH, this_process(), start, end,
+				       0, 0, 0);
+}
+
+/* Entries that are valid all the time, and lead elsewhere each time. */
+static void change_pages(void)
+{
+	u64 *descriptors = (u64 *)get_zeroed_page(GFP_KERNEL);
+	u64 pages = __get_free_pages(GFP_KERNEL, get_order(2 * PAGE_SIZE));
+	struct donjon_result result;
+	unsigned int i, round;
+
+	if (!descriptors || !pages) {
+		attack_untried("there is no memory");
 		return;
 	}
-	for (i = 0; i < STORES; i += 4) {
-		stores[i] = (struct store){ step.entry, 0 };
-		stores[i + 1] = (struct store){ other, step.value };
-		stores[i + 2] = (struct store){ other, 0 };
-		stores[i + 3] = (struct store){ step.entry, step.value };
+	for (round = 0; round < 4; round++) {
+		for (i = 0; i < DONJON_MAP_MAX; i++)
+			descriptors[i] = user_page(virt_to_phys((void *)pages) +
+						   (i + round) % 2 * PAGE_SIZE);
+		result = fill(USER_START, descriptors, DONJON_MAP_MAX);
 	}
-	local_irq_save(flags);
-	calls = carry_out(stores);
-	local_irq_restore(flags);
-	kfree(stores);
-	if (calls)
-		attack_stopped("%lu stores took %u calls", STORES, calls);
+	drop(USER_START, USER_START + PMD_SIZE);
+	free_pages(pages, get_order(2 * PAGE_SIZE));
+	free_page((unsigned long)descriptors);
+	if (result.status)
+		attack_untried("%s", attack_why(result));
 	else
-		attack_untried("a store was refused");
+		attack_stopped("%u entries changed in one call", DONJON_MAP_MAX);
+}
+
+/* All that there is dropped at once, in parts, and read again. */
+static void drop_tables(void)
+{
+	u64 page = get_zeroed_page(GFP_KERNEL), last = USER_START + TABLES * PMD_SIZE;
+	u64 *descriptor = (u64 *)get_zeroed_page(GFP_KERNEL);
+	struct donjon_result result = {};
+	bool first = true;
+	u64 va;
+
+	if (!page || !descriptor) {
+		attack_untried("there is no memory");
+		return;
+	}
+	*descriptor = user_page(virt_to_phys((void *)page));
+	for (va = USER_START; va < last && !result.status; va += PMD_SIZE)
+		result = fill(va, descriptor, 1);
+	if (result.status) {
+		attack_untried("%s", attack_why(result));
+		return;
+	}
+	do {
+		result = __donjon_call(DONJON_FN_REFRESH, this_process(), first, 0, 0, 0, 0);
+		first = false;
+	} while (!result.status && result.value);
+	drop(USER_START, last);
+	for (va = USER_START; va < last; va += PMD_SIZE)
+		fill(va, descriptor, 1);
+	__donjon_call(DONJON_FN_CLEAR, this_process(), 0, 0, 0, 0, 0);
+	free_page(page);
+	free_page((unsigned long)descriptor);
+	attack_stopped("%lu tables", TABLES);
 }
 
 /* Change a bit that hardware ignores in a block of the linear map. */
@@ -114,11 +158,10 @@ static void poke(void)
 		return;
 	}
 	memset32(list, SLOW_WORD, DONJON_POKE_MAX / sizeof(*list));
-	result = __donjon_call(DONJON_FN_TEXT_POKE, scratch(0), virt_to_phys(list),
-			       sizeof(u32) * SCRATCH_WORDS, DONJON_POKE_COPY, 0, 0);
+	result = poke_stopped(scratch(0), virt_to_phys(list),
+			      sizeof(u32) * SCRATCH_WORDS, DONJON_POKE_COPY);
 	kfree(list);
-	__donjon_call(DONJON_FN_TEXT_POKE, scratch(0), aarch64_insn_gen_nop(),
-		      sizeof(u32) * SCRATCH_WORDS, DONJON_POKE_FILL, 0, 0);
+	put_nops(scratch(0), sizeof(u32) * SCRATCH_WORDS);
 	if (result.status)
 		attack_untried("%s", attack_why(result));
 	else
@@ -128,6 +171,18 @@ static void poke(void)
 static void seal(void)
 {
 	seal_page_of(SLOW_WORD);
+}
+
+/* For a change that does not come. */
+static void wait(void)
+{
+	struct donjon_result result;
+
+	result = __donjon_call(DONJON_FN_TEXT_WAIT, 0, 0, 0, 0, 0, 0);
+	if (result.status)
+		attack_untried("%s", attack_why(result));
+	else
+		attack_stopped("it came back after %lu changes", result.value);
 }
 
 /* As many records of refusals, and as much of the log, as one call gives. */
@@ -155,10 +210,12 @@ static void read_all(void)
 }
 
 static const struct attempt attempts[] = {
-	{ "move-tables", move_tables },
+	{ "change-pages", change_pages },
+	{ "drop-tables", drop_tables },
 	{ "rewrite-block", rewrite_block },
 	{ "poke", poke },
 	{ "seal", seal },
+	{ "wait", wait },
 	{ "read-all", read_all },
 	{}
 };

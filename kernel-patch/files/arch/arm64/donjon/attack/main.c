@@ -32,9 +32,13 @@ static const struct attack * const attacks[] = {
 	&attack_a9,
 	&attack_a10,
 	&attack_b1,
+	&attack_b2,
 	&attack_b3,
 	&attack_b5,
 	&attack_b6,
+	&attack_b9,
+	&attack_b11,
+	&attack_b12,
 	&attack_d1,
 	&attack_d3,
 	&attack_d5,
@@ -44,10 +48,16 @@ static const struct attack * const attacks[] = {
 	&attack_f14,
 	&attack_f16,
 	&attack_f17,
-	&attack_f18,
 	&attack_f19,
 	&attack_f20,
+	&attack_u1,
+	&attack_u2,
+	&attack_u3,
+	&attack_u4,
+	&attack_u5,
 	&attack_longest,
+	&attack_fuzz,
+	&attack_reclaim,
 };
 
 static const char * const reasons[] = DONJON_REASON_WORDS;
@@ -58,6 +68,10 @@ static const char *id, *name;
 unsigned long attack_set_fixmap;
 module_param_named(set_fixmap, attack_set_fixmap, ulong, 0400);
 MODULE_PARM_DESC(set_fixmap, "address of __set_fixmap()");
+
+unsigned long attack_page;
+module_param_named(page, attack_page, ulong, 0600);
+MODULE_PARM_DESC(page, "physical address that an attempt aims at");
 
 static unsigned long *flag;
 

@@ -3,9 +3,13 @@
  * Attempts to get an instruction into executable memory, and to run it. The
  * scratch is text of this module that does nothing but return.
  */
+#include <linux/atomic.h>
 #include <linux/cacheflush.h>
+#include <linux/cpumask.h>
 #include <linux/io.h>
+#include <linux/stop_machine.h>
 #include <linux/string.h>
+#include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
 
 #include <asm/insn.h>
@@ -42,22 +46,62 @@ unsigned long run_scratch(unsigned long x0)
 	return function(x0);
 }
 
-static struct donjon_result call_poke(unsigned long va, u32 word)
+/* A change for which the attacker has all other CPUs wait inside. */
+struct stopped_poke {
+	u64 va, source, bytes, kind;
+	struct donjon_result result;
+	atomic_t arrived;
+	bool done;
+};
+
+static int stopped_poke(void *data)
 {
-	return __donjon_call(DONJON_FN_TEXT_POKE, va, word, sizeof(word),
-			     DONJON_POKE_VALUE, 0, 0);
+	u64 end = ktime_get_mono_fast_ns() + 10 * NSEC_PER_SEC;
+	struct stopped_poke *poke = data;
+
+	if (atomic_inc_return(&poke->arrived) < num_online_cpus()) {
+		/* Pairs with the release below */
+		while (!smp_load_acquire(&poke->done))
+			__donjon_call(DONJON_FN_TEXT_WAIT, 0, 0, 0, 0, 0, 0);
+		return 0;
+	}
+	do {
+		poke->result = __donjon_call(DONJON_FN_TEXT_POKE, poke->va,
+					     poke->source, poke->bytes,
+					     poke->kind | DONJON_POKE_STOPPED, 0, 0);
+	} while (poke->result.status == DONJON_ERR_BUSY &&
+		 ktime_get_mono_fast_ns() < end);
+	/* Pairs with the acquire above: nothing is used here any more */
+	smp_store_release(&poke->done, true);
+	return 0;
+}
+
+struct donjon_result poke_stopped(unsigned long va, u64 source, size_t bytes, u64 kind)
+{
+	struct stopped_poke poke = {
+		.va = va, .source = source, .bytes = bytes, .kind = kind,
+	};
+
+	stop_machine(stopped_poke, &poke, cpu_online_mask);
+	return poke.result;
+}
+
+void put_nops(u64 va, u64 bytes)
+{
+	poke_stopped(va, aarch64_insn_gen_nop(), bytes, DONJON_POKE_FILL);
 }
 
 static void put_back(u64 va, u64 word)
 {
-	call_poke(va, word);
+	poke_stopped(va, word, sizeof(u32), DONJON_POKE_VALUE);
 }
 
 struct donjon_result poke_word(unsigned long va, u32 word)
 {
 	u32 old = le32_to_cpu(READ_ONCE(*(__le32 *)va));
-	struct donjon_result result = call_poke(va, word);
+	struct donjon_result result;
 
+	result = poke_stopped(va, word, sizeof(word), DONJON_POKE_VALUE);
 	if (!result.status)
 		undo_later(put_back, va, old);
 	return result;

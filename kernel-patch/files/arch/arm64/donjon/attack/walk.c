@@ -15,19 +15,9 @@
 /* 47 bits: the root has 256 entries for an address, and its halves agree */
 #define ROOT_MASK	(ENTRIES / 2 - 1)
 
-static u64 root_of(u64 ttbr)
-{
-	return PAGE_OF(ttbr);
-}
-
 u64 kernel_root(void)
 {
-	return root_of(read_sysreg(ttbr1_el1));
-}
-
-u64 user_root(void)
-{
-	return root_of(read_sysreg(ttbr0_el1));
+	return PAGE_OF(read_sysreg(ttbr1_el1));
 }
 
 struct step walk_to(u64 root, unsigned long va, int level)

@@ -3,10 +3,7 @@
  * Places in the address space where an attacker maps things: one page each, its
  * entry made invalid first, as the rules want it.
  */
-#include <linux/mman.h>
 #include <linux/mm.h>
-#include <linux/sched.h>
-#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
 #include <asm/pgtable.h>
@@ -30,9 +27,9 @@ static bool failed(void)
 	return false;
 }
 
-static bool empty(struct window *window, u64 root)
+static bool empty(struct window *window)
 {
-	struct step step = walk_to(root, window->va, 3);
+	struct step step = walk_to(kernel_root(), window->va, 3);
 
 	if (step.level != 3 || !(step.value & DESCRIPTOR_VALID))
 		return failed();
@@ -54,25 +51,5 @@ bool open_window(struct window *window)
 		return failed();
 	undo_later(close_window, (u64)page, 0);
 	window->va = (unsigned long)page;
-	return empty(window, kernel_root());
-}
-
-static void close_user_window(u64 va, u64 unused)
-{
-	vm_munmap(va, PAGE_SIZE);
-}
-
-bool open_user_window(struct window *window)
-{
-	unsigned long va = vm_mmap(NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
-				   MAP_ANONYMOUS | MAP_PRIVATE, 0);
-
-	if (IS_ERR_VALUE(va))
-		return failed();
-	undo_later(close_user_window, va, 0);
-	window->va = va;
-	/* Somebody has to have used it */
-	if (put_user(1UL, (unsigned long __user *)va))
-		return failed();
-	return empty(window, user_root());
+	return empty(window);
 }

@@ -48,6 +48,43 @@ __donjon_call(unsigned long function, unsigned long a1, unsigned long a2,
 	return (struct donjon_result){ .status = x0, .value = x1 };
 }
 
+/* The same for functions that look at four arguments, or at two, alone. */
+static __always_inline struct donjon_result
+__donjon_call4(unsigned long function, unsigned long a1, unsigned long a2,
+	       unsigned long a3, unsigned long a4)
+{
+	register unsigned long x0 asm("x0") = function;
+	register unsigned long x1 asm("x1") = a1;
+	register unsigned long x2 asm("x2") = a2;
+	register unsigned long x3 asm("x3") = a3;
+	register unsigned long x4 asm("x4") = a4;
+
+	asm volatile("blr %[gate]"
+		     : "+r" (x0), "+r" (x1), "+r" (x2), "+r" (x3), "+r" (x4)
+		     : [gate] "r" (DONJON_GATE)
+		     : "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12",
+		       "x13", "x14", "x15", "x16", "x17", "x30", "cc", "memory");
+
+	return (struct donjon_result){ .status = x0, .value = x1 };
+}
+
+static __always_inline struct donjon_result
+__donjon_call2(unsigned long function, unsigned long a1, unsigned long a2)
+{
+	register unsigned long x0 asm("x0") = function;
+	register unsigned long x1 asm("x1") = a1;
+	register unsigned long x2 asm("x2") = a2;
+
+	asm volatile("blr %[gate]"
+		     : "+r" (x0), "+r" (x1), "+r" (x2)
+		     : [gate] "r" (DONJON_GATE)
+		     : "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",
+		       "x12", "x13", "x14", "x15", "x16", "x17", "x30", "cc",
+		       "memory");
+
+	return (struct donjon_result){ .status = x0, .value = x1 };
+}
+
 void donjon_init(void);
 bool donjon_present(void);
 struct donjon_result donjon_call(unsigned long function, unsigned long a1,

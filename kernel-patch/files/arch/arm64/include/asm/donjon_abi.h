@@ -9,7 +9,7 @@
 #include <linux/const.h>
 
 /* version that this header describes */
-#define DONJON_ABI_VERSION		_AC(0x20000, UL)
+#define DONJON_ABI_VERSION		_AC(0x40000, UL)
 
 /* TCR_EL1 whenever Linux runs, bit for bit */
 #define DONJON_TCR_OUTER		_AC(0x32b5113510, UL)
@@ -45,7 +45,7 @@
 #define DONJON_VMALLOC_END		_AC(0xfffff40000000000, UL)
 
 /* functions of the core; as an index of STATISTICS: calls to unknown ones */
-#define DONJON_FUNCTIONS		_AC(0x14, UL)
+#define DONJON_FUNCTIONS		_AC(0x1b, UL)
 
 /* inner-only: text; ends at the gate */
 #define DONJON_TEXT_WINDOW		_AC(0xffff9fffffe00000, UL)
@@ -77,11 +77,11 @@
 /* most frames of TABLE_RELEASE */
 #define DONJON_RELEASE_MAX		_AC(0x10, UL)
 
+/* most descriptors of MAP */
+#define DONJON_MAP_MAX			_AC(0x40, UL)
+
 /* most bytes of TEXT_POKE */
 #define DONJON_POKE_MAX			_AC(0x400, UL)
-
-/* most user roots of HANDOVER */
-#define DONJON_HANDOVER_ROOTS		_AC(0x1e0, UL)
 
 /* POOL_ADD: for tables */
 #define DONJON_POOL_TABLES		_AC(0x0, UL)
@@ -101,6 +101,9 @@
 /* TEXT_POKE: the source is an instruction to repeat */
 #define DONJON_POKE_FILL		_AC(0x2, UL)
 
+/* TEXT_POKE, added to the kind: the other CPUs come to TEXT_WAIT */
+#define DONJON_POKE_STOPPED		_AC(0x100, UL)
+
 /* Functions, in x0 */
 
 /* Enters and leaves; the measure of the gate. */
@@ -117,15 +120,13 @@
 #define DONJON_FN_INFORMATION		_AC(0x5, UL)
 /* Starts a CPU, which arrives at the entry in the outer view with all controlled registers set. */
 #define DONJON_FN_CPU_ON		_AC(0x6, UL)
-/* Replaces one table entry. */
+/* Replaces one entry of a kernel table. */
 #define DONJON_FN_TABLE_WRITE		_AC(0x7, UL)
 /* Replaces table entries in order, up to the first that is refused. */
 #define DONJON_FN_TABLE_WRITE_LIST	_AC(0x8, UL)
 /* Gives unlinked tables back to the pool and clears them. */
 #define DONJON_FN_TABLE_RELEASE		_AC(0x9, UL)
-/* Makes a user root of a free table. */
-#define DONJON_FN_ROOT_NEW		_AC(0xa, UL)
-/* Loads TTBR0_EL1. */
+/* Loads the tree of a process, which is made if there is none, into TTBR0_EL1. */
 #define DONJON_FN_SWITCH_ROOT		_AC(0xb, UL)
 /* Takes a block of ordinary memory into a pool, in steps: call again while it is busy. */
 #define DONJON_FN_POOL_ADD		_AC(0xc, UL)
@@ -135,7 +136,7 @@
 #define DONJON_FN_HANDOVER		_AC(0xe, UL)
 /* Writes a register; after the hand-over only the value that it has. */
 #define DONJON_FN_SYSTEM_REGISTER	_AC(0xf, UL)
-/* Changes instructions within one page of kernel or module text. */
+/* Changes instructions within one page of kernel or module text, at its executable address. */
 #define DONJON_FN_TEXT_POKE		_AC(0x10, UL)
 /* Replaces a page of data by an executable copy of it. */
 #define DONJON_FN_TEXT_SEAL		_AC(0x11, UL)
@@ -143,10 +144,24 @@
 #define DONJON_FN_FIRMWARE		_AC(0x12, UL)
 /* Copies the records of refused calls from the cursor on. */
 #define DONJON_FN_REFUSALS		_AC(0x13, UL)
+/* Keeps this CPU inside until text has changed, or for a short while. */
+#define DONJON_FN_TEXT_WAIT		_AC(0x14, UL)
+/* Takes a user's page descriptors over; those that are invalid or refused leave nothing mapped. */
+#define DONJON_FN_MAP			_AC(0x15, UL)
+/* Takes over a user's block of 2 MiB, or what became of it. */
+#define DONJON_FN_MAP_BLOCK		_AC(0x16, UL)
+/* Drops what translates a range of a user's addresses, in tables and TLBs. */
+#define DONJON_FN_FLUSH			_AC(0x17, UL)
+/* Reads the descriptors of a user's writable pages again, as after fork. */
+#define DONJON_FN_REFRESH		_AC(0x18, UL)
+/* Drops all that translates a user's addresses. */
+#define DONJON_FN_CLEAR			_AC(0x19, UL)
+/* Drops a user's tree; refused while a CPU has it. */
+#define DONJON_FN_FREE			_AC(0x1a, UL)
 
 /* Their names, by number, and one for calls to unknown ones */
 
-#define DONJON_FUNCTION_NAMES		{ "null", "version", "statistics", "log", "echo", "information", "cpu_on", "table_write", "table_write_list", "table_release", "root_new", "switch_root", "pool_add", "pool_remove", "handover", "system_register", "text_poke", "text_seal", "firmware", "refusals", "unknown" }
+#define DONJON_FUNCTION_NAMES		{ "null", "version", "statistics", "log", "echo", "information", "cpu_on", "table_write", "table_write_list", "table_release", "removed", "switch_root", "pool_add", "pool_remove", "handover", "system_register", "text_poke", "text_seal", "firmware", "refusals", "text_wait", "map", "map_block", "flush", "refresh", "clear", "free", "unknown" }
 
 /* Errors, in x0 afterwards */
 
@@ -209,10 +224,12 @@
 #define DONJON_REASON_BAD_MACHINE	_AC(0x12, UL)
 /* no pool has room */
 #define DONJON_REASON_NO_ROOM		_AC(0x13, UL)
+/* another CPU may execute the text */
+#define DONJON_REASON_LIVE_TEXT		_AC(0x14, UL)
 
 /* Their words, by number */
 
-#define DONJON_REASON_WORDS		{ "", "entry outside every table", "misaligned entry", "unknown bits or a block", "permissions do not suit the frame", "executable at EL1", "valid entry not made invalid first", "neither memory nor an allowed device", "memory attributes do not suit the frame", "table has a parent or another level", "root slot must stay as it is", "table is in use", "frame is not of this kind", "ASID is reserved or taken", "register may not have this value", "not text that may change", "firmware function not on the list", "before the hand-over or twice", "hand-over found something forbidden", "no pool has room" }
+#define DONJON_REASON_WORDS		{ "", "entry outside every table", "misaligned entry", "unknown bits or a block", "permissions do not suit the frame", "executable at EL1", "valid entry not made invalid first", "neither memory nor an allowed device", "memory attributes do not suit the frame", "table has a parent or another level", "root slot must stay as it is", "table is in use", "frame is not of this kind", "ASID is reserved or taken", "register may not have this value", "not text that may change", "firmware function not on the list", "before the hand-over or twice", "hand-over found something forbidden", "no pool has room", "another CPU may execute the text" }
 
 /* What DONJON_FN_STATISTICS counts */
 
@@ -238,6 +255,9 @@
 #define DONJON_INFO_WEAKENED		_AC(0xb, UL)
 #define DONJON_INFO_CPU_MASK		_AC(0xc, UL)
 #define DONJON_INFO_TLBI_PAGES		_AC(0xd, UL)
+#define DONJON_INFO_WAITS_DOMAIN	_AC(0xe, UL)
+#define DONJON_INFO_WAITS_TREES		_AC(0xf, UL)
+#define DONJON_INFO_WAITS_ARENA		_AC(0x10, UL)
 
 /* Values of DONJON_INFO_SWITCH_MODE */
 

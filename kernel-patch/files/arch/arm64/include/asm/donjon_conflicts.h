@@ -89,15 +89,6 @@
 #ifdef CONFIG_DEBUG_PAGEALLOC
 #error "CONFIG_DONJON needs CONFIG_DEBUG_PAGEALLOC=n: it changes the linear map at each allocation"
 #endif
-#ifdef CONFIG_HUGETLB_PAGE
-#error "CONFIG_DONJON needs CONFIG_HUGETLB_PAGE=n: shared page middle directories give a table two parents"
-#endif
-#ifdef CONFIG_TRANSPARENT_HUGEPAGE
-#error "CONFIG_DONJON needs CONFIG_TRANSPARENT_HUGEPAGE=n: it fills tables that are linked nowhere and maps user memory by blocks"
-#endif
-#ifdef CONFIG_ARM64_CONTPTE
-#error "CONFIG_DONJON needs CONFIG_ARM64_CONTPTE=n: it clears and sets runs of entries and reads them back in between"
-#endif
 #ifdef CONFIG_ARM64_HAFT
 #error "CONFIG_DONJON needs CONFIG_ARM64_HAFT=n: hardware would update table descriptors"
 #endif
@@ -146,8 +137,8 @@
 #ifdef CONFIG_BPF_JIT_ALWAYS_ON
 #error "CONFIG_DONJON needs CONFIG_BPF_JIT_ALWAYS_ON=n: before the hand-over programs run in the interpreter"
 #endif
-#ifdef CONFIG_PREEMPTION
-#error "CONFIG_DONJON needs CONFIG_PREEMPT_NONE or CONFIG_PREEMPT_VOLUNTARY: a task that is preempted before a store to a table would make it after the hand-over"
+#ifdef CONFIG_PREEMPT_RT
+#error "CONFIG_DONJON needs CONFIG_PREEMPT_RT=n: an access with page faults disabled tries the locks of page tables, which sleep there"
 #endif
 #ifdef CONFIG_KGDB
 #error "CONFIG_DONJON needs CONFIG_KGDB=n: a debugger would write text and registers from outside"

@@ -17,12 +17,22 @@ static __always_inline bool donjon_writes_text(void)
 }
 
 /*
- * Replace instructions, also in pages that are not executable yet. Address and
- * size are multiples of 4. Returns 0 or a negative errno; with more than 8
- * bytes a part of them may be written then.
+ * Replace instructions, also in pages that are not executable yet. Where they
+ * are, all of the old and the new ones have to be NOP, B, BL, BRK or ISB.
+ * Address and size are multiples of 4. Returns 0 or a negative errno; with more
+ * than 8 bytes a part of them may be written then.
  */
 int donjon_write_text(void *address, const void *source, size_t bytes);
 int donjon_fill_text(void *address, u32 instruction, size_t bytes);
+
+/*
+ * The same for text that a CPU may execute and that changes otherwise than
+ * between NOP, B, BL, BRK and ISB: all CPUs stop, and wait in the inner domain.
+ * The first is for callers that hold off CPU hotplug. Of several instructions
+ * a part may be written when it fails.
+ */
+int donjon_write_stopped_text(void *addresses[], const u32 *instructions, int count);
+int donjon_write_literal(void *address, u64 value);
 
 /*
  * Replace pages of vmalloc memory by executable copies. The owner is named if

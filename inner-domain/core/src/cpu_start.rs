@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Who starts CPUs: PSCI alone, or the machine is refused.
+//!
+//! The inner domain owns the firmware's calls, so it decides where a CPU that PSCI starts begins.
+//! A CPU that waits for a word in memory (`spin-table`), or for anything else that Linux can
+//! write, begins where Linux wants, at EL2 perhaps.
+//!
+//! A CPU whose status is `disabled` counts like any other: for a CPU the word means that it waits
+//! for what its `enable-method` says (Devicetree Specification 0.4, 3.8.1). One that has failed
+//! (`fail`, `fail-...`) is not there: Linux leaves it out, and so do we.
+
+use donjon_abi::boot_info::Conduit;
+use thiserror::Error;
+
+/// What the device tree says about a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuNode<'a> {
+    /// Affinity, from `reg`.
+    pub affinity: u64,
+    /// `enable-method` of the CPU, or else of all CPUs.
+    pub enable_method: Option<&'a str>,
+    /// `status`.
+    pub status: Option<&'a str>,
+}
+
+impl CpuNode<'_> {
+    /// Whether there is such a CPU.
+    pub fn exists(&self) -> bool {
+        self.status.is_none_or(|it| !it.starts_with("fail"))
+    }
+}
+
+/// Why the machine has a CPU that the inner domain cannot own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum StartError<'a> {
+    /// Another way than PSCI.
+    #[error(
+        "CPU {affinity:#x} is started by `{method}` and not by PSCI: Linux could start it at any address by writing memory; Donjon needs firmware with PSCI"
+    )]
+    Method {
+        /// The CPU.
+        affinity: u64,
+        /// Its `enable-method`.
+        method: &'a str,
+    },
+    /// No word about it.
+    #[error(
+        "the device tree does not say how CPU {affinity:#x} is started (enable-method); Donjon needs PSCI"
+    )]
+    NoMethod {
+        /// The CPU.
+        affinity: u64,
+    },
+    /// Nothing answers PSCI's calls.
+    #[error("there are {cpus} CPUs and no PSCI 0.2 or later that could start them")]
+    NoFirmware {
+        /// How many.
+        cpus: usize,
+    },
+}
+
+/// Checks that nothing but PSCI can start a CPU. A machine with one CPU needs no PSCI: there is
+/// nothing to start, and only the power cannot be switched off.
+///
+/// # Errors
+///
+/// The first CPU that something else would start.
+pub fn check<'a>(
+    nodes: impl Iterator<Item = CpuNode<'a>> + Clone,
+    conduit: Conduit,
+) -> Result<(), StartError<'a>> {
+    let existing = nodes.filter(CpuNode::exists);
+    let cpus = existing.clone().count();
+    for cpu in existing {
+        let affinity = cpu.affinity;
+        match cpu.enable_method {
+            Some("psci") => (),
+            Some(method) => return Err(StartError::Method { affinity, method }),
+            None if cpus > 1 => return Err(StartError::NoMethod { affinity }),
+            None => (),
+        }
+    }
+    if cpus > 1 && conduit == Conduit::None {
+        return Err(StartError::NoFirmware { cpus });
+    }
+    Ok(())
+}
+
+/// How PSCI is called, by the `method` of its node and the level that the machine was entered at.
+/// HVC leads to EL2: a machine that enters the image there has no firmware behind it.
+pub fn conduit(method: Option<&str>, entered_at: u64) -> Conduit {
+    match method {
+        Some("hvc") if entered_at < 2 => Conduit::Hvc,
+        Some("smc") => Conduit::Smc,
+        _ => Conduit::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    const fn cpu(affinity: u64, enable_method: Option<&str>) -> CpuNode<'_> {
+        CpuNode {
+            affinity,
+            enable_method,
+            status: None,
+        }
+    }
+
+    fn checked<'a>(cpus: &'a [CpuNode<'a>], conduit: Conduit) -> Result<(), StartError<'a>> {
+        check(cpus.iter().copied(), conduit)
+    }
+
+    #[test]
+    fn psci_starts_any_number() {
+        let cpus = [cpu(0, Some("psci")), cpu(1, Some("psci"))];
+        for conduit in [Conduit::Hvc, Conduit::Smc] {
+            assert_eq!(checked(&cpus, conduit), Ok(()));
+        }
+        assert_eq!(
+            checked(&cpus, Conduit::None),
+            Err(StartError::NoFirmware { cpus: 2 })
+        );
+    }
+
+    #[test]
+    fn a_raspberry_pi_3_is_refused() {
+        let cpus = [0, 1, 2, 3].map(|it| cpu(it, Some("spin-table")));
+        let refused = checked(&cpus, Conduit::None).expect_err("a pen in memory");
+        assert_eq!(
+            refused,
+            StartError::Method {
+                affinity: 0,
+                method: "spin-table"
+            }
+        );
+        assert!(refused.to_string().contains("`spin-table` and not by PSCI"));
+        let mixed = [cpu(0, Some("psci")), cpu(1, Some("spin-table"))];
+        assert!(checked(&mixed, Conduit::Smc).is_err());
+        let alone = [cpu(0, Some("spin-table"))];
+        assert!(checked(&alone, Conduit::Smc).is_err(), "the pen is there");
+    }
+
+    #[test]
+    fn several_cpus_without_a_method_are_refused() {
+        let cpus = [cpu(0, Some("psci")), cpu(0x100, None)];
+        assert_eq!(
+            checked(&cpus, Conduit::Smc),
+            Err(StartError::NoMethod { affinity: 0x100 })
+        );
+        assert_eq!(checked(&[cpu(0, None)], Conduit::None), Ok(()));
+    }
+
+    #[test]
+    fn a_disabled_cpu_waits_and_a_failed_one_does_not() {
+        let second = |status| CpuNode {
+            status: Some(status),
+            ..cpu(1, Some("spin-table"))
+        };
+        for status in ["okay", "disabled", "reserved", "anything"] {
+            let cpus = [cpu(0, Some("psci")), second(status)];
+            assert!(checked(&cpus, Conduit::Smc).is_err(), "{status}");
+        }
+        for status in ["fail", "fail-sss"] {
+            let cpus = [cpu(0, None), second(status)];
+            assert_eq!(checked(&cpus, Conduit::None), Ok(()), "{status}");
+        }
+    }
+
+    #[test]
+    fn who_is_at_el2_is_not_called_by_hvc() {
+        assert_eq!(conduit(Some("hvc"), 1), Conduit::Hvc);
+        assert_eq!(conduit(Some("hvc"), 2), Conduit::None);
+        assert_eq!(conduit(Some("smc"), 2), Conduit::Smc);
+        assert_eq!(conduit(Some("abc"), 1), Conduit::None);
+        assert_eq!(conduit(None, 1), Conduit::None);
+    }
+}

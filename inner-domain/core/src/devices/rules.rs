@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which devices the outer domain may have, by their `compatible` strings, and why.
+//!
+//! A device is mapped because a rule says that its registers can neither aim a write at memory,
+//! nor stop the coherency of caches and TLBs, nor start or drive a CPU. Everything else is
+//! withheld, whether anything bad is known of it or not. `docs/devices.md` has the same table.
+
+/// What a rule says about a device that is mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing that its registers do reaches memory, coherency or a CPU.
+    Harmless,
+    /// It can be told to write memory, and is mapped all the same: an open case.
+    Open,
+}
+
+/// Why devices of one kind are mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The first string of the device's `compatible`.
+    pub compatible: &'static str,
+    /// What it can do.
+    pub effect: Effect,
+    /// Why it may.
+    pub reason: &'static str,
+}
+
+/// What becomes of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The outer domain may map its registers.
+    Mapped(&'static Rule),
+    /// It may not, for this reason.
+    Withheld(&'static str),
+}
+
+const fn harmless(compatible: &'static str, reason: &'static str) -> Rule {
+    Rule {
+        compatible,
+        effect: Effect::Harmless,
+        reason,
+    }
+}
+
+const SERIAL: &str = "characters and line settings; DMA would be a controller's, which is withheld";
+const CARD: &str = "data goes through a register; DMA would be a controller's, which is withheld";
+const TIMER: &str = "counts and raises its own interrupt";
+const PINS: &str = "levels and functions of pins";
+const GIC: &str = "routes and raises interrupts, which the inner domain masks";
+const WATCHDOG: &str = "resets the machine, which Linux may ask the firmware for as well";
+
+/// Every device that is mapped.
+pub const RULES: &[Rule] = &[
+    // QEMU's virt.
+    harmless("arm,pl011", SERIAL),
+    harmless("arm,pl031", "tells the time and raises its own interrupt"),
+    harmless("arm,pl061", PINS),
+    harmless("arm,cortex-a15-gic", GIC),
+    harmless("arm,gic-400", GIC),
+    harmless("arm,gic-v2m-frame", "a write to it raises an interrupt"),
+    harmless(
+        "arm,gic-v3",
+        "as a GICv2; a machine whose redistributors keep tables of LPIs in memory is refused",
+    ),
+    Rule {
+        compatible: "virtio,mmio",
+        effect: Effect::Open,
+        reason: "its queues read and write any memory: DMA, and nothing stands between",
+    },
+    // Juno.
+    harmless("arm,pl050", "bytes from and to a keyboard or mouse"),
+    harmless("arm,pl180", CARD),
+    harmless("arm,sp804", TIMER),
+    harmless("arm,sp805", WATCHDOG),
+    harmless("arm,armv7-timer-mem", TIMER),
+    harmless(
+        "smsc,lan9118",
+        "frames go through a register; it is no bus master",
+    ),
+    // Raspberry Pi 3.
+    harmless(
+        "brcm,bcm2836-l1-intc",
+        "routes interrupts; its mailboxes carry interrupts between CPUs and start none that the inner domain owns",
+    ),
+    harmless("brcm,bcm2836-armctrl-ic", "enables and disables interrupts"),
+    harmless("brcm,bcm2835-system-timer", TIMER),
+    harmless("brcm,bcm2835-gpio", PINS),
+    harmless(
+        "brcm,bcm2835-aux",
+        "enables the small UART and two SPI controllers",
+    ),
+    harmless("brcm,bcm2835-aux-uart", SERIAL),
+    harmless("brcm,bcm2835-rng", "random numbers"),
+    harmless("brcm,bcm2837-thermal", "tells the temperature"),
+    harmless("brcm,bcm2835-sdhost", CARD),
+    harmless("brcm,bcm2835-sdhci", CARD),
+    harmless(
+        "brcm,bcm2835-spi",
+        "bytes on a bus; DMA would be a controller's, which is withheld",
+    ),
+    harmless("brcm,bcm2835-pwm", "pulses on a pin"),
+];
+
+const DMA: &str = "copies to any address";
+const DEBUG: &str = "debug or trace: drives CPUs or writes memory through one";
+const IOMMU: &str = "writes its queues anywhere and aims other devices";
+const COHERENCY: &str = "can take a CPU out of coherency";
+const POWER: &str = "starts CPUs, or switches them or their caches off";
+const MAILBOX: &str = "makes firmware on another processor write memory";
+
+/// Reasons for the log, where there is more to say than that no rule is known. A device is
+/// withheld if any of its names is here, whatever the first one says; a name with `*` stands for
+/// all that begin so.
+const KNOWN: &[(&str, &str)] = &[
+    ("qemu,fw-cfg-mmio", DMA),
+    (
+        "arm,gic-v3-its",
+        "writes its tables and the pending bits of LPIs anywhere",
+    ),
+    (
+        "cfi-flash",
+        "what is written there may be what a reset boots",
+    ),
+    (
+        "pci-host-*",
+        "what is plugged in behind it reads and writes any memory",
+    ),
+    ("arm,smmu-*", IOMMU),
+    ("arm,mmu-*", IOMMU),
+    ("arm,coresight-*", DEBUG),
+    ("arm,embedded-trace-*", DEBUG),
+    ("arm,cpu-debug", DEBUG),
+    ("arm,armv7-debug", DEBUG),
+    ("arm,primecell-debug*", DEBUG),
+    ("qcom,coresight-*", DEBUG),
+    ("arm,cci-*", COHERENCY),
+    ("arm,ccn-*", COHERENCY),
+    ("arm,cmn-*", COHERENCY),
+    ("fsl,imx*-src", POWER),
+    ("allwinner,sun*-cpucfg", POWER),
+    ("arm,vexpress-sysreg", POWER),
+    ("brcm,bcm2835-pm", POWER),
+    ("arm,mhu*", MAILBOX),
+    ("brcm,bcm2835-mbox", MAILBOX),
+    ("brcm,bcm2835-vchiq", MAILBOX),
+    ("arm,pl080", DMA),
+    ("arm,pl081", DMA),
+    ("arm,pl330", DMA),
+    ("arm,dma-350", DMA),
+    ("brcm,bcm2835-dma", DMA),
+    ("brcm,bcm2711-dma", DMA),
+    ("brcm,bcm2712-dma", DMA),
+    ("brcm,bcm2835-usb", DMA),
+    ("generic-ehci", DMA),
+    ("generic-ohci", DMA),
+];
+
+const NO_NAME: &str = "the device tree does not say what it is";
+const NO_RULE: &str = "no rule for it";
+
+/// Whether the outer domain may have a device with these `compatible` strings, the most specific
+/// one first. That one has to have a rule: what resembles a harmless device may do more than it.
+pub fn decide<'a>(compatible: impl Iterator<Item = &'a str> + Clone) -> Decision {
+    for name in compatible.clone() {
+        if let Some((_, why)) = KNOWN.iter().find(|(pattern, _)| matches(pattern, name)) {
+            return Decision::Withheld(why);
+        }
+    }
+    let mut compatible = compatible;
+    match compatible.next() {
+        None => Decision::Withheld(NO_NAME),
+        Some(first) => match RULES.iter().find(|it| it.compatible == first) {
+            Some(rule) => Decision::Mapped(rule),
+            None => Decision::Withheld(NO_RULE),
+        },
+    }
+}
+
+/// Whether `name` is what `pattern` says; a `*` in it stands for anything.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, end)) => name
+            .strip_prefix(start)
+            .is_some_and(|rest| rest.ends_with(end)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(names: &[&str]) -> Decision {
+        decide(names.iter().copied())
+    }
+
+    fn why(names: &[&str]) -> &'static str {
+        match of(names) {
+            Decision::Withheld(why) => why,
+            Decision::Mapped(rule) => panic!("{names:?} is mapped: {rule:?}"),
+        }
+    }
+
+    #[test]
+    fn what_virt_needs_is_mapped() {
+        for names in [
+            &["arm,pl011", "arm,primecell"][..],
+            &["arm,pl031", "arm,primecell"],
+            &["arm,pl061", "arm,primecell"],
+            &["arm,cortex-a15-gic"],
+            &["arm,gic-v3"],
+            &["arm,gic-v2m-frame"],
+        ] {
+            let Decision::Mapped(rule) = of(names) else {
+                panic!("{names:?}");
+            };
+            assert_eq!(rule.effect, Effect::Harmless);
+        }
+        let open: std::vec::Vec<_> = RULES
+            .iter()
+            .filter(|it| it.effect == Effect::Open)
+            .collect();
+        assert_eq!(open.len(), 1);
+        assert_eq!(of(&["virtio,mmio"]), Decision::Mapped(open[0]));
+    }
+
+    #[test]
+    fn what_aims_writes_stops_coherency_or_starts_cpus_is_withheld() {
+        assert_eq!(why(&["qemu,fw-cfg-mmio"]), DMA);
+        assert_eq!(why(&["arm,pl330", "arm,primecell"]), DMA);
+        assert_eq!(why(&["arm,smmu-v3"]), IOMMU);
+        assert_eq!(why(&["arm,mmu-401", "arm,smmu-v1"]), IOMMU);
+        assert_eq!(why(&["arm,cci-400"]), COHERENCY);
+        assert_eq!(why(&["arm,ccn-504"]), COHERENCY);
+        assert_eq!(why(&["arm,cmn-600"]), COHERENCY);
+        assert_eq!(why(&["fsl,imx8mq-src", "syscon"]), POWER);
+        assert_eq!(why(&["allwinner,sun8i-a83t-r-cpucfg"]), POWER);
+        assert_eq!(why(&["arm,mhu", "arm,primecell"]), MAILBOX);
+        assert_eq!(why(&["brcm,bcm2835-mbox"]), MAILBOX);
+        assert_eq!(
+            why(&["arm,coresight-cti-v8-arch", "arm,coresight-cti"]),
+            DEBUG
+        );
+        assert!(why(&["cfi-flash"]).contains("reset"));
+        assert!(why(&["arm,vexpress-flash", "cfi-flash"]).contains("reset"));
+        assert!(why(&["pci-host-ecam-generic"]).contains("any memory"));
+        assert!(why(&["arm,gic-v3-its"]).contains("LPIs"));
+    }
+
+    #[test]
+    fn what_is_unknown_is_withheld() {
+        assert_eq!(why(&["vendor,something"]), NO_RULE);
+        assert_eq!(why(&[]), NO_NAME);
+        assert_eq!(why(&["syscon", "simple-mfd"]), NO_RULE);
+        // It resembles a UART, and may be more than one.
+        assert_eq!(why(&["vendor,uart-with-dma", "arm,pl011"]), NO_RULE);
+        assert_eq!(why(&["arm,primecell"]), NO_RULE);
+    }
+
+    #[test]
+    fn a_bad_name_anywhere_outweighs_a_rule() {
+        assert_eq!(why(&["arm,pl011", "qemu,fw-cfg-mmio"]), DMA);
+        for rule in RULES {
+            let known = KNOWN.iter().any(|it| matches(it.0, rule.compatible));
+            assert!(!known, "{} is both", rule.compatible);
+            let same = RULES.iter().filter(|it| it.compatible == rule.compatible);
+            assert_eq!(same.count(), 1, "{}", rule.compatible);
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(matches("fsl,imx*-src", "fsl,imx6q-src"));
+        assert!(!matches("fsl,imx*-src", "fsl,imx6q-src-x"));
+        assert!(!matches("arm,cci-*", "arm,cc"));
+        assert!(matches("arm,mhu*", "arm,mhu"));
+    }
+}

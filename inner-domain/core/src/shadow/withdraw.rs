@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Frames stop being ordinary: every shadow of them is dropped first.
+//!
+//! The caller has given the frames another type, so that no check lets them into a shadow any
+//! more, and made that visible with a DSB. A call on another CPU may have checked before. Two
+//! rounds over the arena deal with it, a slice at a time:
+//!
+//! 1. Each root's lock is taken once. What was checked under it before is complete then, and what
+//!    is checked later sees the new type. A root that is made meanwhile has a DSB between becoming
+//!    one and its first check.
+//! 2. Each table of level 3 and each level 2 entry of a block is looked at under its root's lock.
+//!
+//! The tree's ASID is invalidated before its lock is given back: an entry that is not there needs no
+//! invalidation.
+
+use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
+
+use super::cell::{NOWHERE, Name};
+use super::pending::Pending;
+use super::{NONE, Shadows, bits};
+use crate::placement::Range;
+use crate::rules::{Checks, Hardware, Step};
+
+/// What a slice may cost, in looks at a cell of some ten instructions; what one with a lock and one
+/// at a table cost.
+const SLICE: u32 = 1_024;
+const LOCK_COST: u32 = 4;
+const TABLE_COST: u32 = 600;
+
+/// How far it came. Begins with the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Withdrawal {
+    second: bool,
+    next: u32,
+}
+
+impl<C: Checks> Shadows<'_, C> {
+    /// Drops shadows of the frames in `range`, which begins and ends with blocks, a slice at a
+    /// time. None when there are none left.
+    pub fn withdraw<H: Hardware>(
+        &self,
+        hw: &mut H,
+        range: Range,
+        so_far: Withdrawal,
+    ) -> Option<Withdrawal> {
+        let Withdrawal { second, mut next } = so_far;
+        let mut cost = 0;
+        while cost < SLICE {
+            if next as usize >= self.cells.len() {
+                return (!second).then_some(Withdrawal {
+                    second: true,
+                    next: 0,
+                });
+            }
+            cost += if second {
+                self.search(hw, range, next)
+            } else {
+                self.pass(next)
+            };
+            next += 1;
+        }
+        Some(Withdrawal { second, next })
+    }
+
+    /// Waits for the call that holds the lock of a root.
+    fn pass(&self, number: u32) -> u32 {
+        let cell = self.cell(number);
+        if cell.owner.get() == number {
+            drop(cell.root.lock());
+            return LOCK_COST;
+        }
+        1
+    }
+
+    /// Drops what one table has of the range; what that cost.
+    fn search<H: Hardware>(&self, hw: &mut H, range: Range, number: u32) -> u32 {
+        let cell = self.cell(number);
+        loop {
+            let owner = cell.owner.get();
+            if owner == NONE || owner == number {
+                return 1;
+            }
+            let root = self.cell(owner).root.lock();
+            if cell.owner.get() != owner {
+                continue;
+            }
+            // A table of an earlier generation is free, or on its way into a tree that has seen
+            // the frames' new type.
+            if root.name == Name::NONE || cell.birth.get() != root.generation {
+                return LOCK_COST;
+            }
+            let span = match cell.level.get() {
+                3 => PAGE_SIZE,
+                2 => BLOCK_SIZE,
+                _ => return LOCK_COST,
+            };
+            // Nothing is read from there any more.
+            let source = cell.source.get();
+            if source < range.end() && source >= range.start() {
+                cell.source.set(NOWHERE);
+            }
+            let table = self.frame(number);
+            let mut pending = Pending::new(root.name.asid());
+            for entry in (table..table + PAGE_SIZE).step_by(8) {
+                let descriptor = hw.read(entry);
+                let leaf = span == PAGE_SIZE || bits::is_block(descriptor);
+                let output = descriptor & bits::ADDRESS;
+                let within = output < range.end() && output + span > range.start();
+                if bits::is_valid(descriptor) && leaf && within {
+                    hw.perform(Step::Write { entry, value: 0 });
+                    pending.add_all();
+                }
+            }
+            pending.settle(hw);
+            return TABLE_COST;
+        }
+    }
+}

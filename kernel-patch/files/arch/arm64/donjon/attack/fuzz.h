@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Random calls: what the CPUs share, and the dice of each.
+ */
+#ifndef __DONJON_FUZZ_H
+#define __DONJON_FUZZ_H
+
+#include <linux/cache.h>
+#include <linux/types.h>
+
+#include "attack.h"
+
+#define FUZZ_WINDOWS		4
+/* Pages of ordinary memory, full of descriptors and instructions */
+#define FUZZ_PAGES		16
+/* 2 MiB of ordinary memory each, which become tables or text and memory again */
+#define FUZZ_BLOCKS		2
+/* Frames of each that are used, and entries of each of these: few, so that calls meet */
+#define FUZZ_FRAMES		8
+#define FUZZ_ENTRIES		4
+
+/* What the calls are about. All of it is the attacker's own. */
+struct fuzz_ground {
+	struct window windows[FUZZ_WINDOWS];
+	/* An entry of level 2 with nothing behind it, and the table that was */
+	u64 directory, table;
+	unsigned long directory_va;
+	u64 *pages;
+	/* Lists of stores: of its own entries, and of values that no entry may have */
+	u64 *lists;
+	u64 blocks[FUZZ_BLOCKS];
+	/* The process that began */
+	u64 process;
+	u64 inner, inner_size;
+	/* A page of Linux's text */
+	unsigned long text_va;
+	u64 text;
+};
+
+/* How the calls of one CPU went. */
+struct fuzz_counts {
+	unsigned long accepted[DONJON_FUNCTIONS + 1];
+	unsigned long refused[DONJON_FUNCTIONS + 1];
+} ____cacheline_aligned;
+
+/* Of one CPU */
+struct fuzz_dice {
+	u64 state;
+};
+
+/* Below the bound, which is not 0 */
+u32 fuzz_below(struct fuzz_dice *dice, u32 bound);
+u64 fuzz_word(struct fuzz_dice *dice);
+
+/* One call, and a word of the pages changed before it. */
+void fuzz_call(const struct fuzz_ground *ground, struct fuzz_dice *dice,
+	       struct fuzz_counts *counts);
+
+#endif /* __DONJON_FUZZ_H */

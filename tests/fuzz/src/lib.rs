@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the fuzzers of both worlds share.
+#![forbid(unsafe_code)]
+
+use std::env;
+use std::sync::LazyLock;
+
+use donjon_tests::cases::World;
+use donjon_tests::space::dice::Dice;
+
+/// The check that is left out, if any.
+static WITHOUT: LazyLock<Option<String>> = LazyLock::new(|| env::var("DONJON_FUZZ_WITHOUT").ok());
+
+/// Makes the calls of a case.
+///
+/// # Panics
+///
+/// If something is wrong after one of them.
+pub fn judge(world: World, case: &[u8]) {
+    if let Err(wrong) = world.judge(case, WITHOUT.as_deref()) {
+        panic!("{wrong}");
+    }
+}
+
+/// Makes another case of the first `size` bytes of `case`; returns how many it has.
+///
+/// libFuzzer likes to repeat bytes. Calls differ in more than coverage shows, so that every other
+/// time some calls become random ones, in place of others or behind them.
+pub fn mutate(case: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
+    let mut dice = Dice::new(seed.into());
+    if dice.once_in(2) {
+        return libfuzzer_sys::fuzzer_mutate(case, size, most);
+    }
+    let most = most.min(case.len());
+    let first = dice.below(size.min(most) as u64 + 1) as usize;
+    let longest = dice.one_of(&[4, 16, 64, 512]);
+    let end = most.min(first + 1 + dice.below(longest) as usize);
+    for byte in &mut case[first..end] {
+        *byte = dice.any() as u8;
+    }
+    size.max(end)
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A sequence of calls, from a fresh machine, with every check that there is.
+
+use donjon_core::rules::{Checks, Step};
+
+use super::dice::Dice;
+use super::memory::Violation;
+use super::outer::Outer;
+use super::small::{self, Books};
+use super::survey;
+use super::tally::Tally;
+
+/// Calls from one look at everything to the next.
+const SURVEY_EVERY: u64 = 64;
+
+/// Which steps are lost.
+pub type Lost = fn(Step) -> bool;
+
+/// What a run differs in from the real thing.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    /// Steps that are lost.
+    pub deaf_to: Option<Lost>,
+    /// Whether each answer is compared with the contract's.
+    pub compare: bool,
+}
+
+impl Default for Conditions {
+    fn default() -> Self {
+        Self {
+            deaf_to: None,
+            compare: true,
+        }
+    }
+}
+
+/// Makes at most `calls` calls, as long as `dice` has something to say.
+///
+/// # Errors
+///
+/// The number of the call after which something was wrong, and what.
+pub fn run<C: Checks>(
+    dice: Dice,
+    calls: u64,
+    conditions: Conditions,
+) -> Result<Tally, (u64, Vec<Violation>)> {
+    let mut books = Books::default();
+    let (mut machine, mut rules) = small::build::<C>(&mut books);
+    machine.caches.fill(&machine.frames);
+    // With the types of now: the first call may change them.
+    let held = survey::check_recent(rules.frames(), &mut machine.caches);
+    if !held.is_empty() {
+        return Err((0, held));
+    }
+    machine.deaf_to = conditions.deaf_to;
+    let mut outer = Outer::new(dice, &machine);
+    outer.compare = conditions.compare;
+    for call in 0..calls {
+        if outer.is_over() {
+            break;
+        }
+        let step = outer.step(&mut machine, &mut rules);
+        step.map_err(|violations| (call, violations))?;
+        if call % SURVEY_EVERY == 0 {
+            let survey = outer.survey(&machine, &rules);
+            survey.map_err(|violations| (call, violations))?;
+        }
+    }
+    let survey = outer.survey(&machine, &rules);
+    survey.map_err(|violations| (outer.tally.calls, violations))?;
+    Ok(outer.tally)
+}

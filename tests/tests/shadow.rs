@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Shadows against a naive model, under an outer domain that does anything.
+
+#[path = "shadow/race.rs"]
+mod race;
+#[path = "shadow/random.rs"]
+mod random;
+#[path = "shadow/source.rs"]
+mod source;
+#[path = "shadow/threads.rs"]
+mod threads;
+#[path = "shadow/weakened.rs"]
+mod weakened;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is said of an attack in the end: one line, and one object of the JSON file.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::cli::Switch;
+
+/// An attack and what came of it.
+#[derive(Debug, Serialize)]
+pub struct Record {
+    /// Its name.
+    pub id: String,
+    /// How the inner domain was entered.
+    pub mode: &'static str,
+    /// `stopped` or `succeeded`.
+    pub outcome: &'static str,
+    /// What stopped it.
+    #[serde(serialize_with = "joined")]
+    pub by: Vec<String>,
+    /// What the auditor found afterwards.
+    pub audit_violations: usize,
+    /// `succeeded`, `failed` or `n/a`.
+    pub control: &'static str,
+    /// What it is, what its controls did, and what is wrong.
+    #[serde(serialize_with = "joined")]
+    pub note: Vec<String>,
+    /// How often it was tried with all protections on.
+    #[serde(skip)]
+    pub attempts: usize,
+    /// What is not as it has to be.
+    #[serde(skip)]
+    pub wrong: Vec<String>,
+}
+
+fn joined<S: serde::Serializer>(parts: &[String], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&parts.join("; "))
+}
+
+impl Record {
+    /// An attack that was made once and stopped, with no control yet.
+    pub fn new(id: &str, title: &str, mode: Switch) -> Self {
+        Self {
+            id: id.to_owned(),
+            mode: mode.name(),
+            outcome: "stopped",
+            by: Vec::new(),
+            audit_violations: 0,
+            control: "n/a",
+            note: vec![title.to_owned()],
+            attempts: 1,
+            wrong: Vec::new(),
+        }
+    }
+
+    /// It was not stopped as it has to be.
+    pub fn fail(&mut self, why: String) {
+        self.outcome = "succeeded";
+        self.note.push(format!("WRONG: {why}"));
+        self.wrong.push(why);
+    }
+
+    /// Adds a control: the build that it ran on, and why it failed if it did.
+    pub fn add_control(&mut self, build: &str, result: Result<(), String>) {
+        match result {
+            Ok(()) => {
+                self.note.push(format!("{build}: succeeds"));
+                if self.control == "n/a" {
+                    self.control = "succeeded";
+                }
+            }
+            Err(why) => {
+                let why = format!("with {build}: {why}");
+                self.note.push(format!("WRONG: {why}"));
+                self.wrong.push(why);
+                self.control = "failed";
+            }
+        }
+    }
+
+    /// Whether everything is as it has to be.
+    pub const fn is_good(&self) -> bool {
+        self.wrong.is_empty()
+    }
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let title = self.note.first().map_or("", String::as_str);
+        let times = if self.attempts == 1 {
+            "1 attempt".to_owned()
+        } else {
+            format!("{} attempts", self.attempts)
+        };
+        write!(
+            f,
+            "{:<22} {:<9} {title} ({times}, audit {}, control {}): {}",
+            self.id,
+            self.outcome,
+            self.audit_violations,
+            self.control,
+            self.by.join("; ")
+        )?;
+        for wrong in &self.wrong {
+            write!(f, "\n     WRONG: {wrong}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_that_fails_spoils_the_record() {
+        let mut record = Record::new("zero", "write 0", Switch::Asid);
+        record.by.push("a hang".into());
+        record.add_control("weaken-one", Ok(()));
+        assert!(record.is_good());
+        assert_eq!(
+            record.to_string(),
+            "zero                   stopped   write 0 (1 attempt, audit 0, control succeeded): a hang"
+        );
+        record.add_control("weaken-two", Err("it was stopped".into()));
+        record.add_control("weaken-three", Ok(()));
+        assert_eq!((record.is_good(), record.control), (false, "failed"));
+    }
+
+    #[test]
+    fn the_json_object_has_words_not_lists() {
+        let record = Record::new("zero", "write 0", Switch::Asid);
+        let json = serde_json::to_value(&record).expect("an object");
+        assert_eq!(json["note"], "write 0");
+        assert_eq!(json["by"], "");
+        assert_eq!(json.as_object().map(serde_json::Map::len), Some(7));
+    }
+}

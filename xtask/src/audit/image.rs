@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What must stand in memory, from the boot image on the host and the ELF files it is made of.
+
+use std::fs;
+use std::mem::offset_of;
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use donjon_abi::boot_info::Arrival;
+use donjon_abi::manifest::{MANIFEST_MAGIC, MANIFEST_OFFSET, Manifest, Segment, SwitchMode};
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSection, ObjectSegment};
+
+use super::descriptor::PAGE;
+use super::linux::addresses;
+
+/// R_AARCH64_RELATIVE, the only kind in the boot stage (ELF for the Arm 64-bit Architecture).
+const RELATIVE: u64 = 1027;
+/// Bytes of an entry of `.rela.dyn`.
+const RELA: usize = 24;
+/// Of `p_flags`: the segment is writable.
+const WRITABLE: u64 = 2;
+
+/// Memory of the inner domain that never changes.
+#[derive(Clone, Debug, Default)]
+pub struct Constant {
+    /// Virtual address in the inner view.
+    pub address: u64,
+    /// What stands there, whole pages.
+    pub bytes: Vec<u8>,
+}
+
+/// What the boot image says about memory.
+#[derive(Clone, Debug, Default)]
+pub struct Image {
+    /// Offset of Linux in the boot image.
+    pub linux: u64,
+    /// Text and constants of the inner domain, the gate page included.
+    pub constants: Vec<Constant>,
+    /// Whether the gate page has a list of addresses to invalidate.
+    pub has_list: bool,
+    /// Where `donjon_arrive` is, a virtual address.
+    pub entry: u64,
+    /// The boot stage's page that stays, linked at address 0.
+    pub stay: Stay,
+}
+
+/// The boot stage's page that stays. All numbers but the bytes are offsets in the boot image.
+#[derive(Clone, Debug, Default)]
+pub struct Stay {
+    /// Where it is.
+    pub place: Range<u64>,
+    /// What stands there before it is relocated.
+    pub bytes: Vec<u8>,
+    /// Words of it to which the load address is added.
+    pub relocated: Vec<(u64, u64)>,
+    /// The data of CPUs that arrive, which the boot stage fills in.
+    pub arrival: Range<u64>,
+    /// Vectors of EL2.
+    pub el2_vectors: u64,
+}
+
+impl Image {
+    /// Of the boot image `image`, packed from the ELF files `inner` and `boot`.
+    pub fn read(image: &Path, inner: &Path, boot: &Path) -> Result<Self> {
+        let bytes = fs::read(image).with_context(|| format!("reading {}", image.display()))?;
+        let word = |offset: usize| -> Result<u64> {
+            let at = MANIFEST_OFFSET + offset;
+            let word = bytes.get(at..at + 8).context("the boot image is cut off")?;
+            Ok(u64::from_le_bytes(word.try_into()?))
+        };
+        ensure!(
+            word(offset_of!(Manifest, magic))? == MANIFEST_MAGIC,
+            "{} is no boot image",
+            image.display()
+        );
+        let mut constants = Vec::new();
+        for number in 0..word(offset_of!(Manifest, segment_count))? as usize {
+            let base = offset_of!(Manifest, segments) + number * size_of::<Segment>();
+            let field = |offset| word(base + offset);
+            if field(offset_of!(Segment, flags))? & WRITABLE != 0 {
+                continue;
+            }
+            let start = field(offset_of!(Segment, offset))? as usize;
+            let end = start + field(offset_of!(Segment, file_size))? as usize;
+            let mut contents = bytes
+                .get(start..end)
+                .context("a segment lies outside the boot image")?
+                .to_vec();
+            let size = field(offset_of!(Segment, memory_size))?.next_multiple_of(PAGE);
+            contents.resize(size as usize, 0);
+            constants.push(Constant {
+                address: field(offset_of!(Segment, address))?,
+                bytes: contents,
+            });
+        }
+        Ok(Self {
+            linux: word(offset_of!(Manifest, linux_offset))?,
+            constants,
+            has_list: word(offset_of!(Manifest, switch_mode))? == SwitchMode::Tlbi as u64,
+            entry: addresses(inner)?("donjon_arrive")?,
+            stay: Stay::read(boot)?,
+        })
+    }
+}
+
+impl Stay {
+    fn read(boot: &Path) -> Result<Self> {
+        let address = addresses(boot)?;
+        let place = address("boot_stay_start")?..address("boot_stay_end")?;
+        let arrival = address("boot_arrival")?;
+        let bytes = fs::read(boot).with_context(|| format!("reading {}", boot.display()))?;
+        let file: ElfFile64<'_, Endianness> = ElfFile64::parse(&*bytes)?;
+        let segment = file
+            .segments()
+            .find(|it| (it.address()..it.address() + it.size()).contains(&place.start))
+            .context("the boot stage has no page that stays")?;
+        let start = (place.start - segment.address()) as usize;
+        let size = (place.end - place.start) as usize;
+        let contents = segment.data()?.get(start..start + size);
+        let relocations = file.section_by_name(".rela.dyn");
+        let relocations = relocations.map(|it| it.data()).transpose()?;
+        let relocated = relocations
+            .unwrap_or_default()
+            .chunks_exact(RELA)
+            .map(|it| {
+                let words = it.as_chunks::<8>().0;
+                [0, 1, 2].map(|number| u64::from_le_bytes(words[number]))
+            })
+            .filter(|[_, kind, _]| kind & 0xffff_ffff == RELATIVE)
+            .map(|[at, _, addend]| (at, addend))
+            .filter(|(at, _)| place.contains(at))
+            .collect();
+        Ok(Self {
+            bytes: contents.context("the page that stays is cut off")?.to_vec(),
+            relocated,
+            arrival: arrival..arrival + size_of::<Arrival>() as u64,
+            el2_vectors: address("boot_el2_vectors")?,
+            place,
+        })
+    }
+
+    /// What stands in memory when the boot image is loaded at `loaded`.
+    pub fn at(&self, loaded: u64) -> Vec<u8> {
+        let mut bytes = self.bytes.clone();
+        for (at, addend) in &self.relocated {
+            let from = (at - self.place.start) as usize;
+            if let Some(word) = bytes.get_mut(from..from + 8) {
+                word.copy_from_slice(&(loaded + addend).to_le_bytes());
+            }
+        }
+        bytes
+    }
+}
