@@ -32,7 +32,7 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
             break;
         }
         #[cfg(feature = "weaken-list")]
-        write_again(*address, *count, written);
+        write_changed(*address, written, TableEntry { entry, value });
         written += 1;
         if domain.rules.is_tired() {
             break;
@@ -47,13 +47,18 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
     }
 }
 
-/// For a test alone: reads an item of a list once more, and writes what stands there now.
+/// For a test alone: writes what stands in a list after an item was checked. Waits for a change of
+/// it, for where an emulator's CPUs run in turns, few changes meet the moment after the check.
 #[cfg(feature = "weaken-list")]
-fn write_again(address: u64, count: u64, index: u64) {
+fn write_changed(address: u64, index: u64, checked: TableEntry) {
     use donjon_core::rules::{Hardware, Step};
 
-    let again = list::<TableEntry>(address, count, LIST_MAX).ok();
-    if let Some(TableEntry { entry, value }) = again.and_then(|mut it| it.nth(index as usize)) {
+    const READS: usize = 2_000;
+    let address = address + index * size_of::<TableEntry>() as u64;
+    let changed = (0..READS)
+        .filter_map(|_| list::<TableEntry>(address, 1, 1).ok()?.next())
+        .find(|it| (it.entry, it.value) != (checked.entry, checked.value));
+    if let Some(TableEntry { entry, value }) = changed {
         Executor.perform(Step::Write { entry, value });
     }
 }
