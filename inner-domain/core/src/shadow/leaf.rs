@@ -5,7 +5,6 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::BLOCK_SIZE;
 
 use super::bits;
-use crate::address::ENTRIES;
 use crate::frames::{FrameTable, FrameType, type_of};
 use crate::rules::{Checks, leaf};
 
@@ -111,11 +110,9 @@ pub(super) fn same_block<C: Checks>(descriptor: u64) -> Result<u64, Reason> {
 /// A [`Reason`] for what a user's block may not be.
 pub(super) fn block<C: Checks>(frames: &FrameTable<'_>, descriptor: u64) -> Result<u64, Reason> {
     let shadow = same_block::<C>(descriptor)?;
-    let output = descriptor & bits::ADDRESS;
-    let mut words = frames.words(output, ENTRIES).ok_or(Reason::NotMemory)?;
-    let ordinary = FrameType::Ordinary as u16;
-    if C::TARGET && words.any(|word| word != ordinary) {
-        return Err(Reason::BadTarget);
+    match frames.is_ordinary_block(descriptor & bits::ADDRESS) {
+        None => Err(Reason::NotMemory),
+        Some(false) if C::TARGET => Err(Reason::BadTarget),
+        Some(_) => Ok(shadow),
     }
-    Ok(shadow)
 }
