@@ -37,3 +37,4 @@ pub mod shadow;
 pub mod tables;
 pub mod vectors;
 pub mod waits;
+pub mod weaken;

@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use crate::frames::{FrameTable, FrameType};
 use crate::placement::Range;
+use crate::weaken;
 
 /// Most memory banks that are kept.
 pub const MAX_BANKS: usize = 16;
@@ -121,7 +122,7 @@ impl OuterBuffer {
     ) -> Result<WritableBuffer<'f>, OuterRangeError> {
         let address = self.address();
         let ordinary = frames.get(address) == Some(FrameType::Ordinary);
-        if !ordinary && !cfg!(feature = "weaken-buffer") {
+        if !ordinary && !weaken::BUFFER {
             return Err(OuterRangeError::NotOrdinary { address });
         }
         Ok(WritableBuffer {
@@ -193,11 +194,11 @@ impl OuterMemory {
             return Err(OuterRangeError::Overflow { address, length });
         };
         let in_page = address / PAGE_SIZE == (range.end() - 1) / PAGE_SIZE;
-        if !in_page && !cfg!(feature = "weaken-bounds") {
+        if !in_page && !weaken::BOUNDS {
             return Err(OuterRangeError::CrossesPage { address, length });
         }
         let withheld = self.withheld.iter().flatten().any(|it| it.overlaps(range));
-        if withheld && !cfg!(feature = "weaken-bounds") {
+        if withheld && !weaken::BOUNDS {
             return Err(OuterRangeError::Withheld { address });
         }
         if !self.banks.iter().flatten().any(|bank| bank.encloses(range)) {

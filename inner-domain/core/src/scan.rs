@@ -70,7 +70,7 @@ pub fn is_sensitive(word: u32) -> bool {
 
 #[inline]
 fn is_allowed(word: u32) -> bool {
-    !in_space(word) || decide(word) || cfg!(feature = "weaken-scan")
+    !in_space(word) || decide(word) || crate::weaken::SCAN
 }
 
 #[inline]

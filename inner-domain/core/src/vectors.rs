@@ -4,6 +4,8 @@
 use donjon_abi::layout::PAGE_SIZE;
 use donjon_abi::tcr::OUTER;
 
+use crate::weaken;
+
 /// Bytes of a slot.
 const SLOT: u64 = 0x80;
 /// Slots for exceptions from EL1: with SP_EL0, then with SP_EL1.
@@ -22,7 +24,7 @@ pub fn slot_without_comparison(vectors: u64, word: impl Fn(u64) -> u32) -> Optio
         let target = unless_zero(at(branch)).map(|offset| address.wrapping_add_signed(offset));
         begins && target.is_some_and(|it| it / PAGE_SIZE == vectors / PAGE_SIZE)
     };
-    (0..SLOTS).find(|slot| !compares(*slot) && !cfg!(feature = "weaken-vectors"))
+    (0..SLOTS).find(|slot| !compares(*slot) && !weaken::VECTORS)
 }
 
 /// Leaves zero in x18 if `TCR_EL1` is the outer value, and for no other value: 24 bits are

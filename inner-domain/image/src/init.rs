@@ -18,6 +18,7 @@ use donjon_core::outer_range::OuterMemory;
 use donjon_core::placement::Range;
 use donjon_core::rules::{PoolFrame, Rules, Storage};
 use donjon_core::shadow::{self, Cell, Shadows};
+use donjon_core::weaken;
 use donjon_hal::{physical, registers, steps};
 
 use crate::state::{self, Machine};
@@ -137,7 +138,7 @@ fn machine(boot: BootInfo) -> Option<Machine> {
         .collect();
     let mut withheld = vec![region, range(&boot.stays)?, range(&boot.table_block)?];
     let reserved: Vec<Range> = boot.reserved.iter().filter_map(range).collect();
-    if !cfg!(feature = "weaken-reserved") {
+    if !weaken::RESERVED {
         withheld.extend(&reserved);
     }
     let outer = OuterMemory::new(&banks, &withheld).ok()?;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which checks are made: all of them, except in builds that show what one of them is good for.
 
+use crate::weaken;
+
 /// The checks that can be left out, one at a time, to show that an attack succeeds without.
 ///
 /// True means that the check is made. [`Configured`] is what the inner domain is built with; a
@@ -41,18 +43,18 @@ pub trait Checks {
 pub struct Configured;
 
 impl Checks for Configured {
-    const TARGET: bool = !cfg!(feature = "weaken-target");
-    const TRANSITION: bool = !cfg!(feature = "weaken-transition");
-    const CONTIGUOUS: bool = !cfg!(feature = "weaken-contiguous");
-    const DIRTY_BIT_MODIFIER: bool = !cfg!(feature = "weaken-dbm");
-    const PARENT: bool = !cfg!(feature = "weaken-parent");
-    const ASID: bool = !cfg!(feature = "weaken-asid");
-    const FLUSH: bool = !cfg!(feature = "weaken-flush");
-    const EXECUTE: bool = !cfg!(feature = "weaken-execute");
-    const POOL: bool = !cfg!(feature = "weaken-pool");
-    const VECTORS: bool = !cfg!(feature = "weaken-vectors-page");
-    const DEVICES: bool = !cfg!(feature = "weaken-devices");
-    const SOURCE: bool = !cfg!(feature = "weaken-source");
-    const ONCE: bool = !cfg!(feature = "weaken-once");
-    const WITHDRAW: bool = !cfg!(feature = "weaken-withdraw");
+    const TARGET: bool = !weaken::TARGET;
+    const TRANSITION: bool = !weaken::TRANSITION;
+    const CONTIGUOUS: bool = !weaken::CONTIGUOUS;
+    const DIRTY_BIT_MODIFIER: bool = !weaken::DBM;
+    const PARENT: bool = !weaken::PARENT;
+    const ASID: bool = !weaken::ASID;
+    const FLUSH: bool = !weaken::FLUSH;
+    const EXECUTE: bool = !weaken::EXECUTE;
+    const POOL: bool = !weaken::POOL;
+    const VECTORS: bool = !weaken::VECTORS_PAGE;
+    const DEVICES: bool = !weaken::DEVICES;
+    const SOURCE: bool = !weaken::SOURCE;
+    const ONCE: bool = !weaken::ONCE;
+    const WITHDRAW: bool = !weaken::WITHDRAW;
 }

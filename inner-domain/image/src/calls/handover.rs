@@ -13,7 +13,7 @@ use donjon_core::handover::{self, BadInstruction, Fault, HandoverError};
 use donjon_core::outer_range::Allegation;
 use donjon_core::placement::Range;
 use donjon_core::rules::KernelLeaf;
-use donjon_core::{extensions, requirements, scan, vectors};
+use donjon_core::{extensions, requirements, scan, vectors, weaken};
 use donjon_hal::registers::{self, Controlled};
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical};
@@ -44,7 +44,7 @@ fn take_over(machine: &Machine, address: u64) -> Outcome {
         range(boot.region.start, boot.region.end)?,
         range(boot.stays.start, boot.stays.end)?,
     ];
-    if !cfg!(feature = "weaken-reserved") {
+    if !weaken::RESERVED {
         inner.extend(&machine.reserved);
     }
     let parts = handover::Machine {

@@ -3,6 +3,8 @@
 
 use donjon_abi::call::{Counter, Error, Function, LIST_MAX, RELEASE_MAX, TableEntry};
 use donjon_core::outer_range::Allegation;
+use donjon_core::rules::{Hardware, Step};
+use donjon_core::weaken;
 use donjon_hal::cpu;
 use donjon_hal::physical;
 use donjon_hal::steps::Executor;
@@ -31,8 +33,9 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
             refused = Some(reason);
             break;
         }
-        #[cfg(feature = "weaken-list")]
-        write_changed(*address, written, TableEntry { entry, value });
+        if weaken::LIST {
+            write_changed(*address, written, TableEntry { entry, value });
+        }
         written += 1;
         if domain.rules.is_tired() {
             break;
@@ -49,10 +52,7 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
 
 /// For a test alone: writes what stands in a list after an item was checked. Waits for a change of
 /// it, for where an emulator's CPUs run in turns, few changes meet the moment after the check.
-#[cfg(feature = "weaken-list")]
 fn write_changed(address: u64, index: u64, checked: TableEntry) {
-    use donjon_core::rules::{Hardware, Step};
-
     const READS: usize = 2_000;
     let address = address + index * size_of::<TableEntry>() as u64;
     let changed = (0..READS)

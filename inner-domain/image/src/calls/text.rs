@@ -8,7 +8,7 @@ use donjon_abi::layout::{PAGE_SIZE, cpu_index};
 use donjon_core::frames::FrameType;
 use donjon_core::outer_range::Allegation;
 use donjon_core::rules::{KernelLeaf, Seal};
-use donjon_core::{live_text, scan};
+use donjon_core::{live_text, scan, weaken};
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical};
 
@@ -57,14 +57,14 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
         .zip(words.iter())
         .all(|(old, new)| live_text::may_change(old, *new));
     let alone = domain.rendezvous.others_wait(cpu_index(cpu::mpidr()));
-    if !live && !alone && !cfg!(feature = "weaken-live-text") {
+    if !live && !alone && !weaken::LIVE_TEXT {
         return Err(if stopped {
             Error::Busy.into()
         } else {
             Refusal::rule(Reason::LiveText)
         });
     }
-    if cfg!(feature = "weaken-read-once") {
+    if weaken::READ_ONCE {
         new_words(words, *source, kind)?;
     }
     if let ([low, high], true) = (&*words, target.is_multiple_of(8)) {
@@ -91,8 +91,7 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
 fn is_text(leaf: &KernelLeaf) -> bool {
     let text = [FrameType::KernelText, FrameType::ModuleText];
     let by_type = leaf.frame.is_some_and(|frame| text.contains(&frame));
-    (by_type || cfg!(feature = "weaken-poke"))
-        && (leaf.executable || cfg!(feature = "weaken-alias"))
+    (by_type || weaken::POKE) && (leaf.executable || weaken::ALIAS)
 }
 
 /// What is to be written.
@@ -170,7 +169,7 @@ fn copy_scanned(seal: &Seal, range: Range<usize>) -> Result<(), Refusal> {
             return Err(Refusal::instruction(index, word));
         }
         let offset = index as u64 * 4;
-        let word = if cfg!(feature = "weaken-read-once") {
+        let word = if weaken::READ_ONCE {
             let mut again = [word];
             // SAFETY: as for the first time.
             unsafe { physical::read_outer(seal.from + offset, &mut again) };

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Protections that test builds leave out, one at a time, to show that an attack succeeds without.
+//!
+//! This is the one place that looks at the features `weaken-*`. Everything else uses the constants:
+//! true means that the protection is **not** there. A normal build has none of them; `status` shows
+//! the [`MASK`]. To add one: a line here, a feature in the manifests of this crate and of the image.
+
+macro_rules! weakenings {
+    ($($(#[$doc:meta])* $name:ident = $feature:literal, $bit:literal;)*) => {
+        $($(#[$doc])* pub const $name: bool = cfg!(feature = $feature);)*
+
+        /// The feature of each, and its bit in [`MASK`].
+        pub const ALL: &[(&str, u32)] = &[$(($feature, $bit)),*];
+
+        /// A bit for each protection that this build lacks; 0 in every normal one.
+        pub const MASK: u64 = $(($name as u64) << $bit)|*;
+    };
+}
+
+weakenings! {
+    /// The gate leaves without narrowing the range.
+    NO_NARROW = "weaken-no-narrow", 0;
+    /// The gate does not compare what was written to TCR_EL1.
+    NO_COMPARE = "weaken-no-compare", 1;
+    /// The gate leaves the inner domain's values in registers.
+    NO_CLEAR = "weaken-no-clear", 2;
+    /// The type of a mapped frame does not decide how it may be mapped.
+    TARGET = "weaken-target", 3;
+    /// A valid entry may change in any way.
+    TRANSITION = "weaken-transition", 4;
+    /// Contiguous groups are allowed.
+    CONTIGUOUS = "weaken-contiguous", 5;
+    /// DBM does not count as writable.
+    DBM = "weaken-dbm", 6;
+    /// A kernel table may have several parents.
+    PARENT = "weaken-parent", 7;
+    /// A process may have any ASID.
+    ASID = "weaken-asid", 8;
+    /// The TLB is not invalidated before a block of memory changes its class.
+    FLUSH = "weaken-flush", 10;
+    /// The scanner allows every instruction.
+    SCAN = "weaken-scan", 11;
+    /// Any table write may make something executable at EL1.
+    EXECUTE = "weaken-execute", 12;
+    /// The linear map may show pools writable.
+    POOL = "weaken-pool", 13;
+    /// Text that never changes may be changed.
+    POKE = "weaken-poke", 14;
+    /// Every firmware call is made.
+    FIRMWARE = "weaken-firmware", 15;
+    /// Buffers may lie in memory that is not ordinary.
+    BUFFER = "weaken-buffer", 16;
+    /// Vectors need not compare TCR_EL1.
+    VECTORS = "weaken-vectors", 17;
+    /// The page of the vectors may be mapped elsewhere.
+    VECTORS_PAGE = "weaken-vectors-page", 19;
+    /// Text changes while other CPUs execute it.
+    LIVE_TEXT = "weaken-live-text", 20;
+    /// Text is changed at any address that leads to it.
+    ALIAS = "weaken-alias", 21;
+    /// What becomes text is read once to be scanned and once to be written.
+    READ_ONCE = "weaken-read-once", 22;
+    /// Memory that the device tree sets aside is ordinary memory.
+    RESERVED = "weaken-reserved", 23;
+    /// Lists are read once to be checked and once to be written.
+    LIST = "weaken-list", 24;
+    /// Buffers may reach over the end of a page, and into the inner domain's memory.
+    BOUNDS = "weaken-bounds", 25;
+    /// Device registers that are not listed may be mapped.
+    DEVICES = "weaken-devices", 26;
+    /// Mode `strict` does not compare behind its first write.
+    NO_COMPARE_FIRST = "weaken-no-compare-first", 27;
+    /// Mode `strict` does not compare behind its last write.
+    NO_COMPARE_EXIT = "weaken-no-compare-exit", 28;
+    /// The gate does not mask exceptions behind its comparison.
+    NO_MASK = "weaken-no-mask", 29;
+    /// Shadows are filled from any memory.
+    SOURCE = "weaken-source", 30;
+    /// Shadows are filled from a descriptor that is read twice.
+    ONCE = "weaken-once", 31;
+    /// Shadows of a frame stay when its type changes.
+    WITHDRAW = "weaken-withdraw", 32;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_its_bit_and_its_features() {
+        let mut bits = ALL.iter().fold(0, |bits, (_, bit)| bits | 1_u64 << bit);
+        assert_eq!(bits.count_ones() as usize, ALL.len());
+        // Bit 18 says that the image writes its steps down.
+        bits &= 1 << 18;
+        assert_eq!(bits, 0);
+        let own = include_str!("../Cargo.toml");
+        let image = include_str!("../../image/Cargo.toml");
+        for (feature, _) in ALL {
+            assert!(own.contains(&std::format!("\n{feature} = []")), "{feature}");
+            let forwarded = std::format!("\n{feature} = [\"donjon-core/{feature}\"]");
+            assert!(image.contains(&forwarded), "{feature}");
+        }
+        assert_eq!(own.matches("\nweaken-").count(), ALL.len());
+        assert_eq!(image.matches("\nweaken-").count(), ALL.len());
+    }
+}
