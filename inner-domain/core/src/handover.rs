@@ -117,7 +117,7 @@ pub fn take_over<H: Hardware, C: Checks>(
     takeover.find_code(scan)?;
     takeover.close_pools()?;
     takeover.check_leaves()?;
-    takeover.rules.adopt_end(takeover.hardware);
+    takeover.rules.finish_import(takeover.hardware);
     takeover.rules.keep_vectors(takeover.description.vectors);
     Ok(takeover.summary)
 }

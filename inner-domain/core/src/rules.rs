@@ -3,15 +3,15 @@
 //!
 //! Every frame of RAM has a type ([`crate::frames`]). A table is a frame of a pool that was typed
 //! when it was linked; its entries are written here and nowhere else. A call is checked as a
-//! whole first. Then it becomes a list of steps, stores, barriers and TLB invalidations, which
-//! [`Hardware`] carries out in that order; a refused call has no steps. The tables of users are
-//! the inner domain's own ([`crate::shadow`]).
+//! whole first. Then it becomes steps, that is stores, barriers and TLB invalidations, which
+//! [`Hardware`] carries out one by one in that order; a refused call has no steps. The tables of
+//! users are the inner domain's own ([`crate::shadow`]).
 //!
 //! Three rules about time hold the rest together:
 //!
 //! * A valid entry changes in place only in its permissions. An entry that was cleared becomes
 //!   valid again only after its address was invalidated *here*: what the outer domain says about
-//!   its own invalidations counts for nothing. So break-before-make does not rest on other people's word.
+//!   its own invalidations counts for nothing: break-before-make is enforced here.
 //! * When a table is unlinked, everything is invalidated at once. So no walk takes a table that is
 //!   linked nowhere, or a frame that is free, for what it was.
 //! * A frame changes its class only after everything was invalidated.
@@ -19,21 +19,21 @@
 //! What lies outside: the lock that every caller holds, and the maintenance that hardware
 //! updates of entries would need, which no supported configuration turns on.
 
-mod adopt;
 pub(crate) mod bits;
 mod checks;
+mod extension;
 pub(crate) mod flush;
-mod growth;
+mod import;
 pub(crate) mod leaf;
-mod links;
 mod page;
 mod pool_frame;
 mod pools;
 mod release;
 mod slots;
 mod step;
+mod table;
 mod text;
-mod verdict;
+mod types;
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
@@ -41,19 +41,22 @@ use donjon_abi::layout::PAGE_SIZE;
 use crate::address::ENTRIES;
 use crate::devices::DeviceList;
 use crate::frames::{FrameTable, FrameType, slot_of};
+use table::Place;
+use types::EntryAddress;
 
 pub use checks::{Checks, Configured};
-pub use growth::Progress;
+pub use extension::Progress;
 pub use pool_frame::PoolFrame;
 pub use pools::{MAX_TABLE_BLOCKS, MAX_TEXT_BLOCKS, PoolKind};
+pub(crate) use slots::may_be_linked;
 pub use step::{Hardware, Step};
 pub use text::{KernelLeaf, Seal};
-pub(crate) use verdict::{is_plain_table, may_be_linked};
+pub(crate) use types::RawDescriptor;
 
-/// Most effort of one list, in entries of 300 instructions each.
-const MOST_EFFORT: u32 = 32;
-/// The effort of looking at all entries of a table or all frames of a block.
-const LOOK_THROUGH: u32 = 16;
+/// What the items of one list may cost together, in units of 300 instructions.
+const LIST_BUDGET: u32 = 32;
+/// What it costs to read all entries of a table or the types of all frames of a block.
+const COST_OF_TABLE: u32 = 16;
 
 /// The memory that the rules work with. All of it is the inner domain's.
 pub struct Storage<'a> {
@@ -74,9 +77,9 @@ pub struct Rules<'a, C: Checks = Configured> {
     blocks: pools::Blocks,
     /// What to add to a physical address to get its address in the linear map.
     linear_offset: Option<u64>,
-    growth: Option<growth::Growth>,
+    extension: Option<extension::Extension>,
     /// What the items of a list have cost so far.
-    effort: u32,
+    cost: u32,
     /// Virtual address of the page that VBAR_EL1 is in, from the hand-over on.
     vectors: Option<u64>,
     checks: core::marker::PhantomData<C>,
@@ -103,8 +106,8 @@ impl<'a, C: Checks> Rules<'a, C> {
             root,
             blocks: pools::Blocks::NONE,
             linear_offset: None,
-            growth: None,
-            effort: 0,
+            extension: None,
+            cost: 0,
             vectors: None,
             checks: core::marker::PhantomData,
         }
@@ -121,19 +124,30 @@ impl<'a, C: Checks> Rules<'a, C> {
         entry: u64,
         value: u64,
     ) -> Result<u64, Reason> {
-        self.add_effort(1);
-        if !entry.is_multiple_of(8) {
-            return Err(Reason::BadEntry);
-        }
-        if entry & !(PAGE_SIZE - 1) == self.root {
-            return self.write_root(hw, entry, value);
-        }
-        let class = self.frames.get(entry);
+        self.charge(1);
+        let entry = EntryAddress::new(entry).ok_or(Reason::BadEntry)?;
+        let value = RawDescriptor(value);
+        let old = if entry.table().as_u64() == self.root {
+            self.write_root(hw, entry, value)
+        } else {
+            self.write_below_root(hw, entry, value)
+        };
+        old.map(|old| old.0)
+    }
+
+    fn write_below_root<H: Hardware>(
+        &mut self,
+        hw: &mut H,
+        entry: EntryAddress,
+        value: RawDescriptor,
+    ) -> Result<RawDescriptor, Reason> {
+        let class = self.frames.get(entry.as_u64());
         let level = class.and_then(FrameType::as_table);
         let level = level.ok_or(Reason::NotATable)?;
         // The table block holds tables as well, without metadata: those never change.
-        let table = self.pool_index(entry).ok_or(Reason::NotATable)?;
-        let place = links::Place {
+        let table = self.pool_index(entry.as_u64());
+        let table = table.ok_or(Reason::NotATable)?;
+        let place = Place {
             entry,
             table,
             level,
@@ -147,6 +161,16 @@ impl<'a, C: Checks> Rules<'a, C> {
         }
     }
 
+    /// The check of [`write`](Self::write) alone, for a valid descriptor of a table of level 3.
+    pub(crate) fn check_page(&self, leaf: u64) -> Result<(), Reason> {
+        leaf::check_page::<C>(&self.frames, &self.devices, RawDescriptor(leaf))
+    }
+
+    /// The same for a block of a table of level 2.
+    pub(crate) fn check_block(&self, leaf: u64) -> Result<(), Reason> {
+        leaf::check_block::<C>(&self.frames, &self.devices, RawDescriptor(leaf))
+    }
+
     /// From now on nothing is changed through which the page at `va` is translated. The frame of
     /// the vectors is never written; but VBAR_EL1 is an address, and another frame there
     /// would be other vectors.
@@ -154,25 +178,25 @@ impl<'a, C: Checks> Rules<'a, C> {
         self.vectors = Some(va);
     }
 
-    fn shows_vectors(&self, place: links::Place) -> bool {
+    fn shows_vectors(&self, place: Place) -> bool {
         let start = self.address(place);
         self.vectors
             .is_some_and(|it| it.wrapping_sub(start) < place.level.size())
     }
 
-    /// Begins a list: [`is_tired`](Self::is_tired) is about what follows.
+    /// Begins a list: [`is_budget_exhausted`](Self::is_budget_exhausted) is about what follows.
     pub const fn begin_list(&mut self) {
-        self.effort = 0;
+        self.cost = 0;
     }
 
-    /// Whether the list has taken so long that its rest has to be another call. The length of a
-    /// call is bounded by this, whatever is in the list.
-    pub const fn is_tired(&self) -> bool {
-        self.effort >= MOST_EFFORT
+    /// Whether the items of the list have cost so much that its rest has to be another call. This
+    /// bounds the length of a call, whatever is in the list.
+    pub const fn is_budget_exhausted(&self) -> bool {
+        self.cost >= LIST_BUDGET
     }
 
-    fn add_effort(&mut self, effort: u32) {
-        self.effort = self.effort.saturating_add(effort);
+    fn charge(&mut self, cost: u32) {
+        self.cost = self.cost.saturating_add(cost);
     }
 
     /// The types of all frames.
@@ -186,9 +210,4 @@ impl<'a, C: Checks> Rules<'a, C> {
         let within = (address / PAGE_SIZE) as usize % ENTRIES;
         Some(block * ENTRIES + within).filter(|index| *index < self.pool.len())
     }
-}
-
-/// Index of an entry in its table, from its address.
-const fn index_of(entry: u64) -> usize {
-    (entry / 8) as usize % ENTRIES
 }

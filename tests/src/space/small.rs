@@ -125,10 +125,10 @@ pub fn build<C: Checks>(books: &mut Books) -> (Machine, Rules<'_, C>) {
     ] {
         frames.set(frame, class);
     }
-    rules.adopt_linear_map(LINEAR, RAM);
-    rules.adopt_pool(POOL, PoolKind::Tables).expect("ordinary");
+    rules.import_linear_map(LINEAR, RAM);
+    rules.import_pool(POOL, PoolKind::Tables).expect("ordinary");
     rules
-        .adopt_pool(TEXT_POOL, PoolKind::Text)
+        .import_pool(TEXT_POOL, PoolKind::Text)
         .expect("ordinary");
 
     let mut machine = Machine::new(ROOT);
@@ -138,7 +138,7 @@ pub fn build<C: Checks>(books: &mut Books) -> (Machine, Rules<'_, C>) {
             machine.frames.write(entry + 256 * 8, table | TABLE);
         }
         if table != LINEAR_L1 {
-            rules.adopt_table(table, entry, va).expect("a free frame");
+            rules.import_table(table, entry, va).expect("a free frame");
         }
     };
     link(LINEAR_L1, ROOT, LINEAR);
@@ -176,7 +176,7 @@ pub fn build<C: Checks>(books: &mut Books) -> (Machine, Rules<'_, C>) {
     for (entry, descriptor) in (IMAGE_L3..).step_by(8).zip(image) {
         machine.frames.write(entry, descriptor);
     }
-    rules.adopt_end(&mut machine);
+    rules.finish_import(&mut machine);
     machine.settle();
     (machine, rules)
 }

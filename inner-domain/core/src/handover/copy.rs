@@ -49,7 +49,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
             if !self.machine.table_block.contains(table) {
                 // The survey's mark has done its work.
                 self.set(table, FrameType::PoolFree);
-                self.adopt(&entry, table)?;
+                self.import(&entry, table)?;
             }
             cursor.descend(table);
         }

@@ -32,7 +32,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         let ordinary = (0..ENTRIES as u64)
             .all(|frame| self.frame(block + frame * PAGE_SIZE) == Some(FrameType::Ordinary));
         let entered = if ordinary {
-            self.rules.adopt_pool(block, kind)
+            self.rules.import_pool(block, kind)
         } else {
             Err(Reason::WrongFrame)
         };
@@ -54,7 +54,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     pub(super) fn close_pools(&mut self) -> Result<(), HandoverError> {
         let start = self.linear_start()?;
         self.summary.linear_start = start;
-        self.rules.adopt_linear_map(UPPER_RANGE, start);
+        self.rules.import_linear_map(UPPER_RANGE, start);
         for block in units(self.description.table_pool, BLOCK_SIZE).chain(self.text_blocks()) {
             let place = self.linear_block(block, start);
             let place = place.ok_or(HandoverError::PoolNotLinear(block))?;

@@ -12,7 +12,7 @@ use super::{Place, Takeover};
 use crate::address::Level;
 use crate::descriptor::Descriptor;
 use crate::frames::FrameType;
-use crate::rules::{Checks, Hardware, is_plain_table, may_be_linked};
+use crate::rules::{Checks, Hardware, RawDescriptor, may_be_linked};
 
 impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     pub(super) fn survey(&mut self) -> Result<(), HandoverError> {
@@ -84,10 +84,10 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     }
 
     /// Enters a free frame of the pool as the table that `entry` leads to.
-    pub(super) fn adopt(&mut self, entry: &Entry, table: u64) -> Result<(), HandoverError> {
+    pub(super) fn import(&mut self, entry: &Entry, table: u64) -> Result<(), HandoverError> {
         let place = entry.place;
-        let adopted = self.rules.adopt_table(table, place.entry, place.va);
-        adopted.map_err(|_| HandoverError::at(place)(Fault::TableTarget(self.frame(table))))
+        let imported = self.rules.import_table(table, place.entry, place.va);
+        imported.map_err(|_| HandoverError::at(place)(Fault::TableTarget(self.frame(table))))
     }
 
     /// The table that an entry leads to; none for a leaf.
@@ -95,7 +95,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         match entry.decode() {
             Descriptor::Invalid => Err(Fault::Reserved),
             Descriptor::Table { next, .. } => {
-                if is_plain_table(entry.place.descriptor) {
+                if RawDescriptor(entry.place.descriptor).is_plain_table() {
                     Ok(Some(next.as_u64()))
                 } else {
                     Err(Fault::TableBits)

@@ -8,7 +8,7 @@ pub(crate) const VALID: u64 = 1;
 /// Bits 1 and 0 of a table, or of a page at level 3.
 pub(crate) const TABLE: u64 = 0b11;
 /// Output address within the 40 bits that TCR_EL1.IPS admits.
-pub(crate) const ADDRESS: u64 = 0x00ff_ffff_f000;
+pub(crate) const OUTPUT_ADDRESS: u64 = 0x00ff_ffff_f000;
 /// AttrIndx.
 pub(crate) const INDEX: u64 = 0b111 << 2;
 /// SH.
@@ -37,7 +37,7 @@ pub(crate) const SOFTWARE: u64 = 0b1111 << 55;
 /// What a page's descriptor may have. Not in it: NS, address bits 47 to 40, the reserved bits 48
 /// and 49, contiguous, bits 59 to 63.
 pub(crate) const OF_PAGE: u64 = TABLE
-    | ADDRESS
+    | OUTPUT_ADDRESS
     | INDEX
     | SHAREABILITY
     | EL0
@@ -52,7 +52,7 @@ pub(crate) const OF_PAGE: u64 = TABLE
 
 /// What a table descriptor may have: besides the address UXNTable and PXNTable, which only take
 /// away, and AF.
-pub(crate) const OF_TABLE: u64 = TABLE | ADDRESS | ACCESSED | 1 << 59 | 1 << 60;
+pub(crate) const OF_TABLE: u64 = TABLE | OUTPUT_ADDRESS | ACCESSED | 1 << 59 | 1 << 60;
 
 /// PXNTable: nothing below is executable at EL1.
 pub(crate) const NO_EL1_BELOW: u64 = 1 << 59;
@@ -92,7 +92,7 @@ pub(crate) const fn is_table(descriptor: u64) -> bool {
 /// descriptor may be anything that [`LIVE`] has.
 pub(crate) const COMMON: u64 = TABLE | INNER_SHAREABLE | NON_GLOBAL | NO_EL1;
 /// Where the common mapping may not differ from [`COMMON`].
-const NOT_COMMON: u64 = !(LIVE | ADDRESS);
+const NOT_COMMON: u64 = !(LIVE | OUTPUT_ADDRESS);
 
 /// Whether a descriptor of level 3 needs no other check than that its frame is ordinary.
 #[inline(always)]

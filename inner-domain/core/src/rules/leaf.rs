@@ -7,6 +7,7 @@ use donjon_abi::tcr::MAIR_NORMAL;
 
 use super::bits;
 use super::checks::Checks;
+use super::types::RawDescriptor;
 use crate::address::ENTRIES;
 use crate::devices::DeviceList;
 use crate::frames::{FrameTable, FrameType, NO_FRAME, type_of};
@@ -20,25 +21,27 @@ const MAIR_UNCACHED: u64 = 2;
 const MAIR_LAST: u64 = 4;
 
 /// Whether a leaf can be written through.
-pub(super) const fn is_writable<C: Checks>(leaf: u64) -> bool {
-    leaf & bits::READ_ONLY == 0 || (C::DIRTY_BIT_MODIFIER && leaf & bits::DIRTY_BIT_MODIFIER != 0)
+pub(super) const fn is_writable<C: Checks>(leaf: RawDescriptor) -> bool {
+    leaf.0 & bits::READ_ONLY == 0
+        || (C::DIRTY_BIT_MODIFIER && leaf.0 & bits::DIRTY_BIT_MODIFIER != 0)
 }
 
-const fn index(leaf: u64) -> u64 {
-    (leaf & bits::INDEX) >> bits::INDEX_SHIFT
+const fn index(leaf: RawDescriptor) -> u64 {
+    (leaf.0 & bits::INDEX) >> bits::INDEX_SHIFT
 }
 
 /// Checks a valid descriptor of a kernel table of level 3.
 pub(super) fn check_page<C: Checks>(
     frames: &FrameTable<'_>,
     devices: &DeviceList,
-    leaf: u64,
+    leaf: RawDescriptor,
 ) -> Result<(), Reason> {
-    if leaf & bits::TABLE != bits::TABLE {
+    // As a page is encoded at level 3.
+    if !leaf.is_table() {
         return Err(Reason::BadDescriptor);
     }
     check_bits::<C>(leaf, false)?;
-    let output = leaf & bits::ADDRESS;
+    let output = leaf.output().as_u64();
     match type_of(frames.word(output)) {
         Some(frame) => check_frame::<C>(frame, leaf, false),
         None => check_device::<C>(devices, output, PAGE_SIZE, leaf),
@@ -49,13 +52,13 @@ pub(super) fn check_page<C: Checks>(
 pub(super) fn check_block<C: Checks>(
     frames: &FrameTable<'_>,
     devices: &DeviceList,
-    leaf: u64,
+    leaf: RawDescriptor,
 ) -> Result<(), Reason> {
-    let output = leaf & bits::ADDRESS;
+    let output = leaf.output().as_u64();
     if !output.is_multiple_of(BLOCK_SIZE) {
         return Err(Reason::BadDescriptor);
     }
-    check_bits::<C>(leaf | bits::TABLE, false)?;
+    check_bits::<C>(leaf.with(bits::TABLE, 0), false)?;
     let mut words = (0..ENTRIES as u64).map(|frame| frames.word(output + frame * PAGE_SIZE));
     if words.clone().all(|word| word == 0) {
         Ok(())
@@ -72,12 +75,12 @@ pub(super) fn check_block<C: Checks>(
 }
 
 /// What holds whatever the leaf shows, one of the kernel's or one that a user is to have.
-pub(crate) fn check_bits<C: Checks>(leaf: u64, user: bool) -> Result<(), Reason> {
+pub(crate) fn check_bits<C: Checks>(leaf: RawDescriptor, user: bool) -> Result<(), Reason> {
     let contiguous = if C::CONTIGUOUS { 0 } else { bits::CONTIGUOUS };
-    if leaf & !(bits::OF_PAGE | contiguous) != 0 {
+    if leaf.0 & !(bits::OF_PAGE | contiguous) != 0 {
         return Err(Reason::BadDescriptor);
     }
-    if C::EXECUTE && leaf & bits::NO_EL1 == 0 {
+    if C::EXECUTE && leaf.is_executable() {
         return Err(Reason::Executable);
     }
     let (looked_at, expected) = if user {
@@ -88,10 +91,10 @@ pub(crate) fn check_bits<C: Checks>(leaf: u64, user: bool) -> Result<(), Reason>
             bits::NO_EL0,
         )
     };
-    if leaf & looked_at != expected {
+    if leaf.0 & looked_at != expected {
         return Err(Reason::BadDescriptor);
     }
-    if leaf & bits::SHAREABILITY == bits::RESERVED_SHAREABILITY || index(leaf) > MAIR_LAST {
+    if leaf.0 & bits::SHAREABILITY == bits::RESERVED_SHAREABILITY || index(leaf) > MAIR_LAST {
         return Err(Reason::BadAttributes);
     }
     Ok(())
@@ -100,7 +103,7 @@ pub(crate) fn check_bits<C: Checks>(leaf: u64, user: bool) -> Result<(), Reason>
 /// What the type of the frame asks for.
 pub(crate) fn check_frame<C: Checks>(
     frame: FrameType,
-    leaf: u64,
+    leaf: RawDescriptor,
     user: bool,
 ) -> Result<(), Reason> {
     if !C::TARGET {
@@ -137,16 +140,16 @@ pub(crate) fn check_frame<C: Checks>(
 }
 
 /// Whether a leaf has the memory attributes of the frames that are not Linux's to choose.
-pub(super) fn is_write_back(leaf: u64) -> bool {
+pub(super) fn is_write_back(leaf: RawDescriptor) -> bool {
     let normal = index(leaf) == u64::from(MAIR_NORMAL) || index(leaf) == MAIR_TAGGED;
-    normal && leaf & bits::SHAREABILITY == bits::INNER_SHAREABLE
+    normal && leaf.0 & bits::SHAREABILITY == bits::INNER_SHAREABLE
 }
 
 fn check_device<C: Checks>(
     devices: &DeviceList,
     output: u64,
     size: u64,
-    leaf: u64,
+    leaf: RawDescriptor,
 ) -> Result<(), Reason> {
     let listed = Range::with_size(output, size).is_some_and(|range| devices.encloses(range));
     if C::DEVICES && !listed {
@@ -181,7 +184,7 @@ mod tests {
         let mut devices = DeviceList::new();
         let everything = Range::new(0x3fc0_0000, 0x4080_0000).expect("not empty");
         devices.add(everything).expect("room");
-        check_block::<Configured>(&frames, &devices, block | DEVICE)
+        check_block::<Configured>(&frames, &devices, RawDescriptor(block | DEVICE))
     }
 
     #[test]

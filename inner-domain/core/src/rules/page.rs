@@ -5,9 +5,10 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
 
 use super::checks::Checks;
-use super::links::Place;
-use super::step::{Hardware, Step};
-use super::{Rules, bits, flush, index_of};
+use super::step::Hardware;
+use super::table::Place;
+use super::types::RawDescriptor;
+use super::{Rules, flush, leaf};
 use crate::address::Level;
 use crate::frames::FrameType;
 
@@ -17,42 +18,42 @@ impl<C: Checks> Rules<'_, C> {
         &mut self,
         hw: &mut H,
         place: Place,
-        value: u64,
-    ) -> Result<u64, Reason> {
+        value: RawDescriptor,
+    ) -> Result<RawDescriptor, Reason> {
         let Place { entry, table, .. } = place;
-        let old = hw.read(entry);
-        if !bits::is_valid(value) {
-            hw.perform(Step::Write { entry, value });
+        let old = entry.read(hw);
+        if !value.is_valid() {
+            entry.write(hw, value);
             if self.is_module_text(old) {
                 flush::leaf(hw, self.address(place));
-                self.free_text(old & bits::ADDRESS);
-            } else if bits::is_valid(old) {
-                self.pool[table].set_stale(index_of(entry));
+                self.free_text(old.output());
+            } else if old.is_valid() {
+                self.pool[table].set_stale(entry.index());
             }
             return Ok(old);
         }
         if value == old {
             return Ok(old);
         }
-        self.check_page(value)?;
-        if bits::is_valid(old) {
-            if C::TRANSITION && (old ^ value) & !bits::LIVE != 0 {
+        leaf::check_page::<C>(&self.frames, &self.devices, value)?;
+        if old.is_valid() {
+            if C::TRANSITION && !value.is_live_change(old) {
                 return Err(Reason::LiveChange);
             }
-        } else if self.pool[table].is_stale(index_of(entry)) {
+        } else if self.pool[table].is_stale(entry.index()) {
             flush::leaf(hw, self.address(place));
-            self.pool[table].clear_stale(index_of(entry));
+            self.pool[table].clear_stale(entry.index());
         }
-        hw.perform(Step::Write { entry, value });
+        entry.write(hw, value);
         Ok(old)
     }
 
     /// Whether a descriptor of level 3 is what [`seal_finish`](Self::seal_finish) made: the one
     /// mapping through which a frame of module text is executed.
-    pub(super) fn is_module_text(&self, leaf: u64) -> bool {
-        bits::is_valid(leaf)
-            && leaf & bits::NO_EL1 == 0
-            && self.frames.get(leaf & bits::ADDRESS) == Some(FrameType::ModuleText)
+    pub(super) fn is_module_text(&self, leaf: RawDescriptor) -> bool {
+        leaf.is_valid()
+            && leaf.is_executable()
+            && self.frames.get(leaf.output().as_u64()) == Some(FrameType::ModuleText)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
+use super::types::FrameAddress;
 use crate::address::ENTRIES;
 
 /// Most blocks of table pools: a block's number must fit in a byte of the frame table, where 0 is
@@ -57,10 +58,10 @@ impl Blocks {
         }
     }
 
-    /// Physical address of the pool frame with a number.
-    pub fn frame(&self, index: usize) -> Option<u64> {
+    /// The pool frame with a number.
+    pub fn frame(&self, index: usize) -> Option<FrameAddress> {
         let start = (*self.tables.get(index / ENTRIES)?)?;
-        Some(start + (index % ENTRIES) as u64 * PAGE_SIZE)
+        FrameAddress::new(start + (index % ENTRIES) as u64 * PAGE_SIZE)
     }
 
     /// Room for a new text block.

@@ -2,11 +2,11 @@
 //! Tables go back to their pool.
 
 use donjon_abi::call::Reason;
-use donjon_abi::layout::PAGE_SIZE;
 
 use super::checks::Checks;
 use super::step::{Hardware, Step};
-use super::{LOOK_THROUGH, Rules, bits};
+use super::types::FrameAddress;
+use super::{COST_OF_TABLE, Rules};
 use crate::frames::FrameType;
 
 impl<C: Checks> Rules<'_, C> {
@@ -17,9 +17,7 @@ impl<C: Checks> Rules<'_, C> {
     ///
     /// A [`Reason`] when it is in use, still maps text, or is no table; nothing has changed then.
     pub fn release<H: Hardware>(&mut self, hw: &mut H, frame: u64) -> Result<(), Reason> {
-        if !frame.is_multiple_of(PAGE_SIZE) {
-            return Err(Reason::WrongFrame);
-        }
+        let table = FrameAddress::new(frame).ok_or(Reason::WrongFrame)?;
         let index = self.pool_index(frame).ok_or(Reason::WrongFrame)?;
         let class = self.frames.get(frame).ok_or(Reason::WrongFrame)?;
         match class {
@@ -28,7 +26,7 @@ impl<C: Checks> Rules<'_, C> {
             _ if !self.pool[index].detached || self.pool[index].children != 0 => {
                 return Err(Reason::InUse);
             }
-            FrameType::KernelTable3 if self.has_text(hw, frame) => return Err(Reason::InUse),
+            FrameType::KernelTable3 if self.has_text(hw, table) => return Err(Reason::InUse),
             _ => {}
         }
         hw.perform(Step::ZeroFrame(frame));
@@ -38,11 +36,9 @@ impl<C: Checks> Rules<'_, C> {
     }
 
     /// Whether module text is still mapped in a table: its frames would be lost.
-    fn has_text<H: Hardware>(&mut self, hw: &H, table: u64) -> bool {
-        self.add_effort(LOOK_THROUGH);
-        (table..table + PAGE_SIZE).step_by(8).any(|entry| {
-            let leaf = hw.read(entry);
-            leaf & bits::NO_EL1 == 0 && self.is_module_text(leaf)
-        })
+    fn has_text<H: Hardware>(&mut self, hw: &H, table: FrameAddress) -> bool {
+        self.charge(COST_OF_TABLE);
+        let mut leaves = table.entries().map(|entry| entry.read(hw));
+        leaves.any(|leaf| leaf.is_executable() && self.is_module_text(leaf))
     }
 }

@@ -25,6 +25,6 @@ const WITHHELD: [usize; 15] = [
 ];
 
 /// Whether Linux may link a table in a slot that is empty.
-pub(super) fn may_be_linked(slot: usize) -> bool {
+pub(crate) fn may_be_linked(slot: usize) -> bool {
     slot < ROOT_HALF && !WITHHELD.contains(&slot)
 }

@@ -7,7 +7,8 @@ use donjon_abi::tcr::MAIR_NORMAL;
 
 use super::checks::Checks;
 use super::step::{Hardware, Step};
-use super::{Rules, bits, flush, index_of, leaf};
+use super::types::{EntryAddress, FrameAddress, RawDescriptor};
+use super::{Rules, bits, flush, leaf};
 use crate::address::{ENTRIES, Level, VirtualAddress};
 use crate::descriptor::{Attributes, Descriptor};
 use crate::frames::{FrameType, type_of};
@@ -40,7 +41,7 @@ pub struct Seal {
     /// Physical address of the entry.
     pub entry: u64,
     /// What stands in the entry.
-    leaf: u64,
+    leaf: RawDescriptor,
     va: u64,
 }
 
@@ -97,9 +98,9 @@ impl<C: Checks> Rules<'_, C> {
             return Err(Reason::NotText);
         }
         let found = self.kernel_leaf(hw, va).ok_or(Reason::NotText)?;
-        let value = hw.read(found.entry);
+        let value = RawDescriptor(hw.read(found.entry));
         let page = found.level == Level::Three && self.pool_index(found.entry).is_some();
-        if !page || !leaf::is_writable::<C>(value) || value & bits::NO_EL1 == 0 {
+        if !page || !leaf::is_writable::<C>(value) || value.is_executable() {
             return Err(Reason::NotText);
         }
         if found.frame != Some(FrameType::Ordinary) {
@@ -121,24 +122,15 @@ impl<C: Checks> Rules<'_, C> {
     ///
     /// [`Reason::InUse`] when the entry has changed meanwhile. The seal is aborted then.
     pub fn seal_finish<H: Hardware>(&mut self, hw: &mut H, seal: Seal) -> Result<(), Reason> {
-        let Seal {
-            to,
-            entry,
-            leaf,
-            va,
-            ..
-        } = seal;
-        let class = type_of(self.frames.word(entry));
-        let same = class == Some(FrameType::KernelTable3) && hw.read(entry) == leaf;
-        let table = self.pool_index(entry).filter(|_| same);
-        let Some(table) = table.filter(|table| self.pool[*table].va + offset(entry) == va) else {
+        let Seal { to, leaf, va, .. } = seal;
+        let Some((entry, table)) = self.unchanged(hw, &seal) else {
             self.seal_abort(seal);
             return Err(Reason::InUse);
         };
         self.frames.set(to, FrameType::ModuleText);
-        hw.perform(Step::Write { entry, value: 0 });
+        entry.write(hw, RawDescriptor::INVALID);
         flush::leaf(hw, va);
-        self.pool[table].clear_stale(index_of(entry));
+        self.pool[table].clear_stale(entry.index());
         let value = to
             | bits::TABLE
             | u64::from(MAIR_NORMAL) << bits::INDEX_SHIFT
@@ -146,15 +138,30 @@ impl<C: Checks> Rules<'_, C> {
             | bits::READ_ONLY
             | bits::ACCESSED
             | bits::NO_EL0
-            | leaf & bits::SOFTWARE;
-        hw.perform(Step::Write { entry, value });
+            | leaf.0 & bits::SOFTWARE;
+        entry.write(hw, RawDescriptor(value));
         hw.perform(Step::BarrierStore);
         Ok(())
     }
 
+    /// The entry that a seal is about and the number of its table, if it still translates the
+    /// same address in the same way.
+    fn unchanged<H: Hardware>(&self, hw: &H, seal: &Seal) -> Option<(EntryAddress, usize)> {
+        let entry = EntryAddress::new(seal.entry)?;
+        let class = type_of(self.frames.word(seal.entry));
+        if class != Some(FrameType::KernelTable3) || entry.read(hw) != seal.leaf {
+            return None;
+        }
+        let table = self.pool_index(seal.entry)?;
+        let va = self.pool[table].va + ((entry.index() as u64) << Level::Three.shift());
+        (va == seal.va).then_some((entry, table))
+    }
+
     /// Gives the frame back. The mapping has not changed.
     pub fn seal_abort(&mut self, seal: Seal) {
-        self.free_text(seal.to);
+        if let Some(frame) = FrameAddress::new(seal.to) {
+            self.free_text(frame);
+        }
     }
 
     /// Takes a frame out of the text pools. It is not mapped anew until it is text.
@@ -171,15 +178,11 @@ impl<C: Checks> Rules<'_, C> {
     }
 
     /// Puts a frame back into its text pool.
-    pub(super) fn free_text(&mut self, frame: u64) {
+    pub(super) fn free_text(&mut self, frame: FrameAddress) {
+        let frame = frame.as_u64();
         self.frames.set(frame, FrameType::TextPoolFree);
         if let Some(Some(block)) = self.blocks.text_of(frame) {
             block.free += 1;
         }
     }
-}
-
-/// What an entry of a level 3 table adds to the table's address.
-const fn offset(entry: u64) -> u64 {
-    (index_of(entry) as u64) << Level::Three.shift()
 }

@@ -31,11 +31,11 @@ impl<C: Checks> Shadows<'_, C> {
         let mut flush = Flush {
             pending: Pending::new(who.0),
             chain: None,
-            effort: 0,
+            cost: 0,
         };
         let last = end.min(USER_END);
         let mut va = start & !(PAGE_SIZE - 1);
-        while va < last && flush.effort < MOST {
+        while va < last && flush.cost < MOST {
             va = self.flush_some(hw, &mut tree, &mut flush, va, last);
         }
         flush.pending.settle(hw);
@@ -54,7 +54,7 @@ impl<C: Checks> Shadows<'_, C> {
         va: u64,
         end: u64,
     ) -> u64 {
-        flush.effort += 1;
+        flush.cost += 1;
         let next = (va | (TABLE_SPAN - 1)) + 1;
         match self.find(hw, tree, va) {
             Found::Nothing(next) => next,
@@ -97,7 +97,7 @@ impl<C: Checks> Shadows<'_, C> {
             flush.pending.add_all();
         }
         while groups != 0 {
-            flush.effort += 1;
+            flush.cost += 1;
             let group = u64::from(groups.trailing_zeros());
             groups &= groups - 1;
             let from = first.max(group * 8);
@@ -130,7 +130,7 @@ struct Flush {
     pending: Pending,
     /// Tables that are unlinked and not yet invalidated.
     chain: Option<Chain>,
-    effort: u32,
+    cost: u32,
 }
 
 impl Flush {

@@ -6,12 +6,12 @@ use donjon_abi::layout::BLOCK_SIZE;
 
 use super::bits;
 use crate::frames::{FrameTable, FrameType, type_of};
-use crate::rules::{Checks, leaf};
+use crate::rules::{Checks, RawDescriptor, leaf};
 
 /// What a shadow takes over. Not in it: what only Linux reads, and DBM. Contiguous is a hint about
 /// neighbours, which are other entries' business.
 const KEPT: u64 = bits::TABLE
-    | bits::ADDRESS
+    | bits::OUTPUT_ADDRESS
     | bits::INDEX
     | bits::SHAREABILITY
     | bits::EL0
@@ -43,7 +43,7 @@ pub(super) const fn shadow_of_common<C: Checks>(descriptor: u64) -> u64 {
 }
 
 const _: () = assert!(
-    (bits::COMMON | bits::LIVE | bits::ADDRESS)
+    (bits::COMMON | bits::LIVE | bits::OUTPUT_ADDRESS)
         & !(bits::DIRTY_BIT_MODIFIER | bits::SOFTWARE)
         & !KEPT
         == 0
@@ -53,13 +53,14 @@ const _: () = assert!(
 #[inline(always)]
 pub(super) fn is_common(frames: &FrameTable<'_>, descriptor: u64) -> bool {
     bits::is_common(descriptor)
-        && frames.word(descriptor & bits::ADDRESS) == FrameType::Ordinary as u16
+        && frames.word(descriptor & bits::OUTPUT_ADDRESS) == FrameType::Ordinary as u16
 }
 
 /// The same for two.
 #[inline(always)]
 pub(super) fn are_common(frames: &FrameTable<'_>, [low, high]: [u64; 2]) -> bool {
-    bits::are_common(low, high) && frames.are_ordinary(low & bits::ADDRESS, high & bits::ADDRESS)
+    bits::are_common(low, high)
+        && frames.are_ordinary(low & bits::OUTPUT_ADDRESS, high & bits::OUTPUT_ADDRESS)
 }
 
 /// The shadow of a valid page descriptor.
@@ -82,9 +83,9 @@ fn unusual_page<C: Checks>(frames: &FrameTable<'_>, descriptor: u64) -> Result<u
         return Err(Reason::BadDescriptor);
     }
     let shadow = shadow_of::<C>(descriptor);
-    leaf::check_bits::<C>(descriptor & !bits::CONTIGUOUS, true)?;
-    let frame = type_of(frames.word(descriptor & bits::ADDRESS)).ok_or(Reason::NotMemory)?;
-    leaf::check_frame::<C>(frame, shadow, true)?;
+    leaf::check_bits::<C>(RawDescriptor(descriptor & !bits::CONTIGUOUS), true)?;
+    let frame = type_of(frames.word(descriptor & bits::OUTPUT_ADDRESS)).ok_or(Reason::NotMemory)?;
+    leaf::check_frame::<C>(frame, RawDescriptor(shadow), true)?;
     Ok(shadow)
 }
 
@@ -95,11 +96,12 @@ fn unusual_page<C: Checks>(frames: &FrameTable<'_>, descriptor: u64) -> Result<u
 ///
 /// A [`Reason`] for what a user's block may not be.
 pub(super) fn same_block<C: Checks>(descriptor: u64) -> Result<u64, Reason> {
-    let output = descriptor & bits::ADDRESS;
+    let output = descriptor & bits::OUTPUT_ADDRESS;
     if !bits::is_block(descriptor) || !output.is_multiple_of(BLOCK_SIZE) {
         return Err(Reason::BadDescriptor);
     }
-    leaf::check_bits::<C>((descriptor | bits::TABLE) & !bits::CONTIGUOUS, true)?;
+    let as_page = RawDescriptor((descriptor | bits::TABLE) & !bits::CONTIGUOUS);
+    leaf::check_bits::<C>(as_page, true)?;
     Ok(shadow_of::<C>(descriptor))
 }
 
@@ -110,7 +112,7 @@ pub(super) fn same_block<C: Checks>(descriptor: u64) -> Result<u64, Reason> {
 /// A [`Reason`] for what a user's block may not be.
 pub(super) fn block<C: Checks>(frames: &FrameTable<'_>, descriptor: u64) -> Result<u64, Reason> {
     let shadow = same_block::<C>(descriptor)?;
-    match frames.is_ordinary_block(descriptor & bits::ADDRESS) {
+    match frames.is_ordinary_block(descriptor & bits::OUTPUT_ADDRESS) {
         None => Err(Reason::NotMemory),
         Some(false) if C::TARGET => Err(Reason::BadTarget),
         Some(_) => Ok(shadow),

@@ -89,7 +89,7 @@ impl<C: Checks> Shadows<'_, C> {
             if bits::is_block(descriptor) {
                 return Found::Block(entry);
             }
-            table = self.number(descriptor & bits::ADDRESS);
+            table = self.number(descriptor & bits::OUTPUT_ADDRESS);
         }
         remember(tree, va, table);
         Found::Table(table)
@@ -158,7 +158,7 @@ impl<C: Checks> Shadows<'_, C> {
             let entry = self.entry(table, va, level);
             let descriptor = hw.read(entry);
             table = if bits::is_table(descriptor) {
-                self.number(descriptor & bits::ADDRESS)
+                self.number(descriptor & bits::OUTPUT_ADDRESS)
             } else {
                 if bits::is_valid(descriptor) {
                     break_entry(hw, tree.root.name.asid(), entry, va);

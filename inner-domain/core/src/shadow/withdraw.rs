@@ -104,7 +104,7 @@ impl<C: Checks> Shadows<'_, C> {
             for entry in (table..table + PAGE_SIZE).step_by(8) {
                 let descriptor = hw.read(entry);
                 let leaf = span == PAGE_SIZE || bits::is_block(descriptor);
-                let output = descriptor & bits::ADDRESS;
+                let output = descriptor & bits::OUTPUT_ADDRESS;
                 let within = output < range.end() && output + span > range.start();
                 if bits::is_valid(descriptor) && leaf && within {
                     hw.perform(Step::Write { entry, value: 0 });

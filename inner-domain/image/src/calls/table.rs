@@ -37,7 +37,7 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
             write_changed(*address, written, TableEntry { entry, value });
         }
         written += 1;
-        if domain.rules.is_tired() {
+        if domain.rules.is_budget_exhausted() {
             break;
         }
     }
@@ -82,7 +82,7 @@ pub fn release([address, count, ..]: &Arguments) -> Outcome {
             .release(&mut Executor, frame)
             .map_err(|reason| Refusal::rule_at(reason, released))?;
         released += 1;
-        if domain.rules.is_tired() {
+        if domain.rules.is_budget_exhausted() {
             break;
         }
     }

@@ -13,13 +13,14 @@ use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 use super::checks::Checks;
 use super::pools::{PoolKind, TextBlock};
 use super::step::{Hardware, Step};
+use super::types::{EntryAddress, FrameAddress, RawDescriptor};
 use super::{Rules, bits, flush, leaf};
 use crate::address::{ENTRIES, Level};
 use crate::frames::FrameType;
 use crate::placement::Range;
 use crate::shadow::{Shadows, Withdrawal};
 
-/// Whether a growing pool is ready.
+/// Whether a extended pool is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Not yet: the same call again.
@@ -38,13 +39,13 @@ const ZEROED_PER_SLICE: u64 = 16;
 
 /// A block on its way into a pool.
 #[derive(Clone, Copy)]
-pub(super) struct Growth {
+pub(super) struct Extension {
     block: u64,
     kind: PoolKind,
     /// Of a block of tables: its number, which is its own from the beginning.
     slot: u8,
     /// The entry of the linear map that shows it.
-    entry: u64,
+    entry: EntryAddress,
     phase: Phase,
 }
 
@@ -74,13 +75,15 @@ impl<C: Checks> Rules<'_, C> {
         kind: PoolKind,
         shadows: Option<&Shadows<'_, C>>,
     ) -> Result<Progress, Reason> {
-        match self.growth {
+        match self.extension {
             None => self.claim(hw, block, kind),
-            Some(growth) if growth.block != block || growth.kind != kind => Err(Reason::InUse),
-            Some(growth) => match growth.phase {
-                Phase::Withdraw(so_far) => Ok(self.withdraw(hw, growth, so_far, shadows)),
-                Phase::Search(from) => self.search(hw, growth, from),
-                Phase::Zero(from) => Ok(self.zero(hw, growth, from)),
+            Some(extension) if extension.block != block || extension.kind != kind => {
+                Err(Reason::InUse)
+            }
+            Some(extension) => match extension.phase {
+                Phase::Withdraw(so_far) => Ok(self.withdraw(hw, extension, so_far, shadows)),
+                Phase::Search(from) => self.search(hw, extension, from),
+                Phase::Zero(from) => Ok(self.zero(hw, extension, from)),
             },
         }
     }
@@ -106,7 +109,6 @@ impl<C: Checks> Rules<'_, C> {
             return Err(Reason::InUse);
         }
         let entry = self.linear_entry(hw, block).ok_or(Reason::WrongFrame)?;
-        let leaf = hw.read(entry);
         // Walks may still take the frames for the tables that they were, and text may still be
         // fetched: that ends before the first store of the outer domain can hit them.
         flush::everything(hw);
@@ -115,8 +117,8 @@ impl<C: Checks> Rules<'_, C> {
             Some(text) => *text = None,
             None => self.blocks.set_tables(crate::frames::slot_of(first), None),
         }
-        let value = leaf & !bits::READ_ONLY | bits::DIRTY_BIT_MODIFIER;
-        hw.perform(Step::Write { entry, value });
+        let leaf = entry.read(hw);
+        entry.write(hw, leaf.with(bits::DIRTY_BIT_MODIFIER, bits::READ_ONLY));
         // A store that hits a stale read-only entry would be a fault that Linux does not expect.
         flush::block(hw, self.linear_address(block).unwrap_or(0));
         Ok(())
@@ -143,7 +145,7 @@ impl<C: Checks> Rules<'_, C> {
         self.frames.set_in_block(block, FrameType::Claimed, 0);
         // Calls on other CPUs that fill shadows see it from here on, or are waited for.
         hw.perform(Step::Barrier);
-        self.growth = Some(Growth {
+        self.extension = Some(Extension {
             block,
             kind,
             slot,
@@ -156,15 +158,15 @@ impl<C: Checks> Rules<'_, C> {
     fn withdraw<H: Hardware>(
         &mut self,
         hw: &mut H,
-        growth: Growth,
+        extension: Extension,
         so_far: Withdrawal,
         shadows: Option<&Shadows<'_, C>>,
     ) -> Progress {
-        let block = Range::with_size(growth.block, BLOCK_SIZE);
+        let block = Range::with_size(extension.block, BLOCK_SIZE);
         let next = block
             .zip(shadows.filter(|_| C::WITHDRAW))
             .and_then(|(block, shadows)| shadows.withdraw(hw, block, so_far));
-        self.proceed(growth, next.map_or(Phase::Search(0), Phase::Withdraw));
+        self.proceed(extension, next.map_or(Phase::Search(0), Phase::Withdraw));
         Progress::Again
     }
 
@@ -173,49 +175,49 @@ impl<C: Checks> Rules<'_, C> {
     fn search<H: Hardware>(
         &mut self,
         hw: &mut H,
-        growth: Growth,
+        extension: Extension,
         from: usize,
     ) -> Result<Progress, Reason> {
         let mut index = from;
         let mut cost = 0;
         while index < self.pool.len() {
             if cost >= ENTRIES_PER_SLICE {
-                self.proceed(growth, Phase::Search(index));
+                self.proceed(extension, Phase::Search(index));
                 return Ok(Progress::Again);
             }
             let Some(table) = self.blocks.frame(index) else {
                 index = (index / ENTRIES + 1) * ENTRIES;
                 continue;
             };
-            let level = match self.frames.get(table) {
+            let level = match self.frames.get(table.as_u64()) {
                 Some(FrameType::KernelTable3) => Some(Level::Three),
                 Some(FrameType::KernelTable2) => Some(Level::Two),
                 _ => None,
             };
             if let Some(level) = level {
-                if shows(hw, table, level, growth) {
-                    return self.give_up(growth);
+                if shows(hw, table, level, extension) {
+                    return self.give_up(extension);
                 }
                 cost += ENTRIES;
             }
             cost += FRAME_COST;
             index += 1;
         }
-        self.close(hw, growth)
+        self.close(hw, extension)
     }
 
     /// No mapping shows the block, and the linear map's mapping becomes read-only.
-    fn close<H: Hardware>(&mut self, hw: &mut H, growth: Growth) -> Result<Progress, Reason> {
-        let Growth {
+    fn close<H: Hardware>(&mut self, hw: &mut H, extension: Extension) -> Result<Progress, Reason> {
+        let Extension {
             block, kind, entry, ..
-        } = growth;
+        } = extension;
         // It may have been cleared, or its table unlinked, since the first slice.
         if self.linear_entry(hw, block) != Some(entry) {
-            return self.give_up(growth);
+            return self.give_up(extension);
         }
-        let value = hw.read(entry) & !bits::DIRTY_BIT_MODIFIER | bits::READ_ONLY;
         if C::POOL {
-            hw.perform(Step::Write { entry, value });
+            let leaf = entry.read(hw);
+            entry.write(hw, leaf.with(bits::READ_ONLY, bits::DIRTY_BIT_MODIFIER));
         }
         if C::FLUSH {
             // Also drops what is left of mappings that were cleared long ago.
@@ -223,23 +225,23 @@ impl<C: Checks> Rules<'_, C> {
         }
         match kind {
             PoolKind::Tables => {
-                self.proceed(growth, Phase::Zero(block));
+                self.proceed(extension, Phase::Zero(block));
                 Ok(Progress::Again)
             }
             PoolKind::Text => {
-                self.growth = None;
+                self.extension = None;
                 self.enter_text(block)?;
                 Ok(Progress::Done)
             }
         }
     }
 
-    fn zero<H: Hardware>(&mut self, hw: &mut H, growth: Growth, from: u64) -> Progress {
-        let end = growth.block + BLOCK_SIZE;
+    fn zero<H: Hardware>(&mut self, hw: &mut H, extension: Extension, from: u64) -> Progress {
+        let end = extension.block + BLOCK_SIZE;
         if from == end {
-            self.growth = None;
+            self.extension = None;
             self.frames
-                .set_in_block(growth.block, FrameType::PoolFree, growth.slot);
+                .set_in_block(extension.block, FrameType::PoolFree, extension.slot);
             return Progress::Done;
         }
         let until = end.min(from + ZEROED_PER_SLICE * PAGE_SIZE);
@@ -250,7 +252,7 @@ impl<C: Checks> Rules<'_, C> {
             frame += PAGE_SIZE;
         }
         hw.perform(Step::BarrierStore);
-        self.proceed(growth, Phase::Zero(until));
+        self.proceed(extension, Phase::Zero(until));
         Progress::Again
     }
 
@@ -273,16 +275,16 @@ impl<C: Checks> Rules<'_, C> {
         Ok(())
     }
 
-    fn give_up(&mut self, growth: Growth) -> Result<Progress, Reason> {
-        self.blocks.set_tables(growth.slot, None);
+    fn give_up(&mut self, extension: Extension) -> Result<Progress, Reason> {
+        self.blocks.set_tables(extension.slot, None);
         self.frames
-            .set_in_block(growth.block, FrameType::Ordinary, 0);
-        self.growth = None;
+            .set_in_block(extension.block, FrameType::Ordinary, 0);
+        self.extension = None;
         Err(Reason::InUse)
     }
 
-    const fn proceed(&mut self, growth: Growth, phase: Phase) {
-        self.growth = Some(Growth { phase, ..growth });
+    const fn proceed(&mut self, extension: Extension, phase: Phase) {
+        self.extension = Some(Extension { phase, ..extension });
     }
 
     /// Where the linear map shows a physical address.
@@ -291,23 +293,24 @@ impl<C: Checks> Rules<'_, C> {
     }
 
     /// The entry of the linear map that shows a block as a block of ordinary memory.
-    fn linear_entry<H: Hardware>(&self, hw: &H, block: u64) -> Option<u64> {
+    fn linear_entry<H: Hardware>(&self, hw: &H, block: u64) -> Option<EntryAddress> {
         let leaf = self.kernel_leaf(hw, self.linear_address(block)?)?;
         // Tables and text have one set of memory attributes, which the rest of memory need not.
-        let alike = leaf::is_write_back(hw.read(leaf.entry));
-        (leaf.level == Level::Two && leaf.page == block && alike).then_some(leaf.entry)
+        let entry = EntryAddress::new(leaf.entry)?;
+        let alike = leaf::is_write_back(entry.read(hw));
+        (leaf.level == Level::Two && leaf.page == block && alike).then_some(entry)
     }
 }
 
-/// Whether a table maps something of the growing block, the linear map's entry aside.
-fn shows<H: Hardware>(hw: &H, table: u64, level: Level, growth: Growth) -> bool {
-    const BLOCK: u64 = bits::ADDRESS & !(BLOCK_SIZE - 1);
-    (table..table + PAGE_SIZE).step_by(8).any(|entry| {
-        let descriptor = hw.read(entry);
+/// Whether a table maps something of the extended block, the linear map's entry aside.
+fn shows<H: Hardware>(hw: &H, table: FrameAddress, level: Level, extension: Extension) -> bool {
+    const BLOCK: u64 = bits::OUTPUT_ADDRESS & !(BLOCK_SIZE - 1);
+    table.entries().any(|entry| {
+        let RawDescriptor(descriptor) = entry.read(hw);
         // Nearly all entries end here.
-        descriptor & BLOCK == growth.block
+        descriptor & BLOCK == extension.block
             && bits::is_valid(descriptor)
             && (level == Level::Three || bits::is_block(descriptor))
-            && entry != growth.entry
+            && entry != extension.entry
     })
 }

@@ -6,16 +6,17 @@ use donjon_abi::layout::{PAGE_SIZE, ROOT_HALF};
 
 use super::checks::Checks;
 use super::pool_frame::PoolFrame;
-use super::step::{Hardware, Step};
-use super::{LOOK_THROUGH, Rules, bits, flush, index_of, is_plain_table, slots};
+use super::step::Hardware;
+use super::types::{EntryAddress, RawDescriptor};
+use super::{COST_OF_TABLE, Rules, flush, leaf, slots};
 use crate::address::{ENTRIES, Level};
 use crate::frames::FrameType;
 
 /// An entry and the table that it stands in.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// Physical address of the entry.
-    pub entry: u64,
+    /// The entry.
+    pub entry: EntryAddress,
     /// Index of the table among the pool frames.
     pub table: usize,
     /// Level of the table.
@@ -29,16 +30,16 @@ impl<C: Checks> Rules<'_, C> {
         hw: &mut H,
         place: Place,
         below: Level,
-        value: u64,
-    ) -> Result<u64, Reason> {
+        value: RawDescriptor,
+    ) -> Result<RawDescriptor, Reason> {
         let entry = place.entry;
-        let old = hw.read(entry);
-        if !bits::is_valid(value) {
-            if bits::is_table(old) {
+        let old = entry.read(hw);
+        if !value.is_valid() {
+            if old.is_table() {
                 self.unlink(hw, place, old, value)?;
             } else {
-                hw.perform(Step::Write { entry, value });
-                if bits::is_block(old) {
+                entry.write(hw, value);
+                if old.is_block() {
                     flush::block(hw, self.address(place));
                 }
             }
@@ -47,24 +48,23 @@ impl<C: Checks> Rules<'_, C> {
         if value == old {
             return Ok(old);
         }
-        if bits::is_block(value) {
+        if value.is_block() {
             if place.level != Level::Two {
                 return Err(Reason::BadDescriptor);
             }
-            self.add_effort(LOOK_THROUGH);
-            self.check_block(value)?;
-            let differs = (old ^ value) & !bits::LIVE != 0;
-            if C::TRANSITION && bits::is_valid(old) && differs {
+            self.charge(COST_OF_TABLE);
+            leaf::check_block::<C>(&self.frames, &self.devices, value)?;
+            if C::TRANSITION && old.is_valid() && !value.is_live_change(old) {
                 return Err(Reason::LiveChange);
             }
         } else {
-            if C::TRANSITION && bits::is_valid(old) {
+            if C::TRANSITION && old.is_valid() {
                 return Err(Reason::LiveChange);
             }
             self.take(value, below, self.address(place))?;
             self.pool[place.table].children += 1;
         }
-        hw.perform(Step::Write { entry, value });
+        entry.write(hw, value);
         Ok(old)
     }
 
@@ -72,32 +72,31 @@ impl<C: Checks> Rules<'_, C> {
     pub(super) fn write_root<H: Hardware>(
         &mut self,
         hw: &mut H,
-        entry: u64,
-        value: u64,
-    ) -> Result<u64, Reason> {
-        let slot = index_of(entry);
+        entry: EntryAddress,
+        value: RawDescriptor,
+    ) -> Result<RawDescriptor, Reason> {
+        let slot = entry.index();
         if slot >= ROOT_HALF {
             return Err(Reason::BadEntry);
         }
-        let old = hw.read(entry);
+        let old = entry.read(hw);
         if value == old {
             return Ok(old);
         }
-        if bits::is_valid(old) || !bits::is_valid(value) || !slots::may_be_linked(slot) {
+        if old.is_valid() || !value.is_valid() || !slots::may_be_linked(slot) {
             return Err(Reason::BadSlot);
         }
         let va = u64::MAX << 47 | (slot as u64) << Level::Zero.shift();
         self.take(value, Level::One, va)?;
-        let entries = [entry + ROOT_HALF as u64 * 8, entry];
-        for entry in entries {
-            hw.perform(Step::Write { entry, value });
+        for entry in [entry.after(ROOT_HALF), entry] {
+            entry.write(hw, value);
         }
         Ok(old)
     }
 
     /// First virtual address that an entry translates.
     pub(super) fn address(&self, place: Place) -> u64 {
-        self.pool[place.table].va + ((index_of(place.entry) as u64) << place.level.shift())
+        self.pool[place.table].va + ((place.entry.index() as u64) << place.level.shift())
     }
 
     /// Makes the free frame that a table descriptor names a table of `level` for `va`, linked in a
@@ -105,11 +104,11 @@ impl<C: Checks> Rules<'_, C> {
     ///
     /// A table stays where it is until it is released, also when it is linked nowhere: what it
     /// makes executable must not move.
-    fn take(&mut self, descriptor: u64, level: Level, va: u64) -> Result<(), Reason> {
-        if !is_plain_table(descriptor) {
+    fn take(&mut self, descriptor: RawDescriptor, level: Level, va: u64) -> Result<(), Reason> {
+        if !descriptor.is_plain_table() {
             return Err(Reason::BadDescriptor);
         }
-        let frame = descriptor & bits::ADDRESS;
+        let frame = descriptor.output().as_u64();
         let table = self.pool_index(frame).ok_or(Reason::BadTable)?;
         let class = FrameType::table(level);
         match self.frames.get(frame) {
@@ -130,13 +129,13 @@ impl<C: Checks> Rules<'_, C> {
         &mut self,
         hw: &mut H,
         place: Place,
-        old: u64,
-        value: u64,
+        old: RawDescriptor,
+        value: RawDescriptor,
     ) -> Result<(), Reason> {
         let Place { entry, table, .. } = place;
-        let child = self.pool_index(old & bits::ADDRESS);
+        let child = self.pool_index(old.output().as_u64());
         let child = child.ok_or(Reason::NotATable)?;
-        hw.perform(Step::Write { entry, value });
+        entry.write(hw, value);
         self.pool[table].children = self.pool[table].children.saturating_sub(1);
         self.pool[child].detached = true;
         flush::everything(hw);

@@ -3,8 +3,8 @@
 //!
 //! Nothing is written to memory here, and nothing is checked that the hand-over has to check: the
 //! contents of the tables it names, and that the linear map shows pools read-only. It ends with
-//! an invalidation of everything ([`Rules::adopt_end`]), so that the rules begin with TLBs that
-//! hold nothing but what the tables say. Tables are adopted from the root down.
+//! an invalidation of everything ([`Rules::finish_import`]), so that the rules begin with TLBs that
+//! hold nothing but what the tables say. Tables are imported from the root down.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
@@ -23,18 +23,18 @@ impl<'a, C: Checks> Rules<'a, C> {
     }
 
     /// Notes that the linear map shows physical address `physical` at `virtual_address`.
-    pub const fn adopt_linear_map(&mut self, virtual_address: u64, physical: u64) {
+    pub const fn import_linear_map(&mut self, virtual_address: u64, physical: u64) {
         self.linear_offset = Some(virtual_address.wrapping_sub(physical));
     }
 
-    /// Makes a block of ordinary memory a pool. For tables its frames must be zero, or adopted
+    /// Makes a block of ordinary memory a pool. For tables its frames must be zero, or imported
     /// as tables afterwards.
     ///
     /// # Errors
     ///
     /// [`Reason::NoRoom`] when there are too many, [`Reason::BadMachine`] for what is no block of
     /// ordinary memory.
-    pub fn adopt_pool(&mut self, block: u64, kind: PoolKind) -> Result<(), Reason> {
+    pub fn import_pool(&mut self, block: u64, kind: PoolKind) -> Result<(), Reason> {
         let words = self.frames.words(block, ENTRIES);
         let ordinary = words.is_some_and(|mut words| words.all(|word| word == 0));
         if !block.is_multiple_of(BLOCK_SIZE) || !ordinary {
@@ -54,7 +54,7 @@ impl<'a, C: Checks> Rules<'a, C> {
     ///
     /// [`Reason::BadMachine`] for what is no free pool frame, or when `parent` is in no table
     /// that has tables below it.
-    pub fn adopt_table(&mut self, frame: u64, parent: u64, va: u64) -> Result<(), Reason> {
+    pub fn import_table(&mut self, frame: u64, parent: u64, va: u64) -> Result<(), Reason> {
         let above = self.frames.get(parent).and_then(FrameType::as_table);
         let below = above.and_then(Level::next).ok_or(Reason::BadMachine)?;
         let index = self.free_frame(frame)?;
@@ -67,7 +67,7 @@ impl<'a, C: Checks> Rules<'a, C> {
     }
 
     /// Ends the hand-over: the TLBs forget what they know.
-    pub fn adopt_end<H: Hardware>(&mut self, hw: &mut H) {
+    pub fn finish_import<H: Hardware>(&mut self, hw: &mut H) {
         flush::everything(hw);
     }
 
