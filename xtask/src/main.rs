@@ -9,6 +9,7 @@ mod bench;
 mod cli;
 mod disk;
 mod environment;
+mod gdb;
 mod guest;
 mod header;
 mod json;

@@ -13,8 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use super::runner::Test;
-use crate::audit::snapshot::Snapshot;
-use crate::audit::{self, Report, Sizes, Subject, of_stopped};
+use crate::audit::{self, Report, Sizes, Snapshot, Subject, of_stopped};
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
 use crate::machine::Machine;

@@ -12,8 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use donjon_abi::trace::{BUFFERED, BYTES, SYMBOL, WORDS};
 use donjon_tests::trace::oracle::Words;
 
-use crate::audit::snapshot::Snapshot;
-use crate::audit::{self, Subject, linux, of_stopped, walk};
+use crate::audit::{self, Snapshot, Subject, linux, of_stopped, walk};
 use crate::qemu::{Live, monitor};
 
 /// How often the machine is stopped again because a CPU was inside the inner domain.

@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 use donjon_abi::layout::{GATE, GATE_ENTRY, GATE_ENTRY_WRITE, GATE_REPAIR, TABLE_BLOCK_SIZE};
 
 use super::World;
-use crate::audit::descriptor::PAGE;
-use crate::audit::frames::Class;
-use crate::audit::report::Violation;
-use crate::audit::walk::{Space, translate};
+use crate::descriptor::PAGE;
+use crate::frames::Class;
+use crate::report::Violation;
+use crate::walk::{Space, translate};
 
 /// How tables are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,9 +4,9 @@
 use donjon_abi::tcr::OUTER;
 
 use super::World;
-use crate::audit::frames::Class;
-use crate::audit::report::Violation;
-use crate::audit::walk::translate;
+use crate::frames::Class;
+use crate::report::Violation;
+use crate::walk::translate;
 
 /// Bytes of a vector slot.
 const SLOT: u64 = 0x80;

@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 
 use super::World;
-use crate::audit::frames::{Class, in_linear_map};
-use crate::audit::report::Violation;
-use crate::audit::walk::{Leaf, Space};
+use crate::frames::{Class, in_linear_map};
+use crate::report::Violation;
+use crate::walk::{Leaf, Space};
 
 /// MAIR byte of normal memory, write-back, allocating.
 const WRITE_BACK: u64 = 0xff;

@@ -5,11 +5,11 @@ use donjon_abi::layout::{GATE, GATE_ENTRY, LINEAR_L1_PAGE, PHYSMAP_SLOT, SLOT_SI
 use donjon_abi::tcr::{INNER, OUTER, RESERVED_ASID};
 
 use super::machine::*;
-use crate::audit::books::{KERNEL_ROOT, POOL_FREE};
-use crate::audit::code::AllowList;
-use crate::audit::descriptor::PAGE;
-use crate::audit::of;
-use crate::audit::walk::UPPER;
+use crate::books::{KERNEL_ROOT, POOL_FREE};
+use crate::code::AllowList;
+use crate::descriptor::PAGE;
+use crate::of;
+use crate::walk::UPPER;
 
 struct Plant {
     invariant: &'static str,

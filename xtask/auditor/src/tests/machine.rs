@@ -13,16 +13,16 @@ use donjon_abi::layout::{
 };
 use donjon_abi::tcr::{MAIR, OUTER, RESERVED_ASID};
 
-use crate::audit::books::{self, KERNEL_ROOT, POOL_FREE, TEXT_FREE};
-use crate::audit::capture::Fixed;
-use crate::audit::checks::vectors::comparison;
-use crate::audit::code::AllowList;
-use crate::audit::descriptor::{Entry, PAGE, read, shift};
-use crate::audit::devices::Machinery;
-use crate::audit::image::{Constant, Image, Stay};
-use crate::audit::memory::{Memory, Words};
-use crate::audit::snapshot::{Cpu, Linux, Snapshot};
-use crate::audit::walk::UPPER;
+use crate::books::{self, KERNEL_ROOT, POOL_FREE, TEXT_FREE};
+use crate::capture::Fixed;
+use crate::checks::vectors::comparison;
+use crate::code::AllowList;
+use crate::descriptor::{Entry, PAGE, read, shift};
+use crate::devices::Machinery;
+use crate::image::{Constant, Image, Stay};
+use crate::memory::{Memory, Words};
+use crate::snapshot::{Cpu, Linux, Snapshot};
+use crate::walk::UPPER;
 
 pub const AF: u64 = 1 << 10;
 pub const SHARED: u64 = 3 << 8;

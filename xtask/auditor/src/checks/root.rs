@@ -9,10 +9,10 @@ use donjon_abi::layout::{
 };
 
 use super::World;
-use crate::audit::descriptor::{ENTRIES, Entry, PAGE, read, shift};
-use crate::audit::frames::{block_linear, block_root};
-use crate::audit::report::Violation;
-use crate::audit::walk::UPPER;
+use crate::descriptor::{ENTRIES, Entry, PAGE, read, shift};
+use crate::frames::{block_linear, block_root};
+use crate::report::Violation;
+use crate::walk::UPPER;
 
 /// Slots of the inner domain alone.
 const INNER_ONLY: [usize; 2] = [PHYSMAP_SLOT, INNER_SLOT];

@@ -14,8 +14,6 @@ use dtoolkit::{Node, Property};
 use table::{ITS, Part, decide};
 
 use super::descriptor::PAGE;
-use crate::machine::Machine;
-use crate::qemu::tree;
 
 /// RAM, devices that may be mapped, and devices that may not; whole pages.
 #[derive(Clone, Debug, Default)]
@@ -30,9 +28,13 @@ pub struct Machinery {
     pub withheld: Vec<Range<u64>>,
 }
 
-/// Asks QEMU for the device tree of `machine`.
-pub fn of(machine: &Machine) -> Result<Machinery> {
-    let found = read(&tree::of(machine)?)?;
+/// What the device tree `blob` of a whole machine says.
+///
+/// # Errors
+///
+/// If it is no device tree, or names no RAM or no device.
+pub fn of(blob: &[u8]) -> Result<Machinery> {
+    let found = read(blob)?;
     ensure!(!found.ram.is_empty(), "QEMU's device tree names no RAM");
     ensure!(
         !found.devices.is_empty(),

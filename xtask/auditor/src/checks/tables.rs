@@ -3,11 +3,11 @@
 //! table of a user is in the arena. (That it has one parent, one level and one address is noted while
 //! walking.)
 
-use crate::audit::books::KERNEL_ROOT;
-use crate::audit::frames::{Class, Frames};
-use crate::audit::report::Violation;
-use crate::audit::snapshot::Snapshot;
-use crate::audit::walk::{Space, Walks};
+use crate::books::KERNEL_ROOT;
+use crate::frames::{Class, Frames};
+use crate::report::Violation;
+use crate::snapshot::Snapshot;
+use crate::walk::{Space, Walks};
 
 /// How a violation begins that is about the types of frames; see `audit::live`.
 pub const BOOKS: &str = "the inner domain has written down that";

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use donjon_abi::layout::GATE;
 
 use super::World;
-use crate::audit::descriptor::PAGE;
-use crate::audit::frames::{Class, page_of};
-use crate::audit::report::Violation;
-use crate::audit::walk::{Leaf, Space};
+use crate::descriptor::PAGE;
+use crate::frames::{Class, page_of};
+use crate::report::Violation;
+use crate::walk::{Leaf, Space};
 
 /// Checks every leaf of the outer view, and that the inner ones are non-global.
 pub fn check(world: &World<'_>) -> Vec<Violation> {

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use donjon_abi::layout::GATE_ENTRY_WRITE;
 
 use super::World;
-use crate::audit::code::{kind, writes_tcr};
-use crate::audit::denied;
-use crate::audit::descriptor::PAGE;
-use crate::audit::report::Violation;
-use crate::audit::walk::Leaf;
+use crate::code::{kind, writes_tcr};
+use crate::denied;
+use crate::descriptor::PAGE;
+use crate::report::Violation;
+use crate::walk::Leaf;
 
 /// What was found, and how much was looked at.
 pub struct Scan {

@@ -10,6 +10,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
+/// The number of the program counter among the general registers.
+pub const PC: usize = 32;
+/// And of PSTATE.
+pub const PSTATE: usize = 33;
+
 /// Most bytes of a memory packet.
 const CHUNK: usize = 1024;
 

@@ -10,11 +10,11 @@ use donjon_abi::layout::{GATE, GATE_TLBI_LIST, PAGE_SIZE, TEXT_WINDOW};
 use donjon_abi::tcr::RESERVED_ASID;
 
 use super::World;
-use crate::audit::descriptor::PAGE;
-use crate::audit::frames::block_root;
-use crate::audit::memory::Memory;
-use crate::audit::report::Violation;
-use crate::audit::walk::{Leaf, Space, Walks, translate};
+use crate::descriptor::PAGE;
+use crate::frames::block_root;
+use crate::memory::Memory;
+use crate::report::Violation;
+use crate::walk::{Leaf, Space, Walks, translate};
 
 /// SCTLR_EL1 of a CPU that arrives, bits with one right value: M, C, I, WXN and EE.
 const SCTLR_FIXED: u64 = 1 | 1 << 2 | 1 << 12 | 1 << 19 | 1 << 25;

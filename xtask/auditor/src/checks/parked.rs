@@ -7,8 +7,8 @@
 
 use super::World;
 use super::registers::is_inside;
-use crate::audit::report::Violation;
-use crate::audit::snapshot::Cpu;
+use crate::report::Violation;
+use crate::snapshot::Cpu;
 
 /// PSTATE.M: the exception level.
 const LEVEL_SHIFT: u64 = 2;

@@ -7,9 +7,9 @@ use donjon_abi::layout::{GATE, PAGE_SIZE};
 use donjon_abi::tcr::{INNER, INNER_TLBI, MAIR, OUTER, RESERVED_ASID, STRICT_MIDDLE};
 
 use super::World;
-use crate::audit::frames::block_root;
-use crate::audit::report::Violation;
-use crate::audit::snapshot::{Cpu, INNER_CODE};
+use crate::frames::block_root;
+use crate::report::Violation;
+use crate::snapshot::{Cpu, INNER_CODE};
 
 /// Bits of SCTLR_EL1 with one right value, whatever the CPU has (DDI 0487, D24.2, SCTLR_EL1):
 /// M, A, C, SA, SA0, UMA, I, WXN, E0E, EE, EnDB, EnDA, EnIB, EnIA, NMI and SPINTMASK.

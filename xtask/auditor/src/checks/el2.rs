@@ -3,7 +3,7 @@
 //! 0487, D24.2.
 
 use super::World;
-use crate::audit::report::Violation;
+use crate::report::Violation;
 
 /// HCR_EL2: VM, SWIO, FMO, IMO, AMO, VF, VI, VSE, DC, TIDCP, TGE, RW, CD, ID, E2H, NV, NV1 and NV2.
 const HCR_FIXED: u64 =

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From a running QEMU to a [`Snapshot`].
+//! From a machine to a [`Snapshot`].
 //!
 //! See [`super::inner`] for where the inner domain's memory is found, and why a hostile kernel has
 //! no say in it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
@@ -14,20 +14,13 @@ use super::books::Books;
 use super::code::AllowList;
 use super::descriptor::PAGE;
 use super::devices;
-use super::gdb::Stub;
 use super::image::Image;
 use super::inner::{Inner, Known};
 use super::linux;
-use super::memory::{Copied, Memory};
+use super::memory::Memory;
 use super::snapshot::{Cpu, Facts, Linux, Snapshot};
-use crate::cli::Switch;
-use crate::paths;
-use crate::qemu::{Live, monitor};
-use crate::run::Parts;
+use super::target::{Registers, Target};
 
-/// Numbers of general registers in gdb's protocol.
-const PC: usize = 32;
-const PSTATE: usize = 33;
 /// Registers that a CPU may have and that would change what translation means.
 const EXTENSIONS: [&str; 5] = ["TCR2_EL1", "SCTLR2_EL1", "PIR_EL1", "PIRE0_EL1", "POR_EL1"];
 /// Registers of EL2 that are looked at, where a CPU has them.
@@ -41,6 +34,27 @@ const LEVEL_2: [&str; 8] = [
     "HSTR_EL2",
     "CNTVOFF_EL2",
 ];
+
+/// What a machine boots, all of it on the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    /// The device tree of the machine, as QEMU makes it.
+    pub device_tree: &'a [u8],
+    /// The boot image that QEMU loads.
+    pub image: &'a Path,
+    /// ELF file of the inner domain in it.
+    pub inner: &'a Path,
+    /// ELF file of the boot stage in it.
+    pub boot: &'a Path,
+    /// ELF file of Linux.
+    pub vmlinux: &'a Path,
+    /// The list of instructions that may be executable at EL1.
+    pub allow_list: &'a Path,
+    /// Whether the gate switches in mode `strict`.
+    pub strict: bool,
+    /// Whether the machine starts at EL2.
+    pub el2: bool,
+}
 
 /// What is known of a machine before it starts.
 pub struct Subject {
@@ -66,25 +80,20 @@ pub struct Fixed {
 }
 
 impl Subject {
-    /// Of what `parts` boot. There must be an inner domain.
-    pub fn of(parts: &Parts) -> Result<Self> {
-        let bare = parts
-            .bare
-            .as_ref()
-            .context("without an inner domain (--switch none) there is nothing to audit")?;
-        let machine = &parts.boot.machine;
-        let file = parts.boot.image.clone();
+    /// Of what a machine boots.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read or is not what it should be.
+    pub fn of(sources: &Sources<'_>) -> Result<Self> {
+        let file = sources.image.to_path_buf();
         let fixed = Fixed {
-            machinery: devices::of(machine)?,
-            linux: linux::symbols(&parts.kernel.vmlinux)?,
-            image: Rc::new(Image::read(&file, &bare.inner, &bare.boot)?),
-            allowed: AllowList::read(&paths::in_root("kernel-patch/allow-list.toml"))?,
-            gate_writes: if machine.switch == Switch::Strict {
-                3
-            } else {
-                1
-            },
-            el2: machine.el2,
+            machinery: devices::of(sources.device_tree)?,
+            linux: linux::symbols(sources.vmlinux)?,
+            image: Rc::new(Image::read(&file, sources.inner, sources.boot)?),
+            allowed: AllowList::read(sources.allow_list)?,
+            gate_writes: if sources.strict { 3 } else { 1 },
+            el2: sources.el2,
         };
         Ok(Self { file, fixed })
     }
@@ -146,36 +155,44 @@ fn trees(memory: &dyn Memory, inner: &Inner) -> BTreeMap<u16, u64> {
 }
 
 /// Stops the machine, copies what an audit needs, and lets it go on.
-pub fn snapshot(subject: &Subject, live: &Live<'_>) -> Result<Snapshot> {
-    monitor::stop(live.monitor)?;
-    let taken = of_stopped(subject, live);
-    monitor::resume(live.monitor)?;
+///
+/// # Errors
+///
+/// If the machine does not answer, or the inner domain is not found.
+pub fn snapshot(subject: &Subject, target: &impl Target) -> Result<Snapshot> {
+    target.stop()?;
+    let taken = of_stopped(subject, target);
+    target.resume()?;
     taken
 }
 
 /// The same of a machine that the caller has stopped, and leaves it so.
-pub fn of_stopped(subject: &Subject, live: &Live<'_>) -> Result<Snapshot> {
-    let loaded = monitor::loaded_at(live.monitor, &subject.file)?;
-    let memory = Copied::from_machine(live.monitor, &subject.fixed.machinery.ram)?;
-    let facts = subject.fixed.facts(&memory, loaded)?;
-    let mut stub = Stub::connect(live.gdb)?;
+///
+/// # Errors
+///
+/// As for [`snapshot`].
+pub fn of_stopped(subject: &Subject, target: &impl Target) -> Result<Snapshot> {
+    let loaded = target.loaded_at(&subject.file)?;
+    let memory = target.memory(&subject.fixed.machinery.ram)?;
+    let facts = subject.fixed.facts(&*memory, loaded)?;
+    let mut registers = target.registers()?;
     let mut cpus = Vec::new();
-    for (number, name) in (0..).zip(stub.cpus()?) {
-        stub.select(&name)?;
-        let halted = stub.is_halted(&name)?;
-        let cpu = cpu(&mut stub, number, halted);
+    for (number, name) in (0..).zip(registers.cpus()?) {
+        registers.select(&name)?;
+        let halted = registers.is_halted(&name)?;
+        let cpu = cpu(&mut *registers, number, halted);
         cpus.push(cpu.with_context(|| format!("registers of CPU {number}"))?);
     }
     Ok(Snapshot {
         facts: Rc::new(facts),
         cpus,
-        memory: Box::new(memory),
+        memory,
     })
 }
 
-fn cpu(stub: &mut Stub, number: u32, halted: bool) -> Result<Cpu> {
+fn cpu(registers: &mut dyn Registers, number: u32, halted: bool) -> Result<Cpu> {
     let mut system = |names: &[&str]| {
-        let value = stub.system(names)?;
+        let value = registers.system(names)?;
         value.with_context(|| format!("QEMU's gdb stub does not show {}", names[0]))
     };
     // QEMU names those that AArch32 shares after the AArch32 ones.
@@ -194,7 +211,7 @@ fn cpu(stub: &mut Stub, number: u32, halted: bool) -> Result<Cpu> {
     let mut optional = |names: &[&str]| {
         let mut found = Vec::new();
         for name in names {
-            if let Some(value) = stub.system(&[*name])? {
+            if let Some(value) = registers.system(&[*name])? {
                 found.push(((*name).to_owned(), value));
             }
         }
@@ -202,7 +219,7 @@ fn cpu(stub: &mut Stub, number: u32, halted: bool) -> Result<Cpu> {
     };
     cpu.extensions = optional(&EXTENSIONS)?;
     cpu.level_2 = optional(&LEVEL_2)?;
-    cpu.pc = stub.register(PC)?;
-    cpu.pstate = stub.register(PSTATE)?;
+    cpu.pc = registers.pc()?;
+    cpu.pstate = registers.pstate()?;
     Ok(cpu)
 }
