@@ -9,17 +9,13 @@ mod bench;
 mod cli;
 mod disk;
 mod environment;
-mod gdb;
 mod guest;
 mod header;
 mod json;
 mod kernel;
-mod machine;
 mod pack;
 mod paths;
-mod process;
 mod progress;
-mod qemu;
 mod run;
 mod section;
 mod selftests;
@@ -29,6 +25,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
+// The rooms of the machine crate under their own names.
+use donjon_machine::{gdb, machine, process, qemu};
 
 use cli::{Arguments, Command, KernelArguments};
 use environment::Needs;

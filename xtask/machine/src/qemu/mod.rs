@@ -11,8 +11,8 @@ pub mod tree;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::environment::tools::QEMU;
 use crate::machine::Machine;
+use crate::tools::QEMU;
 
 pub use exec::{Live, Stream, exec, exec_live, exec_watched};
 pub use interactive::{Symbols, interactive};

@@ -7,9 +7,9 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::scratch::Scratch;
-use crate::environment::tools::QEMU;
 use crate::machine::Machine;
 use crate::process;
+use crate::tools::QEMU;
 
 /// Asks QEMU for the device tree of `machine`.
 pub fn of(machine: &Machine) -> Result<Vec<u8>> {

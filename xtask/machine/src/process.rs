@@ -13,7 +13,7 @@ use nix::sys::prctl;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, getppid};
 
-use crate::environment::tools;
+use crate::tools;
 
 /// Process groups to end when we are told to stop.
 static GROUPS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());

@@ -8,6 +8,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use cpio::newc::{self, ModeFileType};
 
+/// Names of the virtio ports that carry the output of a command, and its status.
+pub const PORTS: [&str; 3] = ["donjon.stdout", "donjon.stderr", "donjon.status"];
+
 const DIRECTORIES: [&str; 12] = [
     "bin",
     "dev",

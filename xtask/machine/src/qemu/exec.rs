@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail};
 use super::console::Console;
 use super::scratch::Scratch;
 use super::{Boot, monitor};
-use crate::guest::{self, PORTS};
+use crate::initramfs::{self, PORTS};
 use crate::paths;
 use crate::process::Running;
 
@@ -86,7 +86,7 @@ pub fn exec_live(
 ) -> Result<u8> {
     let scratch = Scratch::new()?;
     let initrd = scratch.join("initrd");
-    fs::write(&initrd, guest::with_command(&boot.initramfs, command)?)?;
+    fs::write(&initrd, initramfs::with_command(&boot.initramfs, command)?)?;
     let mut qemu = boot.command(&initrd, "");
     let (sender, receiver) = mpsc::channel();
     connect(&mut qemu, &scratch, boot, &sender)?;

@@ -6,7 +6,7 @@ use std::fs;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::cli::{MachineArguments, Switch};
+use crate::arguments::{MachineArguments, Switch};
 use crate::paths;
 
 /// A recipe in `qemu/`.
@@ -14,7 +14,6 @@ use crate::paths;
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Recipe {
     /// One line about the machine.
-    #[allow(dead_code, reason = "for readers of the file")]
     pub description: String,
     /// Value of `-M`.
     pub machine: String,
@@ -63,6 +62,10 @@ pub struct Machine {
 
 impl Machine {
     /// Checks `arguments`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such recipe, or it does not allow what is asked for.
     pub fn new(arguments: &MachineArguments) -> Result<Self> {
         let recipe = recipe(&arguments.machine)?;
         let cpu = arguments
