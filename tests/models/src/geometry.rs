@@ -6,15 +6,18 @@
 //! in the one role (4 KiB granule, its level) that the tree gives it. Any other frame that a
 //! forged walk takes for a table is the attacker's.
 
+pub mod forged;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use donjon_core::address::{ENTRIES, Level, PhysicalAddress};
 use donjon_core::descriptor::Descriptor;
-use donjon_core::geometry::{
+use donjon_core::placement::Range;
+
+use forged::{
     Finding, Geometry, Granule, PhysicalMemory, Probe, TableRead, Verdict, enumerate, walk,
 };
-use donjon_core::placement::Range;
 
 /// The outer view: 4 KiB granule, 47 bits.
 const OUTER: Geometry = Geometry {

@@ -26,16 +26,9 @@
 
 mod walk;
 
-use core::fmt;
+use std::fmt;
 
 pub use walk::walk;
-
-/// First address at which the vectors may be. Which root entries and which words of the table block
-/// a forged walk reads for them depends on bits 47 to 34 of their address. The list of slots that
-/// stay empty is for these, and so is the order of the pages.
-pub const VECTORS_START: u64 = 0xffff_c000_0000_0000;
-/// Bytes from there on.
-pub const VECTORS_SIZE: u64 = 1 << 34;
 
 /// Size of the smallest unit of translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -326,13 +319,13 @@ fn corruptions(root: u64, geometry: Geometry) -> impl Iterator<Item = Option<u64
     let lost = walk::lost_base_bits(root, geometry);
     // All subsets of `lost`, counted in its bits: subtracting it carries across the gaps.
     let mut next = (lost != 0).then_some(0_u64);
-    let subsets = core::iter::from_fn(move || {
+    let subsets = std::iter::from_fn(move || {
         let subset = next?;
         let following = subset.wrapping_sub(lost) & lost;
         next = (following != 0).then_some(following);
         Some(Some(subset))
     });
-    core::iter::once(None).chain(subsets)
+    std::iter::once(None).chain(subsets)
 }
 
 #[cfg(test)]

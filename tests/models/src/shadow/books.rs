@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
 
-use donjon_core::frames::FrameTable;
+use donjon_core::frames::{FrameTable, FrameType};
 use donjon_core::placement::Range;
 use donjon_core::rules::Checks;
 use donjon_core::shadow::{ASIDS, Cell, LEAST_PAGES, Shadows, Storage};
@@ -45,5 +45,12 @@ impl Books {
             asids: &self.asids,
         };
         Shadows::with_checks(storage, reserved_root).expect("fits")
+    }
+}
+
+/// Changes the types of all frames that begin in `range`, which begins with one.
+pub fn set_types(frames: &FrameTable<'_>, range: Range, kind: FrameType) {
+    for frame in (range.start()..range.end()).step_by(PAGE as usize) {
+        frames.set(frame, kind);
     }
 }

@@ -9,7 +9,7 @@ use donjon_core::placement::Range;
 use donjon_core::rules::{Checks, Hardware, Step};
 use donjon_core::shadow::{Fill, LEAST_PAGES, Shadows, Withdrawal};
 
-use super::books::Books;
+use super::books::{Books, set_types};
 use super::{BLOCK, CPUS, PAGE, World, leaves};
 use crate::space::dice::Dice;
 
@@ -402,7 +402,7 @@ impl<C: Checks> Outer<'_, C> {
     fn withdraw(&mut self) {
         let block = MAPPED + self.dice.below(MAPPED_BLOCKS - 1) * BLOCK;
         let range = Range::new(block, block + BLOCK).expect("not empty");
-        self.frames.set_range(range, FrameType::Claimed);
+        set_types(&self.frames, range, FrameType::Claimed);
         for frame in (block..block + BLOCK).step_by(PAGE as usize) {
             self.types.insert(frame, FrameType::Claimed);
         }
@@ -419,7 +419,7 @@ impl<C: Checks> Outer<'_, C> {
         for frame in (block..block + BLOCK).step_by(PAGE as usize) {
             self.types.remove(&frame);
         }
-        self.frames.set_range(range, FrameType::Ordinary);
+        set_types(&self.frames, range, FrameType::Ordinary);
     }
 
     /// Whether a page may be a user's, by a rule of its own.

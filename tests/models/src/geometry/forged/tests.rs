@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The walk against figures from the manual, and the enumeration's completeness. Whole machines
-//! are in the host-side test crate.
+//! are in the tests that use the models.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::vec::Vec;
 
 use super::*;
 
