@@ -6,11 +6,11 @@
     reason = "lists of ranges, most of them with one"
 )]
 
-use donjon_core::devices::{Decision, RULES, decide as rules_decide};
+use donjon_core::devices::{Decision, RULES, WITHHELD, decide as rules_decide};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 
 use super::read;
-use super::table::{MAPPED, Part, decide};
+use super::table::{MAPPED, NEVER, Part, decide};
 
 /// What the inner domain's rules say. The one place that knows how they are asked.
 fn rules_map(compatible: &[&str]) -> bool {
@@ -84,6 +84,18 @@ fn every_rule_is_the_auditors_too_or_about_another_board() {
         .filter(|it| !known(it))
         .collect();
     assert_eq!(others, ON_OTHER_BOARDS);
+}
+
+#[test]
+fn what_one_list_forbids_the_other_forbids_too() {
+    let theirs = WITHHELD.iter().map(|it| it.0);
+    for pattern in theirs.chain(NEVER) {
+        let name = pattern.replacen('*', "-1", 1);
+        // Without the name the device is mapped.
+        let names = ["arm,pl011", &name];
+        assert!(!rules_map(&names), "the rules map {pattern}");
+        assert_eq!(decide(&names), None, "the auditor allows {pattern}");
+    }
 }
 
 #[test]
