@@ -3,35 +3,35 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result};
+use tempfile::TempDir;
 
-static COUNT: AtomicU32 = AtomicU32::new(0);
+/// How the names of these directories begin; the number of our process follows.
+const PREFIX: &str = "donjon-run-";
 
 /// Removed when dropped; what killed runs left is removed by the next one.
-pub struct Scratch(PathBuf);
+pub struct Scratch(TempDir);
 
 impl Scratch {
     /// A new directory. Its path is short, as paths of sockets must be.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be created.
     pub fn new() -> Result<Self> {
         let base = std::env::temp_dir();
         remove_abandoned(&base);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = base.join(format!("donjon-run-{}-{number}", std::process::id()));
-        fs::create_dir(&path).with_context(|| format!("creating {}", path.display()))?;
-        Ok(Self(path))
+        let directory = tempfile::Builder::new()
+            .prefix(&format!("{PREFIX}{}-", std::process::id()))
+            .tempdir_in(&base)
+            .with_context(|| format!("creating a directory in {}", base.display()))?;
+        Ok(Self(directory))
     }
 
     /// A path in it.
     pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.path().join(name)
     }
 }
 
@@ -43,7 +43,7 @@ fn remove_abandoned(base: &Path) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let process = name
-            .strip_prefix("donjon-run-")
+            .strip_prefix(PREFIX)
             .and_then(|it| it.split('-').next());
         if process.is_some_and(|it| !Path::new("/proc").join(it).exists()) {
             let _ = fs::remove_dir_all(entry.path());
