@@ -4,6 +4,7 @@
 //! The auditor itself is the crate `donjon-auditor`, which knows nothing of QEMU.
 
 mod command;
+mod series;
 mod target;
 
 use anyhow::{Context, Result};
@@ -17,6 +18,7 @@ use crate::qemu::{Live, tree};
 use crate::run::Parts;
 
 pub use command::run;
+pub use series::Series;
 use target::Guest;
 
 /// What is known of a guest before it starts.
