@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use donjon_tests::cases::World;
+use donjon_models::cases::World;
 
 /// The files of a directory below tests/fuzz.
 fn files(directory: &str) -> Vec<PathBuf> {

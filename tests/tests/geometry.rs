@@ -6,10 +6,11 @@
 #![allow(clippy::unwrap_used)]
 
 use donjon_abi::layout;
-use donjon_core::geometry::{Finding, Granule, VECTORS_SIZE, VECTORS_START, Verdict};
 use donjon_core::placement::Range;
-use donjon_tests::geometry::{Report, check};
-use donjon_tests::machine::{IMAGE, Machine, Plan, VECTORS};
+use donjon_core::vectors::{VECTORS_SIZE, VECTORS_START};
+use donjon_models::geometry::forged::{Finding, Granule, Verdict};
+use donjon_models::geometry::{Report, check};
+use donjon_models::machine::{IMAGE, Machine, Plan, VECTORS};
 
 fn gib(start: u64, end: u64) -> Range {
     Range::new(start << 30, end << 30).unwrap()

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use donjon_tests::tlb::{
+use donjon_models::tlb::{
     Assumptions, Breach, Gate, Invalidation, Mismatch, Operation, Rules, SizeCaching, explore,
 };
 

@@ -13,12 +13,9 @@ mod guest;
 mod header;
 mod json;
 mod kernel;
-mod machine;
 mod pack;
 mod paths;
-mod process;
 mod progress;
-mod qemu;
 mod run;
 mod section;
 mod selftests;
@@ -28,6 +25,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
+// The rooms of the machine crate under their own names.
+use donjon_machine::{gdb, machine, process, qemu};
 
 use cli::{Arguments, Command, KernelArguments};
 use environment::Needs;

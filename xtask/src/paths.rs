@@ -3,23 +3,12 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use nix::fcntl::{Flock, FlockArg};
 
-/// The root of the repository.
-pub fn root() -> &'static Path {
-    // The crate is one level below the root; a manifest directory always has a parent.
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap_or(Path::new("."))
-}
-
-/// A path below the root of the repository.
-pub fn in_root(path: impl AsRef<Path>) -> PathBuf {
-    root().join(path)
-}
+pub use donjon_machine::paths::{in_root, root};
 
 /// The cache directory: `donjon` in `$XDG_CACHE_HOME` or `~/.cache`.
 pub fn cache() -> Result<PathBuf> {

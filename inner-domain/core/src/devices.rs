@@ -13,7 +13,7 @@ use crate::placement::Range;
 
 mod rules;
 
-pub use rules::{Decision, Effect, RULES, Rule, decide};
+pub use rules::{Decision, Effect, RULES, Rule, WITHHELD, decide};
 
 /// The list has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

@@ -211,15 +211,6 @@ impl<'a> FrameTable<'a> {
         }
     }
 
-    /// Changes the types of all frames of a range.
-    pub fn set_range(&self, range: Range, frame: FrameType) {
-        let mut address = range.start() & !(PAGE_SIZE - 1);
-        while address < range.end() {
-            self.set(address, frame);
-            address += PAGE_SIZE;
-        }
-    }
-
     /// First physical address of the table and one past its last.
     pub fn span(&self) -> (u64, u64) {
         let start = self.first * PAGE_SIZE;

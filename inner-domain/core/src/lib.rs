@@ -20,7 +20,6 @@ pub mod errata;
 pub mod extensions;
 pub mod firmware_calls;
 pub mod frames;
-pub mod geometry;
 pub mod handover;
 pub mod live_text;
 pub mod log_ring;

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Do Linux's vectors compare `TCR_EL1` before anything else?
+//! Linux's vectors: where they may be, and whether they compare `TCR_EL1` before anything else.
 
 use donjon_abi::layout::PAGE_SIZE;
 use donjon_abi::tcr::OUTER;
 
 use crate::weaken;
+
+/// First address at which the vectors may be. Which root entries and which words of the table block
+/// a forged walk reads for them depends on bits 47 to 34 of their address. The list of slots that
+/// stay empty is for these, and so is the order of the pages.
+pub const VECTORS_START: u64 = 0xffff_c000_0000_0000;
+/// Bytes from there on.
+pub const VECTORS_SIZE: u64 = 1 << 34;
 
 /// Bytes of a slot.
 const SLOT: u64 = 0x80;

@@ -5,8 +5,8 @@
 use std::env;
 use std::sync::LazyLock;
 
-use donjon_tests::cases::World;
-use donjon_tests::space::dice::Dice;
+use donjon_models::cases::World;
+use donjon_models::space::dice::Dice;
 
 /// The check that is left out, if any.
 static WITHOUT: LazyLock<Option<String>> = LazyLock::new(|| env::var("DONJON_FUZZ_WITHOUT").ok());

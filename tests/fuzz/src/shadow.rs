@@ -3,7 +3,7 @@
 #![no_main]
 
 use donjon_fuzz::{judge, mutate};
-use donjon_tests::cases::World;
+use donjon_models::cases::World;
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 
 fuzz_target!(|case: &[u8]| judge(World::Shadow, case));

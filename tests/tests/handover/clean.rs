@@ -5,7 +5,7 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout;
 use donjon_core::frames::FrameType;
 use donjon_core::rules::Step;
-use donjon_tests::linux::*;
+use donjon_models::linux::*;
 
 #[test]
 fn a_clean_machine_is_taken_over_and_keeps_the_invariants() {

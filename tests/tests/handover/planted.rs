@@ -4,7 +4,7 @@
 use donjon_abi::call::Reason;
 use donjon_core::frames::FrameType;
 use donjon_core::handover::{Fault, HandoverError};
-use donjon_tests::linux::*;
+use donjon_models::linux::*;
 
 /// What is planted at an address, and what it is to be called.
 pub struct Planted {

@@ -4,7 +4,7 @@
 use donjon_abi::layout;
 use donjon_core::frames::FrameType;
 use donjon_core::handover::{Fault, HandoverError};
-use donjon_tests::linux::*;
+use donjon_models::linux::*;
 
 use crate::planted::*;
 

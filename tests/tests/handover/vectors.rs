@@ -4,7 +4,7 @@
 use donjon_abi::call::Reason;
 use donjon_core::frames::FrameType;
 use donjon_core::rules::Hardware;
-use donjon_tests::linux::*;
+use donjon_models::linux::*;
 
 const VECTORS: u64 = IMAGE_VA + VECTORS_PAGE * PAGE;
 

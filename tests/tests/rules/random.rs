@@ -2,11 +2,11 @@
 //! Random sequences of calls.
 
 use donjon_core::rules::{Configured, Step};
-use donjon_tests::space;
-use donjon_tests::space::dice::Dice;
-use donjon_tests::space::memory::Violation;
-use donjon_tests::space::run::{Conditions, Lost};
-use donjon_tests::space::tally::Tally;
+use donjon_models::space;
+use donjon_models::space::dice::Dice;
+use donjon_models::space::memory::Violation;
+use donjon_models::space::run::{Conditions, Lost};
+use donjon_models::space::tally::Tally;
 
 /// Calls of one run, from a fresh machine.
 const CALLS: u64 = if cfg!(miri) { 20 } else { 25_000 };

@@ -3,8 +3,8 @@
 
 use donjon_abi::call::Reason;
 use donjon_core::rules::{Configured, PoolKind, Progress, Step};
-use donjon_tests::space::memory::{Machine, PAGE};
-use donjon_tests::space::small::{
+use donjon_models::space::memory::{Machine, PAGE};
+use donjon_models::space::small::{
     self, Books, DATA, IMAGE, IMAGE_L1, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, LINEAR_L2, ORDINARY, POOL,
     ROOT,
 };

@@ -5,8 +5,8 @@
 use donjon_abi::call::Reason;
 use donjon_core::frames::FrameType as T;
 use donjon_core::rules::{Configured, PoolKind, Rules};
-use donjon_tests::space::memory::{Machine, PAGE};
-use donjon_tests::space::small::{
+use donjon_models::space::memory::{Machine, PAGE};
+use donjon_models::space::small::{
     self, Books, DATA, DEVICE, GATE, IMAGE_L1, IMAGE_L2, IMAGE_L3, INNER, KERNEL_PAGE, ORDINARY,
     POOL, READ_ONLY, ROOT, TEXT, TEXT_POOL, VECTORS,
 };

@@ -4,11 +4,11 @@
 
 use donjon_abi::call::Reason;
 use donjon_core::rules::{Checks, Configured, PoolKind, Progress, Rules};
-use donjon_tests::space::memory::{Machine, PAGE, Violation};
-use donjon_tests::space::small::{
+use donjon_models::space::memory::{Machine, PAGE, Violation};
+use donjon_models::space::small::{
     self, Books, DATA, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, ORDINARY, TEXT,
 };
-use donjon_tests::space::survey;
+use donjon_models::space::survey;
 
 const TABLE: u64 = 0b11;
 /// No memory, and no device of the list.

@@ -9,10 +9,11 @@ use std::time::Duration;
 use donjon_core::placement::Range;
 use donjon_core::rules::{Hardware, Step};
 use donjon_core::shadow::{Fill, LEAST_PAGES, Withdrawal};
-use donjon_tests::shadow::books::Books;
-use donjon_tests::shadow::{BLOCK, PAGE};
+use donjon_models::shadow::books::Books;
+use donjon_models::shadow::{BLOCK, PAGE};
 
 use super::threads::{ARENA, Cpu, Memory, RAM, RAM_PAGES, USER};
+
 /// The output of a descriptor.
 const FRAME: u64 = 0xffff_ffff_f000;
 const OURS: (u16, u64) = (5, 5);

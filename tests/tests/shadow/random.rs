@@ -4,8 +4,8 @@
 use std::panic::catch_unwind;
 
 use donjon_core::rules::{Configured, Step};
-use donjon_tests::shadow::outer::{self, Lost, Tally};
-use donjon_tests::space::dice::Dice;
+use donjon_models::shadow::outer::{self, Lost, Tally};
+use donjon_models::space::dice::Dice;
 
 fn run(seed: u64, lost: Option<Lost>) -> Result<Tally, (u64, String)> {
     let greedy = seed % 2 == 1;

@@ -10,10 +10,11 @@ use donjon_core::frames::FrameType;
 use donjon_core::placement::Range;
 use donjon_core::rules::{Hardware, Step};
 use donjon_core::shadow::{Fill, Withdrawal};
-use donjon_tests::shadow::books::Books;
-use donjon_tests::shadow::{BLOCK, PAGE};
+use donjon_models::shadow::books::{Books, set_types};
+use donjon_models::shadow::{BLOCK, PAGE};
 
 use super::threads::{ARENA, Cpu, Memory, RAM, RAM_PAGES, USER};
+
 const WHO: (u16, u64) = (5, 5);
 
 /// A CPU that knows where it has read.
@@ -63,7 +64,7 @@ fn what_is_no_table_of_linuxs_any_more_is_not_read() {
     assert_ne!(hw.reads.take(), 0);
 
     let range = Range::new(RAM, RAM + BLOCK).expect("not empty");
-    frames.set_range(range, FrameType::Claimed);
+    set_types(&frames, range, FrameType::Claimed);
     let mut state = Some(Withdrawal::default());
     while let Some(so_far) = state {
         state = shadows.withdraw(hw, range, so_far);

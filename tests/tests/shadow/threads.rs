@@ -10,9 +10,9 @@ use donjon_core::frames::FrameTable;
 use donjon_core::placement::Range;
 use donjon_core::rules::{Hardware, Step};
 use donjon_core::shadow::{Fill, LEAST_PAGES, Shadows, Withdrawal};
-use donjon_tests::shadow::PAGE;
-use donjon_tests::shadow::books::Books;
-use donjon_tests::space::dice::Dice;
+use donjon_models::shadow::PAGE;
+use donjon_models::shadow::books::Books;
+use donjon_models::space::dice::Dice;
 
 pub const RAM: u64 = 0x4000_0000;
 pub const RAM_PAGES: u64 = 1024;

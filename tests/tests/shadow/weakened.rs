@@ -6,10 +6,10 @@ use std::cell::Cell;
 use donjon_core::frames::{FrameTable, FrameType};
 use donjon_core::rules::{Checks, Configured, Hardware, PoolKind, Progress, Step};
 use donjon_core::shadow::{Fill, LEAST_PAGES, Shadows};
-use donjon_tests::shadow::books::Books;
-use donjon_tests::shadow::{PAGE, World, leaves};
-use donjon_tests::space::memory::Machine;
-use donjon_tests::space::small;
+use donjon_models::shadow::books::Books;
+use donjon_models::shadow::{PAGE, World, leaves};
+use donjon_models::space::memory::Machine;
+use donjon_models::space::small;
 
 const RAM: u64 = 0x4000_0000;
 const RAM_PAGES: u64 = 16;

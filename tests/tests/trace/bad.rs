@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the oracle must name.
 
-use donjon_tests::trace::{Action, Rule};
+use donjon_models::trace::{Action, Rule};
 
 use super::writer::{
     ARENA, ASID, BLOCK, CONSTANTS, FREE, KERNEL, KERNEL_PAGE, LINEAR, OTHER, OTHER_ASID, PAGE,

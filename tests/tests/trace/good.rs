@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the oracle must let pass.
 
-use donjon_tests::trace::{Action, Event};
+use donjon_models::trace::{Action, Event};
 
 use super::writer::{
     ASID, BLOCK, CONSTANTS, FREE, KERNEL, KERNEL_PAGE, LINEAR, OTHER, OTHER_ASID, PAGE, PAGES,

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use donjon_tests::trace::oracle::Words;
-use donjon_tests::trace::{Action, Event, Memory, Oracle, Rule};
+use donjon_models::trace::oracle::Words;
+use donjon_models::trace::{Action, Event, Memory, Oracle, Rule};
 
 /// A pool with the kernel's tables of levels 0 to 3; those below the root are vmalloc's.
 pub const KERNEL: [u64; 4] = [0x20_0000, 0x20_1000, 0x20_2000, 0x20_3000];

@@ -12,8 +12,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::attempt::{Attack, Attempt, End};
-use crate::audit::gdb::Stub;
 use crate::audit::{self, Report, Subject};
+use crate::gdb::Stub;
 use crate::guest;
 use crate::qemu::{self, Live, monitor};
 use crate::run::Parts;

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use donjon_auditor::UNSEEN;
 use serde_json::{Value, json};
 
-use super::{Report, Sizes, Subject, UNSEEN, live};
+use super::{Report, Sizes, Subject, live};
 use crate::bare::InnerVariant;
 use crate::cli::{AuditArguments, Moment};
 use crate::environment::{self, Needs};

@@ -1,170 +1,62 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The auditor: looks at a machine from outside and says which invariants do not hold.
+//! `cargo xtask audit`, and the auditor on guests that QEMU runs.
 //!
-//! It trusts nothing that Linux says and shares no code with the inner domain's rules; of
-//! `donjon-abi` it takes numbers. Where things are it takes from sources that a hostile kernel
-//! cannot forge, one from the other:
-//!
-//! 1. QEMU says what the machine has (the device tree that it makes) and at which address it put
-//!    the boot image.
-//! 2. The files on the host say what is where in the boot image and in Linux: the kernel's text,
-//!    its root table, the page that stays, and the bytes of the inner domain's text and constants.
-//! 3. The inner half of that root table and the page that stays lead to the inner domain's memory;
-//!    the description that the boot stage left there has its limits and the table of all frames.
-//!    Linux can write none of these; if it can, I1 to I4 and I16 name it.
-//! 4. That table says which blocks are pools. What it says is checked: [`books`] says how.
-//!
-//! Neither the console nor a variable of Linux's is a source. Registers are compared with what
-//! follows from the above, and never decide where something is.
-//!
-//! * [`snapshot`] stops a machine and copies registers and memory;
-//! * [`of`] walks the tables and checks I1 to I11 and I13 to I17, I11 in part;
-//! * [`live`] does both.
-//!
-//! User tables are walked from each CPU's TTBR0_EL1, and from every root that lies in a pool of
-//! tables while its process does not run.
+//! The auditor itself is the crate `donjon-auditor`, which knows nothing of QEMU.
 
-mod books;
-mod capture;
-mod checks;
-mod code;
 mod command;
-mod denied;
-pub mod descriptor;
-mod devices;
-mod frames;
-pub mod gdb;
-mod image;
-mod inner;
-pub mod linux;
-pub mod memory;
-mod report;
-pub mod snapshot;
-#[cfg(test)]
-mod tests;
-pub mod walk;
+mod series;
+mod target;
 
-use std::collections::{BTreeSet, HashMap};
+use anyhow::{Context, Result};
 
-use anyhow::Result;
+pub use donjon_auditor::snapshot::Snapshot;
+pub use donjon_auditor::{Report, Sizes, descriptor, is_inside, linux, memory, of, walk};
 
-use checks::World;
-use frames::Frames;
-use walk::Walks;
+use crate::cli::Switch;
+use crate::paths;
+use crate::qemu::{Live, tree};
+use crate::run::Parts;
 
-use crate::qemu::monitor;
-pub use capture::{Subject, of_stopped, snapshot};
-pub use checks::registers::is_inside;
 pub use command::run;
-use report::UNSEEN;
-pub use report::{Report, Violation};
-use snapshot::Snapshot;
+pub use series::Series;
+use target::Guest;
 
-/// How often a moment is looked at again that only shows a call of the inner domain half done.
-const RETRIES: u32 = 20;
+/// What is known of a guest before it starts.
+pub struct Subject(donjon_auditor::Subject);
 
-/// Audits a machine at one moment.
-pub fn of(snapshot: &Snapshot) -> Report {
-    audit(snapshot, None).0
-}
-
-/// The leaf sizes of the linear map at some moment.
-pub struct Sizes(HashMap<u64, u8>);
-
-/// The same, and compares the sizes of kernel mappings with those of an earlier moment.
-pub fn since(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
-    audit(snapshot, before)
-}
-
-/// Stops a running machine, audits it, lets it go on. No time passes in the guest meanwhile, so a
-/// slow host does not miss what the guest does next.
-///
-/// A root entry of the kernel is two words, and the inner domain writes one after the other; a
-/// table and its type are two words as well. A moment between them, with a CPU inside, is looked
-/// at again; nothing else is.
-pub fn live(
-    subject: &Subject,
-    live: &crate::qemu::Live<'_>,
-    before: Option<&Sizes>,
-) -> Result<(Report, Sizes)> {
-    let mut tries = 0;
-    loop {
-        monitor::stop(live.monitor)?;
-        let looked = of_stopped(subject, live).map(|it| since(&it, before));
-        monitor::resume(live.monitor)?;
-        let (report, sizes) = looked?;
-        let halves = |it: &Violation| {
-            let marks = [checks::root::HALVES, checks::tables::BOOKS];
-            marks.iter().any(|mark| it.text.contains(mark))
+impl Subject {
+    /// Of what `parts` boot. There must be an inner domain.
+    pub fn of(parts: &Parts) -> Result<Self> {
+        let bare = parts
+            .bare
+            .as_ref()
+            .context("without an inner domain (--switch none) there is nothing to audit")?;
+        let machine = &parts.boot.machine;
+        let sources = donjon_auditor::Sources {
+            device_tree: &tree::of(machine)?,
+            image: &parts.boot.image,
+            inner: &bare.inner,
+            boot: &bare.boot,
+            vmlinux: &parts.kernel.vmlinux,
+            allow_list: &paths::in_root("kernel-patch/allow-list.toml"),
+            strict: machine.switch == Switch::Strict,
+            el2: machine.el2,
         };
-        let half_done = report.cpus_inside > 0 && report.violations.iter().any(halves);
-        if !half_done || tries == RETRIES {
-            return Ok((report, sizes));
-        }
-        tries += 1;
+        donjon_auditor::Subject::of(&sources).map(Self)
     }
 }
 
-fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
-    let root = kernel_root(snapshot);
-    let mut walks = Walks::new(&*snapshot.memory);
-    walks.kernel(root);
-    let mut roots: BTreeSet<u64> = snapshot.running().map(|it| it.user_root()).collect();
-    for user in &roots {
-        walks.user(*user);
-    }
-    for user in snapshot.facts.user_trees.values().copied() {
-        if !walks.tables.contains_key(&user) {
-            walks.user(user);
-            roots.insert(user);
-        }
-    }
-    let mut frames = Frames::of(snapshot, root);
-    let mut violations = walks.violations.clone();
-    violations.extend(checks::tables::check(snapshot, &walks, &frames));
-    frames.adopt_tables(&walks);
-    let world = World {
-        snapshot,
-        walks: &walks,
-        frames: &frames,
-        root,
-    };
-    violations.extend(checks::mappings::check(&world));
-    violations.extend(checks::groups::check(&world));
-    violations.extend(checks::registers::check(&world));
-    violations.extend(checks::parked::check(&world));
-    violations.extend(checks::el2::check(&world));
-    violations.extend(checks::constants::check(&world));
-    violations.extend(checks::vectors::check(&world));
-    violations.extend(checks::root::halves(&world));
-    violations.extend(checks::root::block(&world));
-    if let Some(before) = before {
-        violations.extend(checks::groups::resized(&world, &before.0));
-    }
-    let scan = checks::text::check(&world);
-    violations.extend(scan.violations);
-    let (astray, geometries) = checks::geometry::check(&world);
-    violations.extend(astray);
-    let inside = snapshot
-        .running()
-        .filter(|it| checks::registers::is_inside(it));
-    let report = Report {
-        violations,
-        cpus: snapshot.running().count(),
-        cpus_inside: inside.count(),
-        user_roots: roots.len(),
-        tables: walks.tables.len(),
-        leaves: walks.leaves.len(),
-        frames: frames.count(),
-        exec_pages: scan.pages,
-        code_bytes: scan.bytes,
-        geometries,
-    };
-    let sizes = Sizes(checks::groups::linear_sizes(&walks.leaves));
-    (report, sizes)
+/// Stops a running guest, audits it, lets it go on; see [`donjon_auditor::live`].
+pub fn live(subject: &Subject, live: &Live<'_>, before: Option<&Sizes>) -> Result<(Report, Sizes)> {
+    donjon_auditor::live(&subject.0, &Guest(live), before)
 }
 
-/// The root that the CPUs have; where they differ, I6 says so.
-fn kernel_root(snapshot: &Snapshot) -> u64 {
-    snapshot.running().next().map_or(0, |it| it.kernel_root())
+/// Stops a guest, copies what an audit needs, and lets it go on.
+pub fn snapshot(subject: &Subject, live: &Live<'_>) -> Result<Snapshot> {
+    donjon_auditor::snapshot(&subject.0, &Guest(live))
+}
+
+/// The same of a guest that the caller has stopped, and leaves it so.
+pub fn of_stopped(subject: &Subject, live: &Live<'_>) -> Result<Snapshot> {
+    donjon_auditor::of_stopped(&subject.0, &Guest(live))
 }

@@ -112,6 +112,14 @@ fn measure_calls(host: &HostArguments, cpu: &str, switch: Switch) -> Result<Call
     Ok(calls)
 }
 
+/// The name of what is measured: a mode, or the native kernel.
+fn kernel_name(switch: Switch) -> &'static str {
+    match switch {
+        Switch::None => "native",
+        _ => switch.name(),
+    }
+}
+
 /// The machine that is measured: one CPU.
 pub fn machine(cpu: &str, switch: Switch, icount: bool) -> Result<Machine> {
     Machine::new(&MachineArguments {

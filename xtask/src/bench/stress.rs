@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-use super::output_of;
+use super::{kernel_name, output_of};
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, StressArguments, Switch};
 use crate::environment::{self, Needs};
@@ -62,7 +62,7 @@ pub fn run(arguments: &StressArguments) -> Result<()> {
     let mut modes = vec![Switch::None];
     modes.extend(arguments.switch.iter().filter(|it| **it != Switch::None));
     for switch in modes {
-        let name = name(switch);
+        let name = kernel_name(switch);
         let work = format!(
             "{STATUS}; donjon-load work --cpus {} --times {} && {STATUS}",
             arguments.cpus, arguments.times
@@ -103,13 +103,6 @@ pub fn run(arguments: &StressArguments) -> Result<()> {
     report.work.insert(ALL.to_owned(), all);
     println!("{report}");
     json::write(arguments.json.as_deref(), &report)
-}
-
-fn name(switch: Switch) -> &'static str {
-    match switch {
-        Switch::None => "native",
-        _ => switch.name(),
-    }
 }
 
 /// What one boot prints.

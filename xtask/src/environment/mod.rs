@@ -4,12 +4,12 @@
 mod debian;
 mod qemu;
 mod rust;
-pub mod tools;
 
 use anyhow::{Result, bail};
 
 use crate::cli::HostArguments;
 
+pub use donjon_machine::tools;
 pub use rust::{BARE_TARGET, GUEST_TARGET, NIGHTLY};
 
 /// What a command needs beyond the tools that every build needs.

@@ -7,7 +7,7 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
-use donjon_tests::tlb::{Gate, Invalidation, Step};
+use donjon_models::tlb::{Gate, Invalidation, Step};
 
 use super::runner::Test;
 use crate::attack::Without;

@@ -14,7 +14,7 @@ use donjon_abi::layout::{
 };
 use donjon_abi::manifest::{MANIFEST_OFFSET, Manifest};
 use donjon_core::placement::Range;
-use donjon_tests::geometry::{Report, check};
+use donjon_models::geometry::{Report, check};
 use object::{Object, ObjectSymbol};
 
 use super::runner::Test;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::runner::Test;
 use crate::attack;
-use crate::audit::{self, Report, Sizes, Subject};
+use crate::audit::{Report, Series, Subject};
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
 use crate::kernel::Variant;
@@ -124,23 +124,18 @@ impl Said {
         );
         let timeout = Duration::from_secs(120 + calls / LEAST_RATE);
         let mut text = String::new();
-        let mut sizes: Option<Sizes> = None;
-        let mut reports = Vec::new();
+        let mut audits = Series::of(subject);
         let status = qemu::exec_live(&parts.boot, &script, timeout, |guest, _, bytes| {
             let new = String::from_utf8_lossy(bytes);
             text.push_str(&new);
             for _ in new.matches("look\n") {
-                let report = audit::live(subject, guest, sizes.as_ref());
-                reports.push(report.map(|(report, now)| {
-                    sizes = Some(now);
-                    report
-                }));
+                audits.look(guest);
             }
         })?;
         ensure!(status == 0, "the guest failed ({status}):\n{text}");
         Ok(Self {
             text,
-            reports: reports.into_iter().collect::<Result<_>>()?,
+            reports: audits.reports()?,
         })
     }
 

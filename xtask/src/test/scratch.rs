@@ -5,35 +5,32 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Result, ensure};
+use tempfile::TempDir;
 
 use crate::environment::tools;
 use crate::{paths, process};
 
-static COUNT: AtomicU32 = AtomicU32::new(0);
-
 /// A directory that goes away with the value.
-pub struct Scratch(PathBuf);
+pub struct Scratch(TempDir);
 
 impl Scratch {
     /// A new directory below target/.
     pub fn new() -> Result<Self> {
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = paths::in_root(format!("target/scratch/{}-{number}", std::process::id()));
-        fs::create_dir_all(&path)?;
-        Ok(Self(path))
+        let base = paths::in_root("target/scratch");
+        fs::create_dir_all(&base)?;
+        Ok(Self(TempDir::new_in(base)?))
     }
 
     /// The directory.
     pub fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     /// Writes a file in it.
     pub fn file(&self, name: &str, text: &str) -> Result<PathBuf> {
-        let path = self.0.join(name);
+        let path = self.path().join(name);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
@@ -50,13 +47,13 @@ impl Scratch {
 
     /// The same in place of a link to the real one.
     pub fn program_instead(&self, name: &str, script: &str) -> Result<()> {
-        let _ = fs::remove_file(self.0.join("bin").join(name));
+        let _ = fs::remove_file(self.path().join("bin").join(name));
         self.program(name, script)
     }
 
     /// Links to the tools that are there, except `missing`, in the directory `bin`.
     pub fn tools_except(&self, missing: &str) -> Result<()> {
-        let bin = self.0.join("bin");
+        let bin = self.path().join("bin");
         fs::create_dir_all(&bin)?;
         let others = ["cargo", "rustc", "rustup", "dpkg-query", "env", "sh"];
         let names = tools::TOOLS.iter().map(|it| it.name).chain(others);
@@ -70,14 +67,14 @@ impl Scratch {
 
     /// This program with `bin` in front of PATH.
     pub fn xtask(&self, arguments: &[&str]) -> Command {
-        let bin = self.0.join("bin");
+        let bin = self.path().join("bin");
         let path = std::env::var("PATH").unwrap_or_default();
         self.xtask_with_path(arguments, &format!("{}:{path}", bin.display()))
     }
 
     /// This program with `bin` as its whole PATH.
     pub fn xtask_alone(&self, arguments: &[&str]) -> Command {
-        self.xtask_with_path(arguments, &self.0.join("bin").to_string_lossy())
+        self.xtask_with_path(arguments, &self.path().join("bin").to_string_lossy())
     }
 
     fn xtask_with_path(&self, arguments: &[&str], path: &str) -> Command {
@@ -87,14 +84,8 @@ impl Scratch {
             .args(arguments)
             .env("PATH", path)
             .env_remove("LINUX_SRC");
-        command.env("XDG_CACHE_HOME", self.0.join("cache"));
+        command.env("XDG_CACHE_HOME", self.path().join("cache"));
         command
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

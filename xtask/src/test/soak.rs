@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 
 use super::runner::Test;
-use crate::audit::{self, Report, Sizes, Subject};
+use crate::audit::{Series, Subject};
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
 use crate::machine::Machine;
@@ -44,29 +44,23 @@ fn soak(host: &HostArguments) -> Result<()> {
          wait $!\nexit $?\n"
     );
     let mut said = String::new();
-    let mut sizes: Option<Sizes> = None;
-    let mut reports: Vec<Result<Report>> = Vec::new();
+    let mut audits = Series::of(&subject);
     let timeout = Duration::from_secs(SECONDS + SLACK);
     let status = qemu::exec_live(&parts.boot, &script, timeout, |guest, _, bytes| {
         let text = String::from_utf8_lossy(bytes);
         print!("{text}");
         said.push_str(&text);
         if text.contains("look\n") {
-            let report = audit::live(&subject, guest, sizes.as_ref());
-            reports.push(report.map(|(report, now)| {
-                sizes = Some(now);
-                report
-            }));
+            audits.look(guest);
         }
     })?;
     ensure!(status == 0, "the load failed:\n{said}");
-    let looks = reports.len() as u64;
+    let looks = audits.count() as u64;
     ensure!(
         looks >= SECONDS / PAUSE / 2,
         "there were only {looks} audits"
     );
-    for report in reports {
-        let report = report?;
+    for report in audits.reports()? {
         ensure!(report.violations.is_empty(), "{report}");
     }
     println!("{looks} audits, no violation");

@@ -108,10 +108,10 @@ const COHERENCY: &str = "can take a CPU out of coherency";
 const POWER: &str = "starts CPUs, or switches them or their caches off";
 const MAILBOX: &str = "makes firmware on another processor write memory";
 
-/// Reasons for the log, where there is more to say than that no rule is known. A device is
-/// withheld if any of its names is here, whatever the first one says; a name with `*` stands for
-/// all that begin so.
-const KNOWN: &[(&str, &str)] = &[
+/// Names of devices that are withheld, and the reasons for the log. A device is withheld if any of
+/// its names is here, whatever the first one says; a `*` in a name stands for
+/// anything. The auditor has a list of its own; a test compares the two.
+pub const WITHHELD: &[(&str, &str)] = &[
     ("qemu,fw-cfg-mmio", DMA),
     (
         "arm,gic-v3-its",
@@ -162,7 +162,7 @@ const NO_RULE: &str = "no rule for it";
 /// one first. That one has to have a rule: what resembles a harmless device may do more than it.
 pub fn decide<'a>(compatible: impl Iterator<Item = &'a str> + Clone) -> Decision {
     for name in compatible.clone() {
-        if let Some((_, why)) = KNOWN.iter().find(|(pattern, _)| matches(pattern, name)) {
+        if let Some((_, why)) = WITHHELD.iter().find(|(pattern, _)| matches(pattern, name)) {
             return Decision::Withheld(why);
         }
     }
@@ -261,7 +261,7 @@ mod tests {
     fn a_bad_name_anywhere_outweighs_a_rule() {
         assert_eq!(why(&["arm,pl011", "qemu,fw-cfg-mmio"]), DMA);
         for rule in RULES {
-            let known = KNOWN.iter().any(|it| matches(it.0, rule.compatible));
+            let known = WITHHELD.iter().any(|it| matches(it.0, rule.compatible));
             assert!(!known, "{} is both", rule.compatible);
             let same = RULES.iter().filter(|it| it.compatible == rule.compatible);
             assert_eq!(same.count(), 1, "{}", rule.compatible);

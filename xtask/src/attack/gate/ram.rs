@@ -7,7 +7,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use donjon_core::geometry::{Geometry, Granule, PhysicalMemory, Probe, TableRead, Verdict, walk};
+use donjon_models::geometry::forged::{
+    Geometry, Granule, PhysicalMemory, Probe, TableRead, Verdict, walk,
+};
 
 /// Where RAM of QEMU's `virt` begins.
 pub const BASE: u64 = 0x4000_0000;

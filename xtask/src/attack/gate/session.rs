@@ -18,7 +18,7 @@ use super::oracle::{DAIF, Seen};
 use super::plant::{self, Hostile};
 use super::ram::{Ram, SIZE};
 use super::states::{Outer, Start};
-use crate::audit::gdb::{self, Stub};
+use crate::gdb::{self, Stub};
 use crate::qemu::monitor::Monitor;
 use crate::qemu::{self, Live, scratch::Scratch};
 use crate::run::Parts;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::map::{Map, SLOT, SLOTS};
 use super::oracle::DAIF;
 use super::values::{GEOMETRIES, Values};
-use donjon_tests::space::dice::Dice;
+use donjon_models::space::dice::Dice;
 
 /// `MDSCR_EL1`: software step; debug exceptions at EL1; breakpoints.
 const STEP: u64 = 1;

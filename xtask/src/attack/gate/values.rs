@@ -3,7 +3,7 @@
 
 use donjon_abi::tcr::{INNER, INNER_TLBI, OUTER, STRICT_MIDDLE, T1SZ_SHIFT, TG1_SHIFT};
 
-use donjon_tests::space::dice::Dice;
+use donjon_models::space::dice::Dice;
 
 /// `DS`: 52-bit addresses in descriptors of 4 KiB and 16 KiB tables.
 const DS_SHIFT: u32 = 59;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
+use super::kernel_name;
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, LmbenchArguments, MachineArguments, Switch};
 use crate::environment::{self, Needs};
@@ -68,7 +69,7 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
     let effort = Effort::new(arguments.layouts, arguments.wall);
     let spreads = |switch| -> Result<Vec<Spread>> {
         let figures = figures(&arguments.host, &machine(switch), &programs, &rows, effort);
-        let figures = figures.with_context(|| format!("measuring {}", name(switch)))?;
+        let figures = figures.with_context(|| format!("measuring {}", kernel_name(switch)))?;
         Ok(figures.iter().map(|it| Spread::of(it)).collect())
     };
     let native = spreads(Switch::None)?;
@@ -94,13 +95,6 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
         native,
         modes: measured,
     })
-}
-
-fn name(switch: Switch) -> &'static str {
-    match switch {
-        Switch::None => "native",
-        _ => switch.name(),
-    }
 }
 
 /// The figures of each row, one for each layout. Rows that need a kernel parameter have a boot
@@ -129,7 +123,7 @@ pub fn figures(
         let with = parameter
             .map(|it| format!(" with {it}"))
             .unwrap_or_default();
-        let title = format!("LMBench, {}{with}", name(machine.switch));
+        let title = format!("LMBench, {}{with}", kernel_name(machine.switch));
         let mut figures = measure(&boot, &title, programs, &these, effort)?.into_iter();
         for (row, all) in rows.iter().zip(&mut all) {
             if row.parameter == parameter {

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::audit::gdb::Stub;
+use crate::audit::Snapshot;
 use crate::audit::linux;
-use crate::audit::snapshot::Snapshot;
 use crate::audit::walk;
+use crate::gdb::Stub;
 use crate::qemu::Live;
 
 /// As few as Linux can do with: each of its CPUs keeps one over a roll-over, and one more must be

@@ -11,10 +11,10 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::{TIMEOUT, leave_few};
 use crate::audit::Subject;
-use crate::audit::gdb::Stub;
 use crate::audit::linux;
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
+use crate::gdb::Stub;
 use crate::machine::Machine;
 use crate::qemu::{self, Live, monitor};
 use crate::run::prepare;

@@ -13,8 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use super::runner::Test;
-use crate::audit::snapshot::Snapshot;
-use crate::audit::{self, Report, Sizes, Subject, of_stopped};
+use crate::audit::{self, Report, Series, Snapshot, Subject, of_stopped};
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
 use crate::machine::Machine;
@@ -94,18 +93,12 @@ fn is_clean(host: &HostArguments, machine: &MachineArguments) -> Result<()> {
         .collect();
     let unplug = if cpus > 1 { UNPLUG } else { "" };
     let script = format!("echo look\n{LOAD}{unplug}{looks}exit 0\n");
-    let mut sizes: Option<Sizes> = None;
-    let mut reports: Vec<Result<Report>> = Vec::new();
+    let mut audits = Series::of(&subject);
     qemu::exec_live(&parts.boot, &script, TIMEOUT, |guest, _, _| {
-        let report = audit::live(&subject, guest, sizes.as_ref());
-        reports.push(report.map(|(report, now)| {
-            sizes = Some(now);
-            report
-        }));
+        audits.look(guest);
     })?;
-    ensure!(reports.len() > 1, "there was no audit under load");
-    for report in reports {
-        let report = report?;
+    ensure!(audits.count() > 1, "there was no audit under load");
+    for report in audits.reports()? {
         ensure!(report.violations.is_empty(), "{report}");
         ensure!(
             // One may be on its way in.

@@ -8,11 +8,11 @@ use anyhow::{Context, Result};
 use donjon_abi::boot_info::Arrival;
 use donjon_abi::layout::{GATE, PAGE_SIZE, PHYSMAP_SLOT, TEXT_WINDOW};
 
+use crate::audit::Snapshot;
 use crate::audit::descriptor::{Entry, read};
-use crate::audit::gdb::Stub;
 use crate::audit::memory::Memory;
-use crate::audit::snapshot::Snapshot;
 use crate::audit::walk::{Space, UPPER, Walks, translate};
+use crate::gdb::Stub;
 use crate::qemu::Live;
 
 /// Page descriptor bits: valid page, AF, inner shareable.

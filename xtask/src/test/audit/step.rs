@@ -9,13 +9,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::audit::gdb::Stub;
-use crate::audit::snapshot::Snapshot;
-use crate::audit::{Subject, of_stopped};
+use crate::audit::{Snapshot, Subject, of_stopped};
+use crate::gdb::{PC, Stub};
 use crate::qemu::{Live, monitor};
 
-/// Number of PC in gdb's protocol.
-const PC: usize = 32;
 /// PSTATE.M: EL1 with SP_EL1.
 const EL1H: u64 = 0b0101;
 /// How often a CPU is looked for that runs the kernel's code.

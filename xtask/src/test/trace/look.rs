@@ -10,10 +10,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use donjon_abi::trace::{BUFFERED, BYTES, SYMBOL, WORDS};
-use donjon_tests::trace::oracle::Words;
+use donjon_models::trace::oracle::Words;
 
-use crate::audit::snapshot::Snapshot;
-use crate::audit::{self, Subject, linux, of_stopped, walk};
+use crate::audit::{self, Snapshot, Subject, linux, of_stopped, walk};
 use crate::qemu::{Live, monitor};
 
 /// How often the machine is stopped again because a CPU was inside the inner domain.
@@ -116,7 +115,7 @@ impl Look {
     }
 }
 
-impl donjon_tests::trace::Memory for Look {
+impl donjon_models::trace::Memory for Look {
     fn frame(&self, address: u64) -> Option<Box<Words>> {
         self.snapshot.memory.page(address)
     }

@@ -7,7 +7,7 @@ mod record;
 
 use anyhow::{Context, Result, ensure};
 use donjon_abi::trace::Kind;
-use donjon_tests::trace::{Oracle, Rule};
+use donjon_models::trace::{Oracle, Rule};
 
 use super::runner::Test;
 use crate::cli::{HostArguments, Switch};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use donjon_tests::trace::{Event, Oracle};
+use donjon_models::trace::{Event, Oracle};
 
 use super::look::{Look, recorder};
 use crate::attack;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What shadows and their checks keep their books in.
+
+use std::sync::atomic::{AtomicU16, AtomicU32};
+
+use donjon_core::frames::{FrameTable, FrameType};
+use donjon_core::placement::Range;
+use donjon_core::rules::Checks;
+use donjon_core::shadow::{ASIDS, Cell, LEAST_PAGES, Shadows, Storage};
+
+use super::PAGE;
+
+/// Memory for the smallest arena and the types of some frames.
+pub struct Books {
+    frames: Vec<AtomicU16>,
+    cells: Vec<Cell>,
+    asids: Vec<AtomicU32>,
+}
+
+impl Books {
+    /// Of so many frames, all of them ordinary.
+    pub fn new(frames: u64) -> Self {
+        Self {
+            frames: (0..frames).map(|_| AtomicU16::new(0)).collect(),
+            cells: (0..LEAST_PAGES).map(|_| Cell::new()).collect(),
+            asids: (0..ASIDS).map(|_| AtomicU32::new(0)).collect(),
+        }
+    }
+
+    /// The types of the frames from physical address `start` on.
+    pub fn frames(&self, start: u64) -> FrameTable<'_> {
+        FrameTable::new(start, &self.frames)
+    }
+
+    /// Shadows whose arena begins at physical address `arena`.
+    pub fn shadows(&self, arena: u64, reserved_root: u64) -> Shadows<'_> {
+        self.shadows_with(arena, reserved_root)
+    }
+
+    /// The same with a choice of checks.
+    pub fn shadows_with<C: Checks>(&self, arena: u64, reserved_root: u64) -> Shadows<'_, C> {
+        let storage = Storage {
+            arena: Range::new(arena, arena + LEAST_PAGES * PAGE).expect("not empty"),
+            cells: &self.cells,
+            asids: &self.asids,
+        };
+        Shadows::with_checks(storage, reserved_root).expect("fits")
+    }
+}
+
+/// Changes the types of all frames that begin in `range`, which begins with one.
+pub fn set_types(frames: &FrameTable<'_>, range: Range, kind: FrameType) {
+    for frame in (range.start()..range.end()).step_by(PAGE as usize) {
+        frames.set(frame, kind);
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! An outer domain with a few processes, and what must hold after each of its calls.
+
+mod calls;
+mod expect;
+mod generate;
+
+use std::collections::BTreeMap;
+
+use donjon_core::frames::{FrameTable, FrameType};
+use donjon_core::rules::{Checks, Step};
+use donjon_core::shadow::{LEAST_PAGES, Shadows};
+
+use super::books::Books;
+use super::{BLOCK, CPUS, PAGE, World};
+use crate::space::dice::Dice;
+
+const RAM: u64 = 0x4000_0000;
+/// Four blocks of memory that Linux maps, some frames of which are not ordinary.
+const MAPPED: u64 = RAM;
+const MAPPED_BLOCKS: u64 = 4;
+/// Linux's tables, one page for each table of a process.
+const SOURCES: u64 = RAM + MAPPED_BLOCKS * BLOCK;
+const SOURCE_PAGES: u64 = 64;
+const RAM_END: u64 = SOURCES + BLOCK;
+const ARENA: u64 = 0x8000_0000;
+const ARENA_END: u64 = ARENA + LEAST_PAGES * PAGE;
+const RESERVED_ROOT: u64 = 0x7fff_f000;
+
+const ASIDS_USED: u64 = 6;
+const PROCESSES: u64 = 8;
+
+/// Valid page, user's, ordinary memory.
+const USER: u64 = 0x703 | 1 << 6 | 1 << 11 | 1 << 53;
+const READ_ONLY: u64 = 1 << 7;
+const SHADOW_BITS: u64 = !(1 << 51 | 1 << 52 | 0xf << 55);
+
+struct Outer<'a, C: Checks> {
+    world: World,
+    shadows: Shadows<'a, C>,
+    frames: FrameTable<'a>,
+    dice: Dice,
+    /// What a frame is, as the naive side knows it.
+    types: BTreeMap<u64, FrameType>,
+    /// Linux's table that each table of a process was filled from last, by level.
+    sources: BTreeMap<(u16, u32, u64), u64>,
+    /// The process that each CPU was given last.
+    running: [Option<(u16, u64)>; CPUS],
+    /// Processes map far more than they unmap.
+    greedy: bool,
+    /// How often each thing happened.
+    tally: Tally,
+}
+
+/// How often what happened.
+pub type Tally = BTreeMap<&'static str, u64>;
+
+/// Which steps are lost.
+pub type Lost = fn(&Step) -> bool;
+
+/// Makes at most `calls` calls on a fresh machine, as long as `dice` has something to say.
+///
+/// # Errors
+///
+/// The number of the first call after which something was wrong, and what.
+pub fn run<C: Checks>(
+    dice: Dice,
+    calls: u64,
+    greedy: bool,
+    lost: Option<Lost>,
+) -> Result<Tally, (u64, String)> {
+    let books = Books::new((RAM_END - RAM) / PAGE);
+    let mut outer = Outer::<C> {
+        world: World::new((ARENA, ARENA_END)),
+        shadows: books.shadows_with(ARENA, RESERVED_ROOT),
+        frames: books.frames(RAM),
+        dice,
+        types: BTreeMap::new(),
+        sources: BTreeMap::new(),
+        running: [None; CPUS],
+        greedy,
+        tally: BTreeMap::new(),
+    };
+    outer.world.lost = lost;
+    outer.set_types();
+    for call in 0..calls {
+        outer.call();
+        let last = call + 1 == calls || outer.dice.is_over();
+        let thorough = last || call % 64 == 0 || !outer.world.wrong.is_empty();
+        outer.check(thorough);
+        if let Some(wrong) = outer.world.wrong.first() {
+            return Err((call, wrong.clone()));
+        }
+        if last {
+            break;
+        }
+    }
+    let steps = outer.world.steps;
+    outer.tally.insert("steps", steps);
+    Ok(outer.tally)
+}
+
+impl<C: Checks> Outer<'_, C> {
+    fn set_types(&mut self) {
+        let others = [
+            FrameType::Inner,
+            FrameType::Gate,
+            FrameType::TableBlock,
+            FrameType::PoolFree,
+            FrameType::KernelTable3,
+            FrameType::KernelText,
+            FrameType::KernelReadOnly,
+            FrameType::KernelVectors,
+            FrameType::ModuleText,
+            FrameType::Claimed,
+            FrameType::TextPoolFree,
+        ];
+        // In the last block every eighth frame is something else.
+        let last = MAPPED + (MAPPED_BLOCKS - 1) * BLOCK;
+        for (number, frame) in (last..last + BLOCK).step_by(8 * PAGE as usize).enumerate() {
+            let kind = others[number % others.len()];
+            self.frames.set(frame, kind);
+            self.types.insert(frame, kind);
+        }
+    }
+
+    fn count(&mut self, what: &'static str) {
+        *self.tally.entry(what).or_default() += 1;
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The calls of the outer domain, and what is noted of each.
+
+use donjon_abi::tcr::RESERVED_ASID;
+use donjon_core::frames::FrameType;
+use donjon_core::placement::Range;
+use donjon_core::rules::{Checks, Hardware, Step};
+use donjon_core::shadow::{Fill, Withdrawal};
+
+use super::super::books::set_types;
+use super::super::{BLOCK, CPUS, PAGE};
+use super::{MAPPED, MAPPED_BLOCKS, Outer, RAM_END, READ_ONLY, SOURCE_PAGES, SOURCES, USER};
+
+impl<C: Checks> Outer<'_, C> {
+    pub(super) fn call(&mut self) {
+        if self.greedy && !self.dice.once_in(4) {
+            return self.map();
+        }
+        match self.dice.below(100) {
+            92..97 | 66..84 if self.greedy => self.switch(),
+            0..15 => self.switch(),
+            15..60 => self.map(),
+            60..66 => self.map_block(),
+            66..84 => self.flush(),
+            84..92 => self.refresh(),
+            92..94 => {
+                let who = self.who();
+                self.count("clear");
+                self.shadows.clear(&mut self.world, who);
+                self.expect_empty(who, 0, 1 << 48);
+            }
+            94..97 => {
+                let who = self.who();
+                let freed = self.shadows.free(&mut self.world, who).is_ok();
+                self.count(if freed {
+                    "free"
+                } else {
+                    "free of a current tree"
+                });
+            }
+            97 => self.withdraw(),
+            _ => {
+                // Linux changes descriptors as it likes.
+                let page = SOURCES + self.dice.below(SOURCE_PAGES) * PAGE;
+                for index in 0..512 {
+                    let old = self.world.get(page + index * 8);
+                    self.world.set(page + index * 8, old | READ_ONLY);
+                }
+            }
+        }
+    }
+
+    pub(super) fn switch(&mut self) {
+        let cpu = self.dice.below(CPUS as u64) as usize;
+        let (asid, id) = if self.dice.once_in(10) {
+            (self.dice.one_of(&[0, 1, RESERVED_ASID]), self.dice.below(3))
+        } else {
+            self.who()
+        };
+        let done = self.shadows.switch(&mut self.world, cpu, (asid, id));
+        if done.is_ok() {
+            self.running[cpu] = Some((asid, id)).filter(|it| it.0 != 0);
+            self.expect_apart();
+        }
+        self.count(if done.is_ok() {
+            "switch"
+        } else {
+            "switch refused"
+        });
+    }
+
+    pub(super) fn map(&mut self) {
+        let who = self.who();
+        let va = self.va();
+        let count = self.dice.one_of(&[1, 1, 16, 16, 64, 3, 0, 65]);
+        let index = va / PAGE % 512;
+        let mut source = self.source() + index * 8;
+        if self.dice.once_in(30) {
+            source = source.wrapping_add(self.dice.below(64));
+        }
+        let ours = (SOURCES..SOURCES + SOURCE_PAGES * PAGE).contains(&source);
+        if ours && source.is_multiple_of(8) {
+            for number in 0..count.min(512 - index) {
+                if self.dice.once_in(2) {
+                    let value = self.descriptor();
+                    self.world.set(source + number * 8, value);
+                }
+            }
+        }
+        let fill = Fill { va, source, count };
+        match self.shadows.map(&mut self.world, &self.frames, who, fill) {
+            Ok(refused) => {
+                self.count("map");
+                self.expect_readable(who, source);
+                self.note_source(who, 3, va, source);
+                self.expect_mapped(who, fill, refused.map(|(index, _)| index));
+            }
+            Err(_) => self.count("map refused"),
+        }
+    }
+
+    pub(super) fn map_block(&mut self) {
+        let who = self.who();
+        let va = self.va() & !(BLOCK - 1);
+        let source = self.source() + va / BLOCK % 512 * 8;
+        let block = MAPPED + self.dice.below(MAPPED_BLOCKS) * BLOCK;
+        let mut value = if self.dice.once_in(8) {
+            self.descriptor()
+        } else {
+            (USER | block) & !2
+        };
+        if self.dice.once_in(3) {
+            value |= READ_ONLY;
+        }
+        if (SOURCES..RAM_END).contains(&source) {
+            self.world.set(source, value);
+        }
+        let mapped = self
+            .shadows
+            .map_block(&mut self.world, &self.frames, who, va, source);
+        if mapped.is_ok() {
+            self.expect_readable(who, source);
+        }
+        // What is a table by then is no block, and leaves the source as it was.
+        if mapped == Ok(None) && self.world.get(source) & 3 == 1 {
+            self.note_source(who, 2, va, source);
+        }
+        self.count(match mapped {
+            Ok(None) => "block",
+            _ => "block refused",
+        });
+    }
+
+    pub(super) fn flush(&mut self) {
+        let who = self.who();
+        let start = self.va();
+        let pages = self
+            .dice
+            .one_of(&[1, 1, 2, 16, 512, 1024, 1 << 18, 1 << 36]);
+        let end = start + pages * PAGE;
+        let mut at = start;
+        for _ in 0..100_000 {
+            if at >= end {
+                break;
+            }
+            let next = self.shadows.flush(&mut self.world, who, at, end);
+            if next <= at {
+                self.world.wrong.push(format!("flush stays at {at:#x}"));
+            }
+            at = next;
+        }
+        self.count("flush");
+        self.expect_empty(who, start, end);
+    }
+
+    pub(super) fn refresh(&mut self) {
+        let who = self.who();
+        let mut first = true;
+        for _ in 0..10_000 {
+            let world = &mut self.world;
+            if self.shadows.refresh(world, &self.frames, who, first) {
+                break;
+            }
+            first = false;
+            // Tables go between two slices.
+            if self.dice.once_in(4) {
+                self.flush();
+            }
+        }
+        self.count("refresh");
+        self.expect_refreshed(who);
+    }
+
+    /// A block stops being ordinary, and is ordinary again afterwards.
+    pub(super) fn withdraw(&mut self) {
+        let block = MAPPED + self.dice.below(MAPPED_BLOCKS - 1) * BLOCK;
+        let range = Range::new(block, block + BLOCK).expect("not empty");
+        set_types(&self.frames, range, FrameType::Claimed);
+        for frame in (block..block + BLOCK).step_by(PAGE as usize) {
+            self.types.insert(frame, FrameType::Claimed);
+        }
+        self.world.perform(Step::Barrier);
+        let mut so_far = Some(Withdrawal::default());
+        while let Some(state) = so_far {
+            so_far = self.shadows.withdraw(&mut self.world, range, state);
+            if self.dice.once_in(3) {
+                self.map();
+            }
+        }
+        self.count("withdraw");
+        self.check(true);
+        for frame in (block..block + BLOCK).step_by(PAGE as usize) {
+            self.types.remove(&frame);
+        }
+        set_types(&self.frames, range, FrameType::Ordinary);
+    }
+
+    pub(super) fn note_source(&mut self, (asid, id): (u16, u64), level: u32, va: u64, source: u64) {
+        let shift = 39 - 9 * (level - 1);
+        if self.shadows.tree(asid).is_some_and(|it| it.1 == id) {
+            let source = source & !(PAGE - 1);
+            self.sources.insert((asid, level, va >> shift), source);
+        }
+    }
+}

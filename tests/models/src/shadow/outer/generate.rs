@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the outer domain chooses for its calls.
+
+use donjon_core::rules::Checks;
+
+use super::super::{BLOCK, PAGE};
+use super::{
+    ARENA, ASIDS_USED, MAPPED, MAPPED_BLOCKS, Outer, PROCESSES, READ_ONLY, SOURCE_PAGES, SOURCES,
+    USER,
+};
+
+impl<C: Checks> Outer<'_, C> {
+    pub(super) fn who(&mut self) -> (u16, u64) {
+        let asid = 1 + self.dice.below(ASIDS_USED);
+        // Mostly each process keeps its ASID.
+        let id = if self.dice.once_in(16) {
+            1 + self.dice.below(PROCESSES)
+        } else {
+            asid
+        };
+        (asid as u16, id)
+    }
+
+    /// An address, at which few tables or many are needed.
+    pub(super) fn va(&mut self) -> u64 {
+        let few = self.dice.below(6) * BLOCK + self.dice.below(512) * PAGE;
+        if self.greedy {
+            return self.dice.below(2000) << 30 | few;
+        }
+        match self.dice.below(4) {
+            0 => self.dice.below(1 << 36) * PAGE,
+            1 => self.dice.below(64) << 30 | few,
+            _ => few,
+        }
+    }
+
+    pub(super) fn descriptor(&mut self) -> u64 {
+        let frame = MAPPED + self.dice.below(MAPPED_BLOCKS * 512) * PAGE;
+        let mut value = match self.dice.below(24) {
+            0 => 0,
+            1 => self.dice.any(),
+            // Where no memory is, or the inner domain's.
+            2 => USER | ARENA,
+            3 => USER | 0x1000,
+            // Global, executable at EL1, with other attributes.
+            4 => (USER | frame) & !(1 << 11),
+            5 => (USER | frame) & !(1 << 53),
+            6 => (USER | frame) & !(7 << 2) | self.dice.below(8) << 2,
+            7 => self.dice.any() & !1,
+            _ => USER | frame,
+        };
+        if self.dice.once_in(2) {
+            value |= READ_ONLY;
+        }
+        if self.dice.once_in(4) {
+            value |= 1 << 51 | 1 << 55 | 1 << 52;
+        }
+        if self.dice.once_in(8) {
+            value |= 1 << 54;
+        }
+        value
+    }
+
+    pub(super) fn source(&mut self) -> u64 {
+        match self.dice.below(40) {
+            0 => ARENA,
+            1 => MAPPED + self.dice.below(MAPPED_BLOCKS * 512) * PAGE,
+            2 => 0x1000,
+            _ => SOURCES + self.dice.below(SOURCE_PAGES) * PAGE,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! RAM, CPUs and devices of a machine, from the device tree that QEMU makes for it.
+
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use anyhow::{Result, ensure};
+use dtoolkit::fdt::{Fdt, FdtNode};
+use dtoolkit::{Node, Property};
+
+use table::{ITS, Part, decide};
+
+use super::descriptor::PAGE;
+
+/// RAM, devices that may be mapped, and devices that may not; whole pages.
+#[derive(Clone, Debug, Default)]
+pub struct Machinery {
+    /// Affinities of the CPUs, in the order of the tree.
+    pub mpidrs: Vec<u64>,
+    /// Banks of RAM.
+    pub ram: Vec<Range<u64>>,
+    /// May be mapped.
+    pub devices: Vec<Range<u64>>,
+    /// May not.
+    pub withheld: Vec<Range<u64>>,
+}
+
+/// What the device tree `blob` of a whole machine says.
+///
+/// # Errors
+///
+/// If it is no device tree, or names no RAM or no device.
+pub fn of(blob: &[u8]) -> Result<Machinery> {
+    let found = read(blob)?;
+    ensure!(!found.ram.is_empty(), "QEMU's device tree names no RAM");
+    ensure!(
+        !found.devices.is_empty(),
+        "QEMU's device tree names no device"
+    );
+    Ok(found)
+}
+
+/// What a device tree says.
+fn read(bytes: &[u8]) -> Result<Machinery> {
+    let tree = Fdt::new(bytes).map_err(|it| anyhow::anyhow!("QEMU's device tree: {it}"))?;
+    let mut found = Machinery::default();
+    let lpis = tree.root().children().any(|it| has_lpis(&it));
+    for node in tree.root().children() {
+        if node.name() == "cpus" {
+            let cpus = node
+                .children()
+                .filter(|it| property(it, "device_type") == b"cpu\0");
+            found
+                .mpidrs
+                .extend(cpus.filter_map(|it| number(&property(&it, "reg"))));
+        }
+        collect(node, Cells::default(), 0, lpis, &mut found);
+    }
+    Ok(found)
+}
+
+/// Whether there is an ITS in or below a node, so that redistributors use tables in memory.
+fn has_lpis(node: &FdtNode) -> bool {
+    let own = names(&property(node, "compatible")).contains(&ITS) && is_enabled(node);
+    own || node.children().any(|it| has_lpis(&it))
+}
+
+/// A device that is not enabled must not be mapped, whatever it is.
+fn is_enabled(node: &FdtNode) -> bool {
+    let status = property(node, "status");
+    status.is_empty() || matches!(&*status, b"okay\0" | b"ok\0")
+}
+
+/// The strings of a `compatible`.
+fn names(list: &[u8]) -> Vec<&str> {
+    let names = list.split(|it| *it == 0).filter(|it| !it.is_empty());
+    names
+        .filter_map(|it| std::str::from_utf8(it).ok())
+        .collect()
+}
+
+/// `#address-cells` and `#size-cells` of a bus.
+#[derive(Clone, Copy)]
+struct Cells {
+    address: usize,
+    size: usize,
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        Self {
+            address: 2,
+            size: 2,
+        }
+    }
+}
+
+/// Adds a node and what is below it. `offset` is what the bus adds to addresses.
+fn collect(node: FdtNode, cells: Cells, offset: u64, lpis: bool, found: &mut Machinery) {
+    if node.name() == "reserved-memory" {
+        return;
+    }
+    let registers = pairs(&property(&node, "reg"), cells);
+    let registers = registers.into_iter().map(|it| pages(it, offset));
+    let list = property(&node, "compatible");
+    let part = decide(&names(&list)).filter(|_| is_enabled(&node));
+    if property(&node, "device_type") == b"memory\0" {
+        found.ram.extend(registers);
+    } else {
+        for (index, range) in registers.enumerate() {
+            match part {
+                Some(Part::All) => found.devices.push(range),
+                Some(Part::FirstIfLpis) if index == 0 || !lpis => found.devices.push(range),
+                _ => found.withheld.push(range),
+            }
+        }
+    }
+    let own = Cells {
+        address: number(&property(&node, "#address-cells")).map_or(2, |it| it as usize),
+        size: number(&property(&node, "#size-cells")).map_or(1, |it| it as usize),
+    };
+    let is_pci = property(&node, "device_type") == b"pci\0";
+    let Some(ranges) = node.property("ranges").map(|it| it.value().to_vec()) else {
+        return;
+    };
+    // Child address, parent address, size.
+    let width = 4 * (own.address + cells.address + own.size);
+    for window in ranges.chunks_exact(width.max(4)) {
+        let (child, rest) = window.split_at(4 * own.address);
+        let (parent, size) = rest.split_at(4 * cells.address);
+        let (Some(parent), Some(size)) = (number(parent), number(size)) else {
+            continue;
+        };
+        if is_pci {
+            // Registers of what is plugged in appear here.
+            let window = pages(parent..parent + size, offset);
+            match part {
+                Some(_) => found.devices.push(window),
+                None => found.withheld.push(window),
+            }
+        } else if let Some(child) = number(child) {
+            let moved = offset.wrapping_add(parent.wrapping_sub(child));
+            for below in node.children() {
+                collect(below, own, moved, lpis, found);
+            }
+        }
+    }
+    if ranges.is_empty() {
+        for below in node.children() {
+            collect(below, own, offset, lpis, found);
+        }
+    }
+}
+
+fn property(node: &FdtNode, name: &str) -> Vec<u8> {
+    node.property(name)
+        .map(|it| it.value().to_vec())
+        .unwrap_or_default()
+}
+
+/// The address ranges of a `reg`; none where it holds no addresses, as for CPUs.
+fn pairs(reg: &[u8], cells: Cells) -> Vec<Range<u64>> {
+    if cells.size == 0 {
+        return Vec::new();
+    }
+    let width = 4 * (cells.address + cells.size);
+    let pair = |it: &[u8]| {
+        let (start, size) = it.split_at(4 * cells.address);
+        let start = number(start)?;
+        Some(start..start.checked_add(number(size)?)?)
+    };
+    reg.chunks_exact(width).filter_map(pair).collect()
+}
+
+/// A big-endian number of up to two cells.
+fn number(cells: &[u8]) -> Option<u64> {
+    let cells = &cells[cells.len().saturating_sub(8)..];
+    (!cells.is_empty()).then(|| cells.iter().fold(0, |all, it| all << 8 | u64::from(*it)))
+}
+
+fn pages(range: Range<u64>, offset: u64) -> Range<u64> {
+    let start = range.start.wrapping_add(offset);
+    let end = range.end.wrapping_add(offset);
+    start & !(PAGE - 1)..end.next_multiple_of(PAGE)
+}

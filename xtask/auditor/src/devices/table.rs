@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which devices Linux may have mapped, by the auditor's own judgement.
+//!
+//! What is not here must not be mapped. A device is here because its registers can neither aim a
+//! write at memory, nor stop the coherency of a CPU, nor start one; or because it is an open case
+//! that the threat model accepts (O3).
+
+/// Which of a device's registers may be mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of them.
+    All,
+    /// Where the machine has LPIs, the first range of `reg` alone; elsewhere all of them.
+    FirstIfLpis,
+}
+
+/// A device that may be mapped.
+#[derive(Debug)]
+pub struct Known {
+    /// The first string of its `compatible`.
+    pub compatible: &'static str,
+    /// How much of it.
+    pub part: Part,
+    /// Why.
+    #[allow(dead_code, reason = "for readers and for tests")]
+    pub why: &'static str,
+}
+
+const fn all(compatible: &'static str, why: &'static str) -> Known {
+    Known {
+        compatible,
+        part: Part::All,
+        why,
+    }
+}
+
+/// The controller whose presence means that redistributors use tables in memory.
+pub const ITS: &str = "arm,gic-v3-its";
+
+/// Everything that may be mapped on the machines that are audited.
+pub const MAPPED: [Known; 8] = [
+    all(
+        "arm,pl011",
+        "a FIFO of characters; its DMA is another device's",
+    ),
+    all("arm,pl031", "a clock with an alarm"),
+    all("arm,pl061", "levels of pins, among them the power key"),
+    all(
+        "arm,cortex-a15-gic",
+        "a GICv2 keeps everything in registers: interrupts, which are masked inside",
+    ),
+    all("arm,gic-400", "as above"),
+    all("arm,gic-v2m-frame", "a write raises an interrupt"),
+    Known {
+        compatible: "arm,gic-v3",
+        part: Part::FirstIfLpis,
+        why: "the distributor keeps everything in registers; redistributors are told of tables in \
+              memory where there are LPIs",
+    },
+    all("virtio,mmio", "O3: its queues are DMA"),
+];
+
+/// Strings that forbid a device whatever else it is compatible with; a `*` stands for anything.
+///
+/// The list is the auditor's own on purpose: it must not repeat a mistake of the rules. A test
+/// compares it with theirs, so that neither lacks what the other has.
+pub const NEVER: [&str; 32] = [
+    // Copies to any address.
+    "qemu,fw-cfg-mmio",
+    "arm,pl080",
+    "arm,pl081",
+    "arm,pl330",
+    "arm,dma-350",
+    "brcm,bcm2835-dma",
+    "brcm,bcm2711-dma",
+    "brcm,bcm2712-dma",
+    "brcm,bcm2835-usb",
+    "generic-ehci",
+    "generic-ohci",
+    "pci-host-*",
+    // Writes tables or queues to any address.
+    ITS,
+    "arm,smmu*",
+    "arm,mmu-*",
+    // Holds what a reset boots.
+    "cfi-flash",
+    // Debug and trace.
+    "arm,coresight*",
+    "arm,embedded-trace*",
+    "arm,cpu-debug",
+    "arm,armv7-debug",
+    "arm,primecell-debug*",
+    "qcom,coresight-*",
+    // Takes a CPU out of coherency.
+    "arm,cci*",
+    "arm,ccn-*",
+    "arm,cmn-*",
+    // Starts CPUs, or switches them off.
+    "fsl,imx*-src",
+    "allwinner,sun*-cpucfg",
+    "arm,vexpress-sysreg",
+    "brcm,bcm2835-pm",
+    // Makes firmware on another processor write memory.
+    "arm,mhu*",
+    "brcm,bcm2835-mbox",
+    "brcm,bcm2835-vchiq",
+];
+
+/// What may be mapped of a device with these strings; none if nothing.
+pub fn decide(compatible: &[&str]) -> Option<Part> {
+    if compatible.iter().any(|it| is_forbidden(it)) {
+        return None;
+    }
+    // What resembles a harmless device may do more than it.
+    let first = compatible.first()?;
+    let known = MAPPED.iter().find(|it| it.compatible == *first);
+    known.map(|it| it.part)
+}
+
+/// Whether a string is one of [`NEVER`].
+fn is_forbidden(name: &str) -> bool {
+    NEVER.iter().any(|it| match it.split_once('*') {
+        Some((start, end)) => {
+            let rest = name.strip_prefix(start);
+            rest.is_some_and(|it| it.ends_with(end))
+        }
+        None => *it == name,
+    })
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The auditor's judgement of devices is its own; here it is compared with the inner domain's.
+
+#![allow(
+    clippy::single_range_in_vec_init,
+    reason = "lists of ranges, most of them with one"
+)]
+
+use donjon_core::devices::{Decision, RULES, WITHHELD, decide as rules_decide};
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+
+use super::read;
+use super::table::{MAPPED, NEVER, Part, decide};
+
+/// What the inner domain's rules say. The one place that knows how they are asked.
+fn rules_map(compatible: &[&str]) -> bool {
+    matches!(
+        rules_decide(compatible.iter().copied()),
+        Decision::Mapped(_)
+    )
+}
+
+/// The nodes of QEMU's machine `virt`, with either GIC, and others that boards have.
+const NODES: [&[&str]; 22] = [
+    &["arm,pl011", "arm,primecell"],
+    &["arm,pl031", "arm,primecell"],
+    &["arm,pl061", "arm,primecell"],
+    &["arm,cortex-a15-gic"],
+    &["arm,gic-400"],
+    &["arm,gic-v2m-frame"],
+    &["arm,gic-v3"],
+    &["virtio,mmio"],
+    &["pci-host-ecam-generic"],
+    &["qemu,fw-cfg-mmio"],
+    &["arm,gic-v3-its"],
+    &["arm,smmu-v3"],
+    &["arm,coresight-etb10", "arm,primecell"],
+    &["arm,embedded-trace-extension"],
+    &["arm,pl330", "arm,primecell"],
+    &["arm,pl080", "arm,primecell"],
+    &["cfi-flash"],
+    &["arm,cci-400"],
+    &["arm,mhu", "arm,primecell"],
+    &["vendor,unheard-of"],
+    &["vendor,uart-with-dma", "arm,pl011"],
+    &[],
+];
+
+#[test]
+fn rules_and_auditor_agree() {
+    for names in NODES {
+        assert_eq!(rules_map(names), decide(names).is_some(), "{names:?}");
+    }
+}
+
+/// What the rules map and the auditor does not know, because no machine with it is audited.
+const ON_OTHER_BOARDS: [&str; 18] = [
+    "arm,pl050",
+    "arm,pl180",
+    "arm,sp804",
+    "arm,sp805",
+    "arm,armv7-timer-mem",
+    "smsc,lan9118",
+    "brcm,bcm2836-l1-intc",
+    "brcm,bcm2836-armctrl-ic",
+    "brcm,bcm2835-system-timer",
+    "brcm,bcm2835-gpio",
+    "brcm,bcm2835-aux",
+    "brcm,bcm2835-aux-uart",
+    "brcm,bcm2835-rng",
+    "brcm,bcm2837-thermal",
+    "brcm,bcm2835-sdhost",
+    "brcm,bcm2835-sdhci",
+    "brcm,bcm2835-spi",
+    "brcm,bcm2835-pwm",
+];
+
+#[test]
+fn every_rule_is_the_auditors_too_or_about_another_board() {
+    let known = |name: &str| MAPPED.iter().any(|it| it.compatible == name);
+    let others: Vec<_> = RULES
+        .iter()
+        .map(|it| it.compatible)
+        .filter(|it| !known(it))
+        .collect();
+    assert_eq!(others, ON_OTHER_BOARDS);
+}
+
+#[test]
+fn what_one_list_forbids_the_other_forbids_too() {
+    let theirs = WITHHELD.iter().map(|it| it.0);
+    for pattern in theirs.chain(NEVER) {
+        let name = pattern.replacen('*', "-1", 1);
+        // Without the name the device is mapped.
+        let names = ["arm,pl011", &name];
+        assert!(!rules_map(&names), "the rules map {pattern}");
+        assert_eq!(decide(&names), None, "the auditor allows {pattern}");
+    }
+}
+
+#[test]
+fn every_entry_has_a_reason_and_is_compared() {
+    for known in &MAPPED {
+        assert!(!known.why.is_empty());
+        assert!(
+            NODES.iter().any(|it| it.contains(&known.compatible)),
+            "{}",
+            known.compatible
+        );
+    }
+}
+
+#[test]
+fn what_resembles_a_harmless_device_is_not_one() {
+    assert_eq!(decide(&["arm,pl011", "arm,primecell"]), Some(Part::All));
+    assert_eq!(decide(&["arm,primecell"]), None);
+    assert_eq!(decide(&["arm,pl330", "arm,pl011"]), None);
+    assert_eq!(decide(&["vendor,uart-with-dma", "arm,pl011"]), None);
+    assert_eq!(decide(&["arm,pl011", "arm,pl330"]), None);
+    assert_eq!(decide(&[]), None);
+}
+
+fn node(name: &str, compatible: &str, reg: &[u64]) -> DeviceTreeNode {
+    let mut node = DeviceTreeNode::new_unchecked(name);
+    let list = format!("{compatible}\0");
+    node.add_property(DeviceTreeProperty::new_unchecked(
+        "compatible",
+        list.as_bytes(),
+    ));
+    let cells: Vec<u8> = reg.iter().flat_map(|it| it.to_be_bytes()).collect();
+    node.add_property(DeviceTreeProperty::new_unchecked("reg", cells));
+    node
+}
+
+fn tree(nodes: Vec<DeviceTreeNode>) -> super::Machinery {
+    let mut tree = DeviceTree::new();
+    for node in nodes {
+        tree.root.add_child(node);
+    }
+    read(&tree.to_dtb()).expect("a tree")
+}
+
+#[test]
+fn a_disabled_device_must_not_be_mapped() {
+    let uart = || node("uart@9000000", "arm,pl011", &[0x900_0000, 0x1000]);
+    let found = tree(vec![uart()]);
+    assert_eq!(found.devices, [0x900_0000..0x900_1000]);
+    for status in ["disabled", "fail", "reserved"] {
+        let mut disabled = uart();
+        disabled.add_property(DeviceTreeProperty::new_unchecked(
+            "status",
+            format!("{status}\0").as_bytes(),
+        ));
+        let found = tree(vec![disabled]);
+        assert!(found.devices.is_empty(), "{status}");
+        assert_eq!(found.withheld, [0x900_0000..0x900_1000]);
+    }
+}
+
+#[test]
+fn redistributors_are_withheld_where_there_are_lpis() {
+    let regs = [0x800_0000, 0x1_0000, 0x80a_0000, 0xf6_0000];
+    let gic = || node("gic", "arm,gic-v3", &regs);
+    let its = || node("its", "arm,gic-v3-its", &[0x808_0000, 0x2_0000]);
+    let found = tree(vec![gic()]);
+    assert_eq!(found.devices.len(), 2);
+    assert!(found.withheld.is_empty());
+    let found = tree(vec![gic(), its()]);
+    assert_eq!(found.devices, [0x800_0000..0x801_0000]);
+    assert_eq!(
+        found.withheld,
+        [0x80a_0000..0x900_0000, 0x808_0000..0x80a_0000]
+    );
+}

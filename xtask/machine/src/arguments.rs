@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a command line says about a machine.
+
+use clap::{Args, ValueEnum};
+use donjon_abi::manifest::SwitchMode;
+
+/// How the inner domain is entered, or that there is none.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Switch {
+    /// One TCR_EL1 write each way; the ASID flips with the range.
+    Asid,
+    /// The ASID stays; the inner mappings are invalidated on the way out.
+    Tlbi,
+    /// ASID and range in two steps each way.
+    Strict,
+    /// No inner domain: the same Linux with the protection compiled out.
+    None,
+}
+
+impl Switch {
+    /// The word for the manifest; nothing for [`Switch::None`].
+    pub fn mode(self) -> Option<SwitchMode> {
+        match self {
+            Self::Asid => Some(SwitchMode::Asid),
+            Self::Tlbi => Some(SwitchMode::Tlbi),
+            Self::Strict => Some(SwitchMode::Strict),
+            Self::None => None,
+        }
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        self.mode().map_or("none", SwitchMode::name)
+    }
+}
+
+/// The machine that QEMU plays.
+#[derive(Args, Clone, Debug)]
+pub struct MachineArguments {
+    /// Machine, a recipe in qemu/.
+    #[arg(long, default_value = "virt")]
+    pub machine: String,
+    /// CPU model [default: the recipe's].
+    #[arg(long)]
+    pub cpu: Option<String>,
+    /// Number of CPUs [default: the recipe's].
+    #[arg(long, value_name = "N")]
+    pub cpus: Option<u32>,
+    /// Memory, such as 512M or 2G [default: the recipe's].
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
+    /// How the inner domain is entered.
+    #[arg(long, value_enum, default_value = "asid")]
+    pub switch: Switch,
+    /// Count instructions instead of time: one instruction takes one virtual nanosecond.
+    #[arg(long)]
+    pub icount: bool,
+    /// Enter the boot image at EL2.
+    #[arg(long)]
+    pub el2: bool,
+    /// More words for the kernel command line.
+    #[arg(long, value_name = "STR")]
+    pub append: Option<String>,
+}
+
+impl MachineArguments {
+    /// QEMU's `virt` as its recipe has it.
+    pub fn virt(switch: Switch) -> Self {
+        Self {
+            machine: "virt".into(),
+            cpu: None,
+            cpus: None,
+            memory: None,
+            switch,
+            icount: false,
+            el2: false,
+            append: None,
+        }
+    }
+}

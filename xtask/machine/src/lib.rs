@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Machines that QEMU plays, for the host side of Donjon.
+//!
+//! * [`arguments`]: what a command line says about a machine.
+//! * [`machine`]: the recipes in `qemu/`, and a machine as asked for.
+//! * [`qemu`]: its command line, guests with and without a terminal, its monitor (QMP).
+//! * [`gdb`]: a client of its gdb stub.
+//! * [`initramfs`]: the archive that a guest starts from, with the command that it runs.
+//! * [`process`]: child processes that end with us.
+//! * [`tools`]: programs of the host, and the Debian packages that have them.
+//! * [`paths`]: where the repository is.
+
+pub mod arguments;
+pub mod gdb;
+pub mod initramfs;
+pub mod machine;
+pub mod paths;
+pub mod process;
+pub mod qemu;
+pub mod tools;

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One command in an unattended guest.
+//!
+//! Console, standard output, standard error and status each have a socket. Nothing but the
+//! command writes to its own, so its output arrives byte for byte.
+
+use std::fs;
+use std::io::{ErrorKind, Read};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::console::Console;
+use super::scratch::Scratch;
+use super::{Boot, monitor};
+use crate::initramfs::{self, PORTS};
+use crate::paths;
+use crate::process::Running;
+
+/// How long a guest may take to power off after its command, and a panic to print all it has.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// How long what was written last may be on its way to us on a busy host.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// An output stream of the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Source {
+    Console,
+    Status,
+    Command(Stream),
+}
+
+/// Boots, runs `command`, passes its output to `sink` as it comes; returns its status. A guest that hangs, panics or
+/// stops without a status is an error with the end of its console.
+pub fn exec(
+    boot: &Boot,
+    command: &str,
+    timeout: Duration,
+    mut sink: impl FnMut(Stream, &[u8]),
+) -> Result<u8> {
+    exec_watched(boot, command, timeout, |_, stream, bytes| {
+        sink(stream, bytes);
+    })
+}
+
+/// The same, for a sink that looks into the running machine: it also gets the monitor's socket.
+pub fn exec_watched(
+    boot: &Boot,
+    command: &str,
+    timeout: Duration,
+    mut sink: impl FnMut(&Path, Stream, &[u8]),
+) -> Result<u8> {
+    exec_live(boot, command, timeout, |live, stream, bytes| {
+        sink(live.monitor, stream, bytes);
+    })
+}
+
+/// Ways to look into a machine that runs.
+pub struct Live<'a> {
+    /// Socket of its monitor.
+    pub monitor: &'a Path,
+    /// Socket of its gdb stub.
+    pub gdb: &'a Path,
+}
+
+/// The same, for a sink that wants more than the monitor.
+pub fn exec_live(
+    boot: &Boot,
+    command: &str,
+    timeout: Duration,
+    mut sink: impl FnMut(&Live<'_>, Stream, &[u8]),
+) -> Result<u8> {
+    let scratch = Scratch::new()?;
+    let initrd = scratch.join("initrd");
+    fs::write(&initrd, initramfs::with_command(&boot.initramfs, command)?)?;
+    let mut qemu = boot.command(&initrd, "");
+    let (sender, receiver) = mpsc::channel();
+    connect(&mut qemu, &scratch, boot, &sender)?;
+    // The readers have theirs: when the last socket is closed, there is nothing more to come.
+    drop(sender);
+    let monitor = scratch.join("monitor");
+    qemu.arg("-qmp")
+        .arg(format!("unix:{},server=on,wait=off", monitor.display()));
+    let gdb = scratch.join("gdb");
+    qemu.arg("-gdb")
+        .arg(format!("unix:{},server=on,wait=off", gdb.display()));
+    let errors = scratch.join("qemu.err");
+    let output = match &boot.trace {
+        Some(trace) => fs::File::create(trace)?.into(),
+        None => Stdio::null(),
+    };
+    qemu.stdin(Stdio::null())
+        .stdout(output)
+        .stderr(fs::File::create(&errors)?);
+    let mut running = Running::start(&mut qemu)?;
+
+    let mut console = Console::default();
+    let mut status = Vec::new();
+    let end = watch(
+        &receiver,
+        &mut running,
+        Instant::now() + timeout,
+        &mut console,
+        |from, bytes| {
+            let live = Live {
+                monitor: &monitor,
+                gdb: &gdb,
+            };
+            match from {
+                Source::Command(stream) => sink(&live, stream, bytes),
+                Source::Status => status.extend(bytes),
+                Source::Console => (),
+            }
+            status.ends_with(b"\n")
+        },
+    )?;
+    let log = keep(&console)?;
+    let failed = |what: String| {
+        anyhow::anyhow!(
+            "{what}\nend of its console ({}):\n{}",
+            log.display(),
+            console.tail()
+        )
+    };
+    match end {
+        End::Status => {
+            let text = String::from_utf8_lossy(&status);
+            let status = text.trim().parse().ok();
+            status.with_context(|| format!("the guest sent the status {text:?}"))
+        }
+        End::Panic => bail!(failed(format!(
+            "the guest panicked: {}",
+            console.fatal().unwrap_or_default()
+        ))),
+        End::Quit => {
+            let said = fs::read_to_string(&errors).unwrap_or_default();
+            let colon = if said.trim().is_empty() { "" } else { ": " };
+            bail!(failed(format!(
+                "QEMU ended before the command did{colon}{}",
+                said.trim()
+            )))
+        }
+        End::Timeout => {
+            let registers = monitor::registers(&monitor).unwrap_or_else(|it| format!("{it:#}"));
+            let what = format!(
+                "the guest hung, or needs more than --timeout {}: no status so far",
+                timeout.as_secs()
+            );
+            bail!("{}\nregisters:\n{}", failed(what), registers.trim())
+        }
+    }
+}
+
+enum End {
+    Status,
+    Panic,
+    Quit,
+    Timeout,
+}
+
+/// Waits for the first of: a status, a panic, the end of QEMU, the deadline.
+fn watch(
+    receiver: &Receiver<(Source, Vec<u8>)>,
+    running: &mut Running,
+    mut deadline: Instant,
+    console: &mut Console,
+    mut take: impl FnMut(Source, &[u8]) -> bool,
+) -> Result<End> {
+    let mut end = None;
+    loop {
+        match receiver.recv_timeout(Duration::from_millis(20)) {
+            Ok((from, bytes)) => {
+                if from == Source::Console {
+                    console.push(&bytes);
+                }
+                if take(from, &bytes) && end.is_none() {
+                    end = Some(End::Status);
+                    deadline = Instant::now() + GRACE;
+                }
+                if console.fatal().is_some() && end.is_none() {
+                    end = Some(End::Panic);
+                    deadline = Instant::now() + GRACE;
+                }
+                continue;
+            }
+            // All sockets are closed.
+            Err(RecvTimeoutError::Disconnected) => thread::sleep(Duration::from_millis(20)),
+            Err(RecvTimeoutError::Timeout) => (),
+        }
+        if running.ended()?.is_some() {
+            // What it wrote last may still be on its way to us.
+            while let Ok((from, bytes)) = receiver.recv_timeout(LAST_WORDS) {
+                if from == Source::Console {
+                    console.push(&bytes);
+                }
+                if take(from, &bytes) {
+                    end = end.or(Some(End::Status));
+                }
+            }
+            if console.fatal().is_some() {
+                end = end.or(Some(End::Panic));
+            }
+            return Ok(end.unwrap_or(End::Quit));
+        }
+        if Instant::now() >= deadline {
+            return Ok(end.unwrap_or(End::Timeout));
+        }
+    }
+}
+
+/// Gives QEMU a socket for the console and for each port.
+fn connect(
+    qemu: &mut Command,
+    scratch: &Scratch,
+    boot: &Boot,
+    sender: &Sender<(Source, Vec<u8>)>,
+) -> Result<()> {
+    listen(
+        qemu,
+        &scratch.join("console"),
+        "console",
+        Source::Console,
+        sender,
+    )?;
+    qemu.args(["-serial", "chardev:console"]);
+    qemu.args(["-device", &boot.machine.recipe.port_bus]);
+    let sources = [
+        Source::Command(Stream::Output),
+        Source::Command(Stream::Error),
+        Source::Status,
+    ];
+    for (name, source) in PORTS.iter().zip(sources) {
+        let id = name.replace('.', "-");
+        listen(qemu, &scratch.join(&id), &id, source, sender)?;
+        qemu.args([
+            "-device",
+            &format!("virtserialport,chardev={id},name={name}"),
+        ]);
+    }
+    Ok(())
+}
+
+fn listen(
+    qemu: &mut Command,
+    path: &Path,
+    id: &str,
+    source: Source,
+    sender: &Sender<(Source, Vec<u8>)>,
+) -> Result<()> {
+    let listener = UnixListener::bind(path)?;
+    qemu.args([
+        "-chardev",
+        &format!("socket,id={id},path={}", path.display()),
+    ]);
+    let sender = sender.clone();
+    thread::spawn(move || {
+        let Ok((mut stream, _)) = listener.accept() else {
+            return;
+        };
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match stream.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(bytes) if sender.send((source, buffer[..bytes].to_vec())).is_err() => return,
+                Ok(_) => (),
+                Err(error) if error.kind() == ErrorKind::Interrupted => (),
+                Err(_) => return,
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Keeps the console's text where the user can read it.
+fn keep(console: &Console) -> Result<PathBuf> {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let directory = paths::in_root("target/consoles");
+    fs::create_dir_all(&directory)?;
+    // The last few runs are enough.
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = directory.join(format!("{}-{number}.log", std::process::id() % 16));
+    fs::write(&path, console.bytes())?;
+    Ok(path)
+}
