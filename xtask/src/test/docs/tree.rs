@@ -33,13 +33,28 @@ pub fn host_tests() -> Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// The first function behind each `#[test]`; further attributes may stand between.
-fn tests_in(source: &str) -> impl Iterator<Item = String> {
-    source.split("#[test]").skip(1).filter_map(|rest| {
-        let (_, rest) = rest.split_once("fn ")?;
-        let end = rest.find(|it: char| !it.is_alphanumeric() && it != '_')?;
-        Some(rest[..end].to_owned())
-    })
+/// The first function behind each `#[test]`; further attributes may stand between. Where a macro
+/// makes the function, the first argument of each macro counts as a name.
+fn tests_in(source: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for rest in source.split("#[test]").skip(1) {
+        let Some((_, rest)) = rest.split_once("fn ") else {
+            continue;
+        };
+        if rest.starts_with('$') {
+            let arguments = source.split("!(").skip(1);
+            names.extend(arguments.filter_map(|it| name(it.trim_start())));
+        } else {
+            names.extend(name(rest));
+        }
+    }
+    names
+}
+
+/// The identifier at the beginning of `text`.
+fn name(text: &str) -> Option<String> {
+    let end = text.find(|it: char| !it.is_alphanumeric() && it != '_')?;
+    (end > 0).then(|| text[..end].to_owned())
 }
 
 #[cfg(test)]
@@ -49,6 +64,13 @@ mod tests {
     #[test]
     fn a_test_is_found_behind_its_attributes() {
         let source = "fn no() {}\n#[test]\n#[ignore]\nfn one() {}\n  #[test] fn two(x in 0..1) {}";
-        assert_eq!(tests_in(source).collect::<Vec<_>>(), ["one", "two"]);
+        assert_eq!(tests_in(source), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_test_is_found_where_a_macro_makes_it() {
+        let source = "macro_rules! case { ($name:ident) => { #[test]\nfn $name() {} } }\n\
+                      case!(\n    three,\n);\ncase!(four);";
+        assert_eq!(tests_in(source), ["three", "four"]);
     }
 }
