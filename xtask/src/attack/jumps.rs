@@ -96,6 +96,11 @@ impl Jump {
         self.control.is_some()
     }
 
+    /// The feature of the inner domain that this build has, if there is one.
+    pub fn without(&self) -> Option<&'static str> {
+        self.control.map(|it| it.inner)
+    }
+
     /// Fails unless the jump is stopped in the way it has to be.
     pub fn is_stopped(&self, host: &HostArguments, switch: Switch) -> Result<()> {
         self.carry_out(host, switch, None, Variant::Donjon, self.end)

@@ -15,6 +15,7 @@ pub mod gate;
 mod guest;
 mod judge;
 pub mod jumps;
+pub mod known;
 mod list;
 mod record;
 

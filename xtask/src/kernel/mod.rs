@@ -9,7 +9,7 @@ pub mod stock;
 pub mod style;
 mod tree;
 mod unpack;
-mod walk;
+pub mod walk;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,6 +6,7 @@ mod attacks;
 mod audit;
 mod bad_input;
 pub mod boots;
+mod docs;
 mod fuzz;
 mod gate;
 mod geometry;
@@ -38,18 +39,7 @@ const KSELFTEST: &str = "kselftest";
 /// Runs the tests that the arguments select; returns the exit status.
 pub fn run(arguments: &TestArguments) -> Result<u8> {
     let mut tests = all(&arguments.host)?;
-    // Long: by name alone.
-    let host = arguments.host.clone();
-    let selftests = Test::alone(KSELFTEST, move || selftests::test(&host, Switch::Asid));
-    let host = &arguments.host;
-    let long = [
-        selftests,
-        soak::test(host),
-        lmbench::against_debian(host),
-        fuzz::long(),
-        random_calls::long(host),
-    ];
-    for test in long {
+    for test in long(&arguments.host) {
         if arguments.list || arguments.filters.contains(&test.name) {
             tests.push(test);
         }
@@ -84,8 +74,30 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
     Ok(u8::from(!runner::run(&tests)))
 }
 
+/// The names of all tests, those that run by name alone as well.
+fn names(host: &HostArguments) -> Result<Vec<String>> {
+    let tests = all(host)?.into_iter().chain(long(host));
+    Ok(tests.map(|it| it.name).collect())
+}
+
+/// Tests that take long, and run by name alone.
+fn long(host: &HostArguments) -> [Test; 5] {
+    let selftests = {
+        let host = host.clone();
+        Test::alone(KSELFTEST, move || selftests::test(&host, Switch::Asid))
+    };
+    [
+        selftests,
+        soak::test(host),
+        lmbench::against_debian(host),
+        fuzz::long(),
+        random_calls::long(host),
+    ]
+}
+
 fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     let mut tests = host::tests(host_arguments);
+    tests.extend(docs::tests(host_arguments));
     tests.extend(fuzz::tests());
     tests.extend(bad_input::tests(host_arguments));
     tests.extend(boots::tests(host_arguments));
