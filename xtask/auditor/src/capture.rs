@@ -101,6 +101,10 @@ impl Subject {
 
 impl Fixed {
     /// What is where, with the boot image at `loaded`.
+    ///
+    /// # Errors
+    ///
+    /// If the inner domain is not found.
     pub fn facts(&self, memory: &dyn Memory, loaded: u64) -> Result<Facts> {
         let linux = Linux {
             physical: loaded + self.image.linux,

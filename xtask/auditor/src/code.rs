@@ -102,6 +102,10 @@ struct Item {
 
 impl AllowList {
     /// Reads the list.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is no such list.
     pub fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path)
             .with_context(|| format!("reading the allow-list {}", path.display()))?;
@@ -109,6 +113,10 @@ impl AllowList {
     }
 
     /// The list that `text` is.
+    ///
+    /// # Errors
+    ///
+    /// If it is no such list.
     pub fn parse(text: &str) -> Result<Self> {
         let source: Source = toml::from_str(text)?;
         let mut list = Self::default();

@@ -63,6 +63,10 @@ pub struct Stay {
 
 impl Image {
     /// Of the boot image `image`, packed from the ELF files `inner` and `boot`.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read, or is not what it should be.
     pub fn read(image: &Path, inner: &Path, boot: &Path) -> Result<Self> {
         let bytes = fs::read(image).with_context(|| format!("reading {}", image.display()))?;
         let word = |offset: usize| -> Result<u64> {

@@ -49,6 +49,10 @@ pub struct Inner {
 
 impl Inner {
     /// Finds it.
+    ///
+    /// # Errors
+    ///
+    /// If no page describes it, or two do.
     pub fn find(memory: &dyn Memory, known: &Known) -> Result<Self> {
         let pages = certain(memory, known)?;
         let (first, last) = (pages.first(), pages.last());

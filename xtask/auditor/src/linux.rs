@@ -10,6 +10,10 @@ use object::{Object, ObjectSymbol};
 use super::snapshot::Linux;
 
 /// Reads the symbols of `vmlinux`. Where the image is in memory is not known yet.
+///
+/// # Errors
+///
+/// If the file cannot be read, or lacks a symbol.
 pub fn symbols(vmlinux: &Path) -> Result<Linux> {
     let address = addresses(vmlinux)?;
     Ok(Linux {
@@ -24,6 +28,10 @@ pub fn symbols(vmlinux: &Path) -> Result<Linux> {
 }
 
 /// Addresses of the symbols of an ELF file, by name.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is no ELF file.
 pub fn addresses(path: &Path) -> Result<impl Fn(&str) -> Result<u64>> {
     let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
     let file = object::File::parse(&*bytes)?;

@@ -30,6 +30,11 @@ pub struct Stub {
 
 impl Stub {
     /// Connects and asks which registers there are.
+    ///
+    /// # Errors
+    ///
+    /// If there is no stub at `socket`, or it does not describe its registers. All that follow fail
+    /// if the stub does not answer.
     pub fn connect(socket: &Path) -> Result<Self> {
         let stream = UnixStream::connect(socket).context("connecting to QEMU's gdb stub")?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -55,6 +60,10 @@ impl Stub {
     }
 
     /// Identifiers of the CPUs, in order.
+    ///
+    /// # Errors
+    ///
+    /// If the stub does not answer.
     pub fn cpus(&mut self) -> Result<Vec<String>> {
         let mut cpus = Vec::new();
         let mut answer = self.call("qfThreadInfo")?;
@@ -66,11 +75,19 @@ impl Stub {
     }
 
     /// Selects the CPU that registers are read from and written to.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such CPU.
     pub fn select(&mut self, cpu: &str) -> Result<()> {
         self.okay(&format!("Hg{cpu}"))
     }
 
     /// Whether a CPU stands still until an interrupt or the firmware wakes it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such CPU.
     pub fn is_halted(&mut self, cpu: &str) -> Result<bool> {
         let answer = self.call(&format!("qThreadExtraInfo,{cpu}"))?;
         let text = bytes(&answer).with_context(|| format!("state of CPU {cpu}: {answer}"))?;
@@ -78,6 +95,10 @@ impl Stub {
     }
 
     /// A system register of the selected CPU by the first of `names` that there is.
+    ///
+    /// # Errors
+    ///
+    /// If the register cannot be read.
     pub fn system(&mut self, names: &[&str]) -> Result<Option<u64>> {
         let number = names.iter().find_map(|it| self.registers.get(*it));
         match number.copied() {
@@ -87,6 +108,10 @@ impl Stub {
     }
 
     /// A register by number: 0 to 30, SP, PC, PSTATE.
+    ///
+    /// # Errors
+    ///
+    /// If the register cannot be read.
     pub fn register(&mut self, number: usize) -> Result<u64> {
         let answer = self.call(&format!("p{number:x}"))?;
         let mut bytes = bytes(&answer).with_context(|| format!("register {number}: {answer}"))?;
@@ -98,12 +123,20 @@ impl Stub {
     }
 
     /// Writes one of them.
+    ///
+    /// # Errors
+    ///
+    /// If the register cannot be written.
     pub fn set_register(&mut self, number: usize, value: u64) -> Result<()> {
         let value = hex(&value.to_le_bytes());
         self.okay(&format!("P{number:x}={value}"))
     }
 
     /// Writes physical memory.
+    ///
+    /// # Errors
+    ///
+    /// If the stub refuses the write.
     pub fn write_physical(&mut self, address: u64, data: &[u8]) -> Result<()> {
         self.okay("Qqemu.PhyMemMode:1")?;
         for (number, chunk) in data.chunks(CHUNK).enumerate() {
@@ -126,12 +159,20 @@ impl Stub {
     }
 
     /// Stops the machine after [`start`](Self::start), and waits until it has.
+    ///
+    /// # Errors
+    ///
+    /// If the stub does not answer.
     pub fn interrupt(&mut self) -> Result<()> {
         self.stream.write_all(&[3])?;
         self.receive().map(drop)
     }
 
     /// Sends a packet whose answer is `OK`.
+    ///
+    /// # Errors
+    ///
+    /// If the answer is another.
     pub fn okay(&mut self, request: &str) -> Result<()> {
         let answer = self.call(request)?;
         ensure!(
@@ -147,6 +188,10 @@ impl Stub {
     }
 
     /// Sends several packets at once and waits for all answers.
+    ///
+    /// # Errors
+    ///
+    /// If the stub does not answer.
     pub fn calls(&mut self, requests: &[&str]) -> Result<Vec<String>> {
         let mut text = String::new();
         for request in requests {
@@ -159,6 +204,10 @@ impl Stub {
 
     /// Lets the machine go on until it stops by itself. If it does not within `patience` it is
     /// stopped, and the answer is no.
+    ///
+    /// # Errors
+    ///
+    /// If the stub does not answer.
     pub fn resume(&mut self, patience: Duration) -> Result<bool> {
         let request = b"$c#63";
         self.stream.write_all(request)?;
@@ -180,6 +229,10 @@ impl Stub {
     }
 
     /// Sends a packet and waits for the answer to it.
+    ///
+    /// # Errors
+    ///
+    /// If the stub does not answer.
     pub fn call(&mut self, request: &str) -> Result<String> {
         self.start(request)?;
         let answer = self.receive()?;
@@ -188,6 +241,10 @@ impl Stub {
     }
 
     /// Sends a packet and does not wait: the answer comes when the machine stops.
+    ///
+    /// # Errors
+    ///
+    /// If the stub is gone.
     pub fn start(&mut self, request: &str) -> Result<()> {
         let sum = request.bytes().fold(0_u8, u8::wrapping_add);
         write!(self.stream, "${request}#{sum:02x}")?;

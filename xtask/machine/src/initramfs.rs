@@ -30,6 +30,10 @@ const DIRECTORIES: [&str; 12] = [
 const HOSTILE: &str = "donjon_attack.ko";
 
 /// Archive of BusyBox, the guest programs, the kernel's modules and /init.
+///
+/// # Errors
+///
+/// If a file or directory cannot be read.
 pub fn base(busybox: &Path, programs: &Path, modules: &Path) -> Result<Vec<u8>> {
     let mut archive = Archive::default();
     for directory in DIRECTORIES {
@@ -50,11 +54,19 @@ pub fn base(busybox: &Path, programs: &Path, modules: &Path) -> Result<Vec<u8>> 
 }
 
 /// `base` with a command that /init runs instead of a shell.
+///
+/// # Errors
+///
+/// If the command is too long for the archive's format.
 pub fn with_command(base: &[u8], command: &str) -> Result<Vec<u8>> {
     with_file(base, "donjon/exec", format!("{command}\n").as_bytes())
 }
 
 /// `base` with one more file, in a directory that it has.
+///
+/// # Errors
+///
+/// If the file is too long for the archive's format.
 pub fn with_file(base: &[u8], name: &str, content: &[u8]) -> Result<Vec<u8>> {
     let mut archive = Archive::default();
     archive.file(name, 0o644, content)?;
@@ -65,6 +77,10 @@ pub fn with_file(base: &[u8], name: &str, content: &[u8]) -> Result<Vec<u8>> {
 }
 
 /// `base` with programs at absolute paths, and the directories that they are in.
+///
+/// # Errors
+///
+/// If a program is too long for the archive's format.
 pub fn with_programs(base: &[u8], programs: &[(String, Vec<u8>)]) -> Result<Vec<u8>> {
     let mut archive = Archive::default();
     let mut directories = BTreeSet::new();

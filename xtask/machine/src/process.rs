@@ -25,6 +25,10 @@ fn groups() -> std::sync::MutexGuard<'static, Vec<Pid>> {
 }
 
 /// From now on Ctrl-C, SIGTERM and SIGHUP end the children first, then us.
+///
+/// # Errors
+///
+/// If the handler cannot be installed, or there is one already.
 pub fn end_children_when_told_to_stop() -> Result<()> {
     ctrlc::set_handler(|| {
         for group in groups().iter() {
@@ -44,6 +48,10 @@ pub struct Running {
 
 impl Running {
     /// Starts `command` in a process group of its own.
+    ///
+    /// # Errors
+    ///
+    /// If the program is not installed, or cannot be started.
     pub fn start(command: &mut Command) -> Result<Self> {
         command.process_group(0);
         let child = spawn(command)?;
@@ -56,6 +64,10 @@ impl Running {
     }
 
     /// Starts `command` in our own group, so that it can read the terminal.
+    ///
+    /// # Errors
+    ///
+    /// As for [`start`](Self::start).
     pub fn start_in_foreground(command: &mut Command) -> Result<Self> {
         Ok(Self {
             child: spawn(command)?,
@@ -64,11 +76,19 @@ impl Running {
     }
 
     /// Waits for the end.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses to wait for it.
     pub fn wait(&mut self) -> Result<ExitStatus> {
         Ok(self.child.wait()?)
     }
 
     /// The status if it has ended.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses to say.
     pub fn ended(&mut self) -> Result<Option<ExitStatus>> {
         Ok(self.child.try_wait()?)
     }
@@ -117,6 +137,10 @@ fn spawn(command: &mut Command) -> Result<Child> {
 }
 
 /// The standard output of a short command.
+///
+/// # Errors
+///
+/// If it cannot be started or fails; the error has what it wrote to standard error.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = both(command)?;
     if !output.status.success() {
@@ -131,6 +155,10 @@ pub fn output(command: &mut Command) -> Result<String> {
 }
 
 /// Status and output of a short command, whatever its status.
+///
+/// # Errors
+///
+/// If it cannot be started.
 pub fn both(command: &mut Command) -> Result<Output> {
     command
         .stdin(Stdio::null())
@@ -141,6 +169,10 @@ pub fn both(command: &mut Command) -> Result<Output> {
 
 /// Runs a long command. Its output goes to `log` and line by line to `on_line`; a failure shows
 /// the end of it.
+///
+/// # Errors
+///
+/// If it cannot be started, its output cannot be read, or it fails.
 pub fn logged(command: &mut Command, log: &Path, mut on_line: impl FnMut(&str)) -> Result<()> {
     if let Some(parent) = log.parent() {
         std::fs::create_dir_all(parent)?;

@@ -46,6 +46,10 @@ enum Source {
 
 /// Boots, runs `command`, passes its output to `sink` as it comes; returns its status. A guest that hangs, panics or
 /// stops without a status is an error with the end of its console.
+///
+/// # Errors
+///
+/// If QEMU cannot be started, or the guest hangs, panics or stops without a status.
 pub fn exec(
     boot: &Boot,
     command: &str,
@@ -58,6 +62,10 @@ pub fn exec(
 }
 
 /// The same, for a sink that looks into the running machine: it also gets the monitor's socket.
+///
+/// # Errors
+///
+/// As for [`exec`].
 pub fn exec_watched(
     boot: &Boot,
     command: &str,
@@ -78,6 +86,10 @@ pub struct Live<'a> {
 }
 
 /// The same, for a sink that wants more than the monitor.
+///
+/// # Errors
+///
+/// As for [`exec`].
 pub fn exec_live(
     boot: &Boot,
     command: &str,

@@ -20,6 +20,10 @@ pub struct Symbols<'a> {
 }
 
 /// Boots to a shell; with `gdb` waits for a debugger first.
+///
+/// # Errors
+///
+/// If QEMU cannot be started or fails.
 pub fn interactive(boot: &Boot, gdb: Option<&Symbols<'_>>) -> Result<()> {
     let scratch = Scratch::new()?;
     let initrd = scratch.join("initrd");

@@ -10,6 +10,10 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 /// The general registers of all CPUs, as QEMU prints them.
+///
+/// # Errors
+///
+/// If the monitor does not answer, as for all that follow.
 pub fn registers(socket: &Path) -> Result<String> {
     let mut monitor = Monitor::connect(socket)?;
     let answer = monitor.call(&json!({
@@ -26,6 +30,10 @@ pub fn registers(socket: &Path) -> Result<String> {
 }
 
 /// Writes `size` bytes of the guest's physical memory from `start` on to a file.
+///
+/// # Errors
+///
+/// If QEMU cannot write the file.
 pub fn save_memory(socket: &Path, start: u64, size: u64, to: &Path) -> Result<()> {
     let arguments = json!({ "val": start, "size": size, "filename": to.to_string_lossy() });
     Monitor::connect(socket)?
@@ -34,6 +42,10 @@ pub fn save_memory(socket: &Path, start: u64, size: u64, to: &Path) -> Result<()
 }
 
 /// Where QEMU put the file that it was given as `-kernel`.
+///
+/// # Errors
+///
+/// If QEMU was given no such file.
 pub fn loaded_at(socket: &Path, image: &Path) -> Result<u64> {
     let answer = Monitor::connect(socket)?.call(&json!({
         "execute": "human-monitor-command",
@@ -50,6 +62,10 @@ pub fn loaded_at(socket: &Path, image: &Path) -> Result<u64> {
 }
 
 /// Stops all CPUs.
+///
+/// # Errors
+///
+/// If the monitor does not answer.
 pub fn stop(socket: &Path) -> Result<()> {
     Monitor::connect(socket)?
         .call(&json!({ "execute": "stop" }))
@@ -57,6 +73,10 @@ pub fn stop(socket: &Path) -> Result<()> {
 }
 
 /// Lets them go on.
+///
+/// # Errors
+///
+/// If the monitor does not answer.
 pub fn resume(socket: &Path) -> Result<()> {
     Monitor::connect(socket)?
         .call(&json!({ "execute": "cont" }))
@@ -71,6 +91,10 @@ pub struct Monitor {
 
 impl Monitor {
     /// Connects.
+    ///
+    /// # Errors
+    ///
+    /// If there is no monitor at `socket`.
     pub fn connect(socket: &Path) -> Result<Self> {
         let stream = UnixStream::connect(socket).context("connecting to QEMU's monitor")?;
         stream.set_read_timeout(Some(Duration::from_secs(120)))?;
@@ -84,6 +108,10 @@ impl Monitor {
     }
 
     /// Gives a command of the human monitor; returns what it prints.
+    ///
+    /// # Errors
+    ///
+    /// If the monitor does not answer. What the command itself complains of is in its text.
     pub fn human(&mut self, command: &str) -> Result<String> {
         let answer = self.call(&json!({
             "execute": "human-monitor-command",
@@ -93,6 +121,10 @@ impl Monitor {
     }
 
     /// Executes a command; returns its answer.
+    ///
+    /// # Errors
+    ///
+    /// If QEMU refuses the request, or does not answer within 120 seconds.
     pub fn call(&mut self, request: &Value) -> Result<Value> {
         writeln!(self.writer, "{request}")?;
         loop {

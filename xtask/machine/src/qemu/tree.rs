@@ -12,6 +12,10 @@ use crate::process;
 use crate::tools::QEMU;
 
 /// Asks QEMU for the device tree of `machine`.
+///
+/// # Errors
+///
+/// If QEMU cannot be started, or writes no device tree.
 pub fn of(machine: &Machine) -> Result<Vec<u8>> {
     let scratch = Scratch::new()?;
     let path = scratch.join("tree");
