@@ -70,13 +70,8 @@ static void device(void)
 		attack_succeeded("its registers are mapped");
 }
 
-static const struct attempt attempts[] = {
-	{ "inner", inner },
-	{ "table", table },
-	{ "root", root },
-	{ "reserved", reserved },
-	{ "device", device },
-	{}
-};
-
-const struct attack attack_a1 = { "A1", attempts };
+DONJON_ATTACK("A1", "inner", inner);
+DONJON_ATTACK("A1", "table", table);
+DONJON_ATTACK("A1", "root", root);
+DONJON_ATTACK("A1", "reserved", reserved);
+DONJON_ATTACK("A1", "device", device);

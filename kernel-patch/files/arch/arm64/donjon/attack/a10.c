@@ -11,9 +11,4 @@ static void jump(void)
 	jump_to_write(&word, read_sysreg(vbar_el1));
 }
 
-static const struct attempt attempts[] = {
-	{ "jump", jump },
-	{}
-};
-
-const struct attack attack_a10 = { "A10", attempts };
+DONJON_ATTACK("A10", "jump", jump);

@@ -65,9 +65,4 @@ static void exit_write(void)
 	unregister_die_notifier(&oops);
 }
 
-static const struct attempt attempts[] = {
-	{ "exit-write", exit_write },
-	{}
-};
-
-const struct attack attack_a7 = { "A7", attempts };
+DONJON_ATTACK("A7", "exit-write", exit_write);

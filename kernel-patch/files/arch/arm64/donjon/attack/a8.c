@@ -11,9 +11,4 @@ static void jump(void)
 	jump_to_write(&word, read_sysreg(tcr_el1));
 }
 
-static const struct attempt attempts[] = {
-	{ "jump", jump },
-	{}
-};
-
-const struct attack attack_a8 = { "A8", attempts };
+DONJON_ATTACK("A8", "jump", jump);

@@ -23,10 +23,5 @@ static void jump_kernel(void)
 	jump_to_write(&kernel, read_sysreg(ttbr1_el1));
 }
 
-static const struct attempt attempts[] = {
-	{ "user", jump_user },
-	{ "kernel", jump_kernel },
-	{}
-};
-
-const struct attack attack_a9 = { "A9", attempts };
+DONJON_ATTACK("A9", "user", jump_user);
+DONJON_ATTACK("A9", "kernel", jump_kernel);

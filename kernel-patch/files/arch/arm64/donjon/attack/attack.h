@@ -16,15 +16,20 @@
 
 /* One way to carry an attack out. It says how it went, once, or the last counts. */
 struct attempt {
-	const char *name;
+	const char *attack, *name;
 	void (*run)(void);
 };
 
-/* An attack; the last attempt has no name. */
-struct attack {
-	const char *id;
-	const struct attempt *attempts;
-};
+/*
+ * Registers an attempt; names as the host's table of attacks has them. All are in
+ * one section, whose ends the module's linker script defines.
+ */
+#define DONJON_ATTACK(attack_name, attempt_name, function)		\
+	static const struct attempt __UNIQUE_ID(attempt)		\
+	__used __section("donjon_attempts")				\
+	__aligned(__alignof__(struct attempt))				\
+	__attribute__((no_reorder)) =					\
+		{ attack_name, attempt_name, function }
 
 /* How the running attempt went; main.c adds which one it is. */
 void __printf(1, 2) attack_succeeded(const char *format, ...);
@@ -165,39 +170,5 @@ void end_beside(void);
 #define PAGE_OF(pa)		((pa) & 0x0000fffffffff000UL)
 #define DESCRIPTOR_VALID	BIT(0)
 #define DESCRIPTOR_TABLE	3UL
-
-/* All of them; main.c has the list. */
-extern const struct attack attack_a1;
-extern const struct attack attack_a7;
-extern const struct attack attack_a8;
-extern const struct attack attack_a9;
-extern const struct attack attack_a10;
-extern const struct attack attack_b1;
-extern const struct attack attack_b2;
-extern const struct attack attack_b3;
-extern const struct attack attack_b5;
-extern const struct attack attack_b6;
-extern const struct attack attack_b9;
-extern const struct attack attack_b11;
-extern const struct attack attack_b12;
-extern const struct attack attack_d1;
-extern const struct attack attack_d3;
-extern const struct attack attack_d5;
-extern const struct attack attack_d6;
-extern const struct attack attack_d7;
-extern const struct attack attack_f10;
-extern const struct attack attack_f14;
-extern const struct attack attack_f16;
-extern const struct attack attack_f17;
-extern const struct attack attack_f19;
-extern const struct attack attack_f20;
-extern const struct attack attack_u1;
-extern const struct attack attack_u2;
-extern const struct attack attack_u3;
-extern const struct attack attack_u4;
-extern const struct attack attack_u5;
-extern const struct attack attack_longest;
-extern const struct attack attack_fuzz;
-extern const struct attack attack_reclaim;
 
 #endif /* __DONJON_ATTACK_H */

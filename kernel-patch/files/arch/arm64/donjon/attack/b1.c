@@ -156,10 +156,5 @@ static void other_mapping(void)
 	carry_out(page, (u64 *)window.va, window.entry);
 }
 
-static const struct attempt attempts[] = {
-	{ "linear-map", linear_map },
-	{ "other-mapping", other_mapping },
-	{}
-};
-
-const struct attack attack_b1 = { "B1", attempts };
+DONJON_ATTACK("B1", "linear-map", linear_map);
+DONJON_ATTACK("B1", "other-mapping", other_mapping);

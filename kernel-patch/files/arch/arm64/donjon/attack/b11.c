@@ -224,14 +224,9 @@ static void alias(void)
 		attack_stopped("refused: %s", attack_why(result));
 }
 
-static const struct attempt attempts[] = {
-	{ "arithmetic", arithmetic },
-	{ "outside", outside },
-	{ "one-side", one_side },
-	{ "among-others", among },
-	{ "early", early },
-	{ "alias", alias },
-	{}
-};
-
-const struct attack attack_b11 = { "B11", attempts };
+DONJON_ATTACK("B11", "arithmetic", arithmetic);
+DONJON_ATTACK("B11", "outside", outside);
+DONJON_ATTACK("B11", "one-side", one_side);
+DONJON_ATTACK("B11", "among-others", among);
+DONJON_ATTACK("B11", "early", early);
+DONJON_ATTACK("B11", "alias", alias);

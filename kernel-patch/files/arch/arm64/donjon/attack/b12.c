@@ -147,10 +147,5 @@ static void seal(void)
 	judge(&tally);
 }
 
-static const struct attempt attempts[] = {
-	{ "seal", seal },
-	{ "copy", copy },
-	{}
-};
-
-const struct attack attack_b12 = { "B12", attempts };
+DONJON_ATTACK("B12", "seal", seal);
+DONJON_ATTACK("B12", "copy", copy);

@@ -146,10 +146,5 @@ static void entry(void)
 	     (struct item){ other, window.old });
 }
 
-static const struct attempt attempts[] = {
-	{ "value", value },
-	{ "entry", entry },
-	{}
-};
-
-const struct attack attack_b2 = { "B2", attempts };
+DONJON_ATTACK("B2", "value", value);
+DONJON_ATTACK("B2", "entry", entry);

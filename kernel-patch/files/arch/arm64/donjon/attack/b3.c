@@ -163,13 +163,8 @@ static void by_block(void)
 		judge("a block", (u64 *)(va + window.entry % POOL_BLOCK));
 }
 
-static const struct attempt attempts[] = {
-	{ "vmap", by_vmap },
-	{ "ioremap", by_ioremap },
-	{ "fixmap", by_fixmap },
-	{ "user", for_user },
-	{ "block", by_block },
-	{}
-};
-
-const struct attack attack_b3 = { "B3", attempts };
+DONJON_ATTACK("B3", "vmap", by_vmap);
+DONJON_ATTACK("B3", "ioremap", by_ioremap);
+DONJON_ATTACK("B3", "fixmap", by_fixmap);
+DONJON_ATTACK("B3", "user", for_user);
+DONJON_ATTACK("B3", "block", by_block);

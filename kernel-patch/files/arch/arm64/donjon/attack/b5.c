@@ -110,14 +110,9 @@ static void log_in_text(void)
 		attack_succeeded("the log is in the module's text");
 }
 
-static const struct attempt attempts[] = {
-	{ "module", module },
-	{ "generated", generated },
-	{ "among-others", among },
-	{ "kernel", kernel },
-	{ "reply", reply },
-	{ "log", log_in_text },
-	{}
-};
-
-const struct attack attack_b5 = { "B5", attempts };
+DONJON_ATTACK("B5", "module", module);
+DONJON_ATTACK("B5", "generated", generated);
+DONJON_ATTACK("B5", "among-others", among);
+DONJON_ATTACK("B5", "kernel", kernel);
+DONJON_ATTACK("B5", "reply", reply);
+DONJON_ATTACK("B5", "log", log_in_text);

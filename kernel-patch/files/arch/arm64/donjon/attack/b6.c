@@ -58,12 +58,7 @@ static void system_suspend(void)
 	call(SYSTEM_SUSPEND, address(), 0, 0);
 }
 
-static const struct attempt attempts[] = {
-	{ "cpu-on", cpu_on },
-	{ "cpu-on-32", cpu_on_32 },
-	{ "cpu-suspend", cpu_suspend },
-	{ "system-suspend", system_suspend },
-	{}
-};
-
-const struct attack attack_b6 = { "B6", attempts };
+DONJON_ATTACK("B6", "cpu-on", cpu_on);
+DONJON_ATTACK("B6", "cpu-on-32", cpu_on_32);
+DONJON_ATTACK("B6", "cpu-suspend", cpu_suspend);
+DONJON_ATTACK("B6", "system-suspend", system_suspend);

@@ -236,10 +236,5 @@ static void write_to(void)
 	try_calls(true);
 }
 
-static const struct attempt attempts[] = {
-	{ "read", read_from },
-	{ "write", write_to },
-	{}
-};
-
-const struct attack attack_b9 = { "B9", attempts };
+DONJON_ATTACK("B9", "read", read_from);
+DONJON_ATTACK("B9", "write", write_to);

@@ -97,11 +97,6 @@ static void reply(void)
 	attack_succeeded("the inner domain has written the entry");
 }
 
-static const struct attempt attempts[] = {
-	{ "kernel-table", kernel_table },
-	{ "user-table", user_table },
-	{ "reply", reply },
-	{}
-};
-
-const struct attack attack_d1 = { "D1", attempts };
+DONJON_ATTACK("D1", "kernel-table", kernel_table);
+DONJON_ATTACK("D1", "user-table", user_table);
+DONJON_ATTACK("D1", "reply", reply);

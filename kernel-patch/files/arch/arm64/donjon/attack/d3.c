@@ -120,13 +120,8 @@ static void replace(void)
 	stop_machine(exchange, copy, NULL);
 }
 
-static const struct attempt attempts[] = {
-	{ "linear-map", linear },
-	{ "image", image },
-	{ "remap", remap },
-	{ "poke", poke },
-	{ "replace", replace },
-	{}
-};
-
-const struct attack attack_d3 = { "D3", attempts };
+DONJON_ATTACK("D3", "linear-map", linear);
+DONJON_ATTACK("D3", "image", image);
+DONJON_ATTACK("D3", "remap", remap);
+DONJON_ATTACK("D3", "poke", poke);
+DONJON_ATTACK("D3", "replace", replace);

@@ -19,10 +19,5 @@ static void seal(void)
 	try_to_seal(words);
 }
 
-static const struct attempt attempts[] = {
-	{ "poke", poke },
-	{ "seal", seal },
-	{}
-};
-
-const struct attack attack_d5 = { "D5", attempts };
+DONJON_ATTACK("D5", "poke", poke);
+DONJON_ATTACK("D5", "seal", seal);

@@ -78,10 +78,5 @@ static void kernel(void)
 	load(kernel_root());
 }
 
-static const struct attempt attempts[] = {
-	{ "ordinary-memory", ordinary },
-	{ "kernel-root", kernel },
-	{}
-};
-
-const struct attack attack_d6 = { "D6", attempts };
+DONJON_ATTACK("D6", "ordinary-memory", ordinary);
+DONJON_ATTACK("D6", "kernel-root", kernel);

@@ -39,10 +39,5 @@ static void live_change(void)
 		attack_succeeded("a live entry leads elsewhere");
 }
 
-static const struct attempt attempts[] = {
-	{ "contiguous", contiguous_alone },
-	{ "live-change", live_change },
-	{}
-};
-
-const struct attack attack_f10 = { "F10", attempts };
+DONJON_ATTACK("F10", "contiguous", contiguous_alone);
+DONJON_ATTACK("F10", "live-change", live_change);

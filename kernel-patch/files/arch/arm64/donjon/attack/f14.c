@@ -29,9 +29,4 @@ static void table(void)
 		map(&window, kernel_page(PAGE_OF(window.entry)));
 }
 
-static const struct attempt attempts[] = {
-	{ "table", table },
-	{}
-};
-
-const struct attack attack_f14 = { "F14", attempts };
+DONJON_ATTACK("F14", "table", table);

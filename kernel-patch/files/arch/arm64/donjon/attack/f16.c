@@ -59,10 +59,5 @@ static void write(void)
 	map(kernel_page(0), false);
 }
 
-static const struct attempt attempts[] = {
-	{ "execute", execute },
-	{ "write", write },
-	{}
-};
-
-const struct attack attack_f16 = { "F16", attempts };
+DONJON_ATTACK("F16", "execute", execute);
+DONJON_ATTACK("F16", "write", write);

@@ -31,9 +31,4 @@ static void kernel_table(void)
 		link_again(kernel_root(), window.va);
 }
 
-static const struct attempt attempts[] = {
-	{ "kernel", kernel_table },
-	{}
-};
-
-const struct attack attack_f17 = { "F17", attempts };
+DONJON_ATTACK("F17", "kernel", kernel_table);

@@ -66,11 +66,6 @@ static void poke(void)
 	look(DONJON_FN_TEXT_POKE, scratch(0), 0xd503201f, 4, DONJON_POKE_VALUE);
 }
 
-static const struct attempt attempts[] = {
-	{ "accepted", accepted },
-	{ "refused", refused },
-	{ "poke", poke },
-	{}
-};
-
-const struct attack attack_f19 = { "F19", attempts };
+DONJON_ATTACK("F19", "accepted", accepted);
+DONJON_ATTACK("F19", "refused", refused);
+DONJON_ATTACK("F19", "poke", poke);

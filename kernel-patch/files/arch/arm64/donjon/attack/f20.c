@@ -39,10 +39,5 @@ static void generated(void)
 	try_to_seal(words);
 }
 
-static const struct attempt attempts[] = {
-	{ "module", module },
-	{ "generated", generated },
-	{}
-};
-
-const struct attack attack_f20 = { "F20", attempts };
+DONJON_ATTACK("F20", "module", module);
+DONJON_ATTACK("F20", "generated", generated);

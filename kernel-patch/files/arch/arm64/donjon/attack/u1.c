@@ -76,16 +76,11 @@ static void global(void)
 	fill(user_page(virt_to_phys(__builtin_frame_address(0)) & PAGE_MASK) & ~PTE_NG);
 }
 
-static const struct attempt attempts[] = {
-	{ "inner", inner },
-	{ "table", table },
-	{ "root", root },
-	{ "zero-page", zero_page },
-	{ "text", text },
-	{ "device", device },
-	{ "executable", executable },
-	{ "global", global },
-	{}
-};
-
-const struct attack attack_u1 = { "U1", attempts };
+DONJON_ATTACK("U1", "inner", inner);
+DONJON_ATTACK("U1", "table", table);
+DONJON_ATTACK("U1", "root", root);
+DONJON_ATTACK("U1", "zero-page", zero_page);
+DONJON_ATTACK("U1", "text", text);
+DONJON_ATTACK("U1", "device", device);
+DONJON_ATTACK("U1", "executable", executable);
+DONJON_ATTACK("U1", "global", global);

@@ -44,12 +44,7 @@ static void nothing(void)
 	fill_from(virt_to_phys(high_memory - 1) + 1);
 }
 
-static const struct attempt attempts[] = {
-	{ "inner", inner },
-	{ "table", table },
-	{ "device", device },
-	{ "no-memory", nothing },
-	{}
-};
-
-const struct attack attack_u2 = { "U2", attempts };
+DONJON_ATTACK("U2", "inner", inner);
+DONJON_ATTACK("U2", "table", table);
+DONJON_ATTACK("U2", "device", device);
+DONJON_ATTACK("U2", "no-memory", nothing);

@@ -67,9 +67,4 @@ free:
 	free_page(page);
 }
 
-static const struct attempt attempts[] = {
-	{ "source", source },
-	{}
-};
-
-const struct attack attack_u3 = { "U3", attempts };
+DONJON_ATTACK("U3", "source", source);

@@ -76,10 +76,5 @@ static void text(void)
 	keep(DONJON_POOL_TEXT);
 }
 
-static const struct attempt attempts[] = {
-	{ "tables", tables },
-	{ "text", text },
-	{}
-};
-
-const struct attack attack_u4 = { "U4", attempts };
+DONJON_ATTACK("U4", "tables", tables);
+DONJON_ATTACK("U4", "text", text);

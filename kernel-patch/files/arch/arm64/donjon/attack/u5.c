@@ -91,11 +91,6 @@ static void free_current(void)
 		attack_succeeded("the tables are free");
 }
 
-static const struct attempt attempts[] = {
-	{ "reserved", reserved },
-	{ "twice", twice },
-	{ "free-current", free_current },
-	{}
-};
-
-const struct attack attack_u5 = { "U5", attempts };
+DONJON_ATTACK("U5", "reserved", reserved);
+DONJON_ATTACK("U5", "twice", twice);
+DONJON_ATTACK("U5", "free-current", free_current);
