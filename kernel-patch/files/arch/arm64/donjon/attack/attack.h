@@ -43,8 +43,8 @@ const char *attack_why(struct donjon_result result);
 /* Addresses of functions that are not exported, from /proc/kallsyms. */
 extern unsigned long attack_set_fixmap;
 
-/* A physical address, by a parameter; 0 if none was given. */
-extern unsigned long attack_page;
+/* What an attempt is about, by a parameter: an address, or a value of a register. */
+extern unsigned long attack_value;
 
 /* undo.c: what has been changed is put back after the audit, last first. */
 void undo_later(void (*undo)(u64 first, u64 second), u64 first, u64 second);
@@ -136,8 +136,6 @@ struct donjon_result poke_stopped(unsigned long va, u64 source, size_t bytes, u6
 struct donjon_result poke_word(unsigned long va, u32 word);
 /* Undo a change of the scratch. */
 void put_nops(u64 va, u64 bytes);
-/* Make the instruction there, and run it with the value in x0. */
-void try_to_run(const struct word *word, unsigned long value);
 /* Each of the words, up to one without a name, into text of this module. */
 void try_to_poke(const struct word *words);
 /* The same into pages that become text. */
@@ -152,8 +150,6 @@ struct donjon_result reply_log(u64 pa);
 struct donjon_result seal_page(unsigned long va);
 /* A whole page of one word. */
 void seal_page_of(u32 word);
-/* Find the instruction in all that is executable; run it with the value in x0. */
-void jump_to_write(const struct word *write, unsigned long value);
 
 /*
  * beside.c: a function that another CPU calls again and again, until it has been

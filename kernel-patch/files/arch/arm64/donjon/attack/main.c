@@ -36,9 +36,9 @@ unsigned long attack_set_fixmap;
 module_param_named(set_fixmap, attack_set_fixmap, ulong, 0400);
 MODULE_PARM_DESC(set_fixmap, "address of __set_fixmap()");
 
-unsigned long attack_page;
-module_param_named(page, attack_page, ulong, 0600);
-MODULE_PARM_DESC(page, "physical address that an attempt aims at");
+unsigned long attack_value;
+module_param_named(value, attack_value, ulong, 0600);
+MODULE_PARM_DESC(value, "physical address or value of a register that an attempt is about");
 
 static unsigned long *flag;
 
