@@ -103,11 +103,11 @@ pub struct AuditArguments {
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct AttackArguments {
-    /// One attack that has options of its own.
+    /// What has options of its own.
     #[command(subcommand)]
-    pub single: Option<SingleAttack>,
+    pub single: Option<AttackCommand>,
     /// Only these attacks, with spaces or commas between them.
-    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     pub only: Vec<String>,
     /// Only say which there are.
     #[arg(long)]
@@ -125,10 +125,16 @@ pub struct AttackArguments {
 
 /// Subcommands of `attack`.
 #[derive(Subcommand, Debug)]
-pub enum SingleAttack {
+pub enum AttackCommand {
     /// Start the CPU at every word of gate and vectors with hostile registers and forged values,
     /// and look at each instruction; status 1 if one escapes.
     Gate(GateArguments),
+    /// Write the table of attacks in docs/attacks.md.
+    Table {
+        /// Only fail if it is not what would be written.
+        #[arg(long)]
+        check: bool,
+    },
 }
 
 /// Arguments of `attack gate`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! All attacks with their controls, two machines at a time.
+//! Attacks with their controls, two machines at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -11,9 +11,8 @@ use anyhow::{Result, anyhow};
 use super::attempt::{Attack, Without};
 use super::guest::Tried;
 use super::judge::Verdict;
-use super::jumps::Jump;
 use super::record::Record;
-use super::{Bench, by_protection, gate};
+use super::{Bench, by_protection, gate, together};
 use crate::cli::Switch;
 use crate::progress::Step;
 
@@ -22,52 +21,66 @@ const PARALLEL: usize = 2;
 
 /// What is to be carried out.
 pub struct Campaign {
-    /// Attacks of the hostile module.
+    /// Rows of the table.
     pub attacks: Vec<&'static Attack>,
-    /// Jumps into the gate.
-    pub jumps: Vec<Jump>,
-    /// Modes of which the gate is run from outside.
-    pub gate: Vec<Switch>,
+    /// Modes of which the gate is run from outside, if that is among them.
+    pub outside: &'static [Switch],
 }
 
 /// One or a few boots.
 #[derive(Clone, Copy)]
-enum Job<'a> {
+enum Job {
     Protected,
     Control(Without),
-    Jump(&'a Jump),
-    Gate(Switch),
+    Alone(&'static Attack),
+    Outside(&'static Attack, Switch),
 }
 
 /// What came of it.
 enum Done {
     Protected(Vec<Verdict>),
     Control(BTreeMap<&'static str, Tried>),
-    Alone(Record),
+    Record(Record),
 }
 
 impl Campaign {
     /// Carries everything out.
     pub fn carry_out(&self, bench: &Bench<'_>) -> Result<Vec<Record>> {
-        let controls = by_protection(&self.attacks);
+        let together: Vec<_> = together(self.attacks.iter().copied()).collect();
+        let controls = by_protection(&together);
         let mut jobs = Vec::new();
-        if !self.attacks.is_empty() {
+        if !together.is_empty() {
             jobs.push(Job::Protected);
         }
         jobs.extend(controls.keys().map(|it| Job::Control(*it)));
-        jobs.extend(self.jumps.iter().map(Job::Jump));
-        jobs.extend(self.gate.iter().map(|it| Job::Gate(*it)));
+        for attack in &self.attacks {
+            if attack.is_alone() {
+                jobs.push(Job::Alone(attack));
+            } else if attack.is_from_outside() {
+                jobs.extend(self.outside.iter().map(|it| Job::Outside(attack, *it)));
+            }
+        }
 
         let step = Step::counted("attack", jobs.len() as u64);
         let done = parallel(&jobs, |job| {
-            let done = self.carry_out_one(bench, &controls, *job);
+            let done = match *job {
+                Job::Protected => bench.protected(&together).map(Done::Protected),
+                Job::Control(without) => {
+                    let attacks = controls.get(&without).map_or(&[][..], Vec::as_slice);
+                    bench.without(without, attacks).map(Done::Control)
+                }
+                Job::Alone(attack) => Ok(Done::Record(bench.alone(attack).record())),
+                Job::Outside(attack, mode) => {
+                    Ok(Done::Record(gate::record(attack, bench.host, mode)))
+                }
+            };
             step.advance(1);
             done
         })?;
         step.finish();
 
         let mut verdicts = Vec::new();
-        let mut alone = Vec::new();
+        let mut records = Vec::new();
         for (job, done) in jobs.iter().zip(done) {
             match (job, done) {
                 (_, Done::Protected(all)) => verdicts = all,
@@ -76,30 +89,13 @@ impl Campaign {
                         verdict.add_controls(*without, &tried);
                     }
                 }
-                (_, Done::Alone(record)) => alone.push(record),
+                (_, Done::Record(record)) => records.push(record),
                 (_, Done::Control(_)) => {}
             }
         }
-        let mut records: Vec<_> = verdicts.into_iter().map(Verdict::record).collect();
-        records.extend(alone);
-        Ok(records)
-    }
-
-    fn carry_out_one(
-        &self,
-        bench: &Bench<'_>,
-        controls: &BTreeMap<Without, Vec<&'static Attack>>,
-        job: Job<'_>,
-    ) -> Result<Done> {
-        match job {
-            Job::Protected => bench.protected(&self.attacks).map(Done::Protected),
-            Job::Control(without) => {
-                let attacks = controls.get(&without).map_or(&[][..], Vec::as_slice);
-                bench.without(without, attacks).map(Done::Control)
-            }
-            Job::Jump(jump) => Ok(Done::Alone(jump.record(bench.host, bench.switch))),
-            Job::Gate(mode) => Ok(Done::Alone(gate::record(bench.host, mode))),
-        }
+        let mut all: Vec<_> = verdicts.into_iter().map(Verdict::record).collect();
+        all.extend(records);
+        Ok(all)
     }
 }
 

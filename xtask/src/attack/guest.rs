@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Attacks in a guest.
 //!
-//! The guest says `audit ID ADDRESS` when an attack is over and waits until the word at that
+//! The guest says `audit ATTACK ADDRESS` when an attack is over and waits until the word at that
 //! physical address, which belongs to the module, has counted one up. So an audit sees what the
-//! attack has left, however slow the host is.
+//! attack has left, however slow the host is. Attempts that no machine survives have a boot each.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::attempt::{Attack, Attempt, End};
 use crate::audit::{self, Report, Subject};
@@ -22,8 +22,8 @@ use crate::run::Parts;
 pub const MODULE: &str = "donjon_attack.ko";
 /// For all attacks of a boot and their audits.
 const TIMEOUT: Duration = Duration::from_secs(300);
-/// For an attempt that stops the machine, or hangs it.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// For an attempt that stops the machine, or hangs it; a boot takes about two seconds.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Loads the module; addresses that it cannot know come from the kernel's own list.
 const LOAD: &str = "\
@@ -32,16 +32,16 @@ insmod /lib/modules/donjon_attack.ko set_fixmap=$(address __set_fixmap) || exit 
 cd /sys/module/donjon_attack/parameters
 seen=0
 echo 0 >/proc/sys/kernel/panic_on_oops
-# attack ID ATTEMPT...
+# attack ATTACK ATTEMPT...
 attack() {
-    id=$1
+    attack=$1
     shift
     dmesg -c >/dev/null
     for name in \"$@\"; do
-        echo $id/$name >run || echo \"attack $id/$name: UNTRIED, the module has no such attempt\"
+        echo $attack/$name >run || echo \"attack $attack/$name: UNTRIED, the module has no such attempt\"
     done
-    dmesg | grep \"attack $id/\"
-    echo audit $id $(cat flag)
+    dmesg | grep \"attack $attack/\"
+    echo audit $attack $(cat flag)
     seen=$((seen + 1))
     until [ \"$(cat seen)\" = $seen ]; do usleep 20000; done
     echo 1 >undo
@@ -97,7 +97,7 @@ pub fn together(
     let mut script = LOAD.to_owned();
     for (attack, attempts) in attacks {
         let names: Vec<_> = attempts.iter().map(|it| it.name).collect();
-        script.push_str(&format!("attack {} {}\n", attack.id, names.join(" ")));
+        script.push_str(&format!("attack {} {}\n", attack.name, names.join(" ")));
     }
     script.push_str("exit 0\n");
 
@@ -107,11 +107,11 @@ pub fn together(
     let status = qemu::exec_live(&parts.boot, &script, TIMEOUT, |live, _, bytes| {
         said.push_str(&String::from_utf8_lossy(bytes));
         while let Some((line, rest)) = said.split_once('\n') {
-            if let Some((id, line)) = spoken(line) {
-                lines.entry(id).or_default().push(line);
-            } else if let Some((id, flag)) = asked(line) {
+            if let Some((attack, line)) = spoken(line) {
+                lines.entry(attack).or_default().push(line);
+            } else if let Some((attack, flag)) = asked(line) {
                 let count = reports.len() as u64 + 1;
-                reports.insert(id, look(&subject, live, flag, count));
+                reports.insert(attack, look(&subject, live, flag, count));
             }
             said = rest.to_owned();
         }
@@ -123,61 +123,89 @@ pub fn together(
     attacks
         .iter()
         .map(|(attack, _)| {
-            let report = reports.remove(attack.id);
-            let report = report.with_context(|| format!("no audit after {}", attack.id))??;
+            let report = reports.remove(attack.name);
+            let report = report.with_context(|| format!("no audit after {}", attack.name))??;
             let tried = Tried {
-                attempts: lines.remove(attack.id).unwrap_or_default(),
+                attempts: lines.remove(attack.name).unwrap_or_default(),
                 report: Some(report),
             };
-            Ok((attack.id, tried))
+            Ok((attack.name, tried))
         })
         .collect()
 }
 
-/// Makes one attempt that stops the machine.
+/// Makes one attempt that no machine survives, or that succeeds in this build. Fails if it does
+/// neither: an end that is not the one of the row is not a protection's work.
 pub fn alone(parts: &Parts, attack: &Attack, attempt: &Attempt) -> Result<Line> {
-    let End::Machine(mark) = attempt.end else {
-        bail!(
-            "the attempt {}/{} stops no machine",
-            attack.id,
-            attempt.name
-        );
-    };
-    let name = format!("{}/{}", attack.id, attempt.name);
-    let script = format!("{LOAD}echo {name} >run; dmesg | grep 'attack {name}:'\n");
+    let name = format!("{}/{}", attack.name, attempt.name);
+    let value = attempt.value.unwrap_or(0);
+    let script = format!(
+        "insmod /lib/modules/{MODULE} value={value:#x} || exit 3\n\
+         echo {name} >/sys/module/donjon_attack/parameters/run || exit 4\n\
+         dmesg | grep 'attack {name}:'\n"
+    );
     let mut said = Vec::new();
-    let status = qemu::exec(&parts.boot, &script, PATIENCE, |_, bytes| {
+    let end = qemu::exec(&parts.boot, &script, PATIENCE, |_, bytes| {
         said.extend(bytes)
     });
-    let said = String::from_utf8_lossy(&said).into_owned();
-    let line = |outcome, text| Line {
-        attempt: attempt.name.to_owned(),
-        outcome,
-        text,
-    };
-    match status {
+    match end {
         // It goes on, so it has to say why.
-        Ok(_) => {
+        Ok(status) => {
+            let said = String::from_utf8_lossy(&said);
             let found = said.lines().find_map(spoken).map(|(_, line)| line);
-            found.with_context(|| format!("{name} ended without a word: {said}"))
+            found.with_context(|| format!("the guest went on ({status}) without a word:\n{said}"))
         }
         Err(error) => {
             let text = format!("{error:#}");
-            let spoke = text.lines().find_map(spoken).map(|(_, line)| line);
-            match spoke.filter(|it| it.outcome == Outcome::Succeeded) {
-                Some(line) => Ok(line),
-                None if text.contains(mark) => Ok(line(Outcome::Stopped, mark.to_owned())),
-                None => bail!("{name} ended otherwise than by `{mark}`: {text}"),
+            ensure!(
+                !text.contains("SUCCEEDED"),
+                "it succeeded, and the machine then failed: {text}"
+            );
+            match attempt.end {
+                End::Panic => is_stop(&text)?,
+                End::Hang => is_hang_at_vector(&text)?,
+                End::Stopped(_) => bail!("the machine should have gone on: {text}"),
             }
+            Ok(Line {
+                attempt: attempt.name.to_owned(),
+                outcome: Outcome::Stopped,
+                text: attempt.end.mark().to_owned(),
+            })
         }
     }
 }
 
-/// `attack ID/NAME: OUTCOME, TEXT` somewhere in a line.
+/// The inner domain stopped the machine after the jump.
+fn is_stop(text: &str) -> Result<()> {
+    ensure!(
+        text.contains("donjon: PANIC") && text.contains("attack: jumping"),
+        "not a stop by the inner domain: {text}"
+    );
+    Ok(())
+}
+
+/// The CPU stands at the vector for synchronous exceptions from EL1, which is the attack's own.
+fn is_hang_at_vector(text: &str) -> Result<()> {
+    ensure!(text.contains("the guest hung"), "not a hang: {text}");
+    let after = |mark: &str| {
+        let (_, rest) = text.split_once(mark)?;
+        let digits = rest.split(|it: char| !it.is_ascii_hexdigit()).next()?;
+        u64::from_str_radix(digits, 16).ok()
+    };
+    let vector = after("vectors at 0x").context("the attack did not say where the vectors are")?;
+    let place = after(" PC=").context("QEMU gave no registers")?;
+    ensure!(
+        place == vector,
+        "the CPU hangs at {place:#x}, not at the vector {vector:#x}: {text}"
+    );
+    Ok(())
+}
+
+/// `attack ATTACK/ATTEMPT: OUTCOME, TEXT` somewhere in a line.
 fn spoken(line: &str) -> Option<(String, Line)> {
     let (_, rest) = line.split_once("attack ")?;
     let (name, rest) = rest.split_once(": ")?;
-    let (id, attempt) = name.split_once('/')?;
+    let (attack, attempt) = name.split_once('/')?;
     let (outcome, text) = rest.split_once(", ")?;
     let outcome = match outcome {
         "stopped" => Outcome::Stopped,
@@ -190,14 +218,14 @@ fn spoken(line: &str) -> Option<(String, Line)> {
         outcome,
         text: text.trim().to_owned(),
     };
-    Some((id.to_owned(), line))
+    Some((attack.to_owned(), line))
 }
 
-/// `audit ID ADDRESS`.
+/// `audit ATTACK ADDRESS`.
 fn asked(line: &str) -> Option<(String, u64)> {
-    let (id, flag) = line.trim().strip_prefix("audit ")?.split_once(' ')?;
+    let (attack, flag) = line.trim().strip_prefix("audit ")?.split_once(' ')?;
     let flag = u64::from_str_radix(flag.strip_prefix("0x")?, 16).ok()?;
-    Some((id.to_owned(), flag))
+    Some((attack.to_owned(), flag))
 }
 
 /// Audits, then lets the guest go on.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::attempt::{Attack, Control, End, Without};
+use super::attempt::{Attack, Control, Without};
 use super::guest::{Line, Outcome, Tried};
 use super::record::Record;
 use crate::cli::Switch;
@@ -47,10 +47,9 @@ impl Verdict {
                 verdict.wrong.push(format!("{} was not made", attempt.name));
                 continue;
             };
-            let (End::Stopped(mark) | End::Machine(mark)) = attempt.end;
             let what = format!("{}: {}", line.attempt, line.text);
             match line.outcome {
-                Outcome::Stopped if line.text.contains(mark) => {
+                Outcome::Stopped if line.text.contains(attempt.end.mark()) => {
                     if !verdict.by.contains(&line.text) {
                         verdict.by.push(line.text.clone());
                     }
@@ -78,14 +77,27 @@ impl Verdict {
         verdict
     }
 
+    /// It was not stopped as it has to be.
+    pub fn fail(&mut self, why: String) {
+        self.stopped = false;
+        self.wrong.push(why);
+    }
+
     /// Adds what came of the controls that want `without` off.
     pub fn add_controls(&mut self, without: Without, tried: &BTreeMap<&'static str, Tried>) {
         let nothing = Tried::default();
-        let tried = tried.get(self.attack.id).unwrap_or(&nothing);
+        let tried = tried.get(self.attack.name).unwrap_or(&nothing);
         let controls = self.attack.controls.iter();
         for control in controls.filter(|it| it.without == without) {
             self.add(control, tried);
         }
+    }
+
+    /// Adds a control that could not be carried out.
+    pub fn fail_control(&mut self, without: Without, why: &str) {
+        self.wrong.push(format!("with {}: {why}", without.name()));
+        self.controls += 1;
+        self.failed_controls += 1;
     }
 
     /// Adds what came of a control.
@@ -139,7 +151,7 @@ impl Verdict {
             note,
             attempts: self.attack.attempts.len(),
             wrong: self.wrong,
-            ..Record::new(self.attack.id, self.attack.title, self.mode)
+            ..Record::new(self.attack, self.mode)
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! All attacks by name, for what compares them with the documentation.
 
-use super::{gate, jumps, list};
+use super::list;
 
 /// An attack of any kind.
 pub struct Known {
@@ -19,10 +19,14 @@ pub struct KnownControl {
     pub seen_as: &'static [&'static str],
 }
 
-/// The attacks of the hostile module, the jumps into the gate, and the runs through it.
+/// All rows of the table.
 pub fn known() -> Vec<Known> {
-    let module = list::ALL.iter().map(|attack| Known {
-        names: vec![attack.id],
+    let rows = list::SUBJECTS.iter().flat_map(|it| it.attacks);
+    rows.map(|attack| Known {
+        names: [Some(attack.name), attack.alias]
+            .into_iter()
+            .flatten()
+            .collect(),
         controls: attack
             .controls
             .iter()
@@ -31,21 +35,6 @@ pub fn known() -> Vec<Known> {
                 seen_as: it.seen_as,
             })
             .collect(),
-    });
-    let jumps = jumps::all().into_iter().map(|jump| Known {
-        names: vec![jump.name],
-        controls: jump
-            .without()
-            .map(|it| KnownControl {
-                without: it.to_owned(),
-                seen_as: &[],
-            })
-            .into_iter()
-            .collect(),
-    });
-    let gate = Known {
-        names: vec![gate::NAME],
-        controls: Vec::new(),
-    };
-    module.chain(jumps).chain([gate]).collect()
+    })
+    .collect()
 }

@@ -4,20 +4,21 @@
 //! well proves nothing.
 //!
 //! The attacks themselves are in the guest: `arch/arm64/donjon/attack/` in `kernel-patch/files`,
-//! one file each, in a module that nothing else carries. Here, in [`list`], stands what they are,
-//! what has to stop them, and what their control is. One boot serves all attempts that a machine
-//! survives; after each attack the machine is stopped and audited with what is left of it in
-//! place. Jumps into the gate, which no machine survives, are in [`jumps`].
+//! in a module that nothing else carries. Here, in [`list`], a row says what each of them is, what
+//! has to stop it, and what its control is. One boot serves all attempts that a machine survives;
+//! after each attack the machine is stopped and audited with what is left of it in place. An
+//! attempt that no machine survives has a boot of its own. The runs through the gate from outside,
+//! in [`gate`], are one of the rows.
 
 mod attempt;
 mod campaign;
 pub mod gate;
 mod guest;
 mod judge;
-pub mod jumps;
 pub mod known;
 mod list;
 mod record;
+pub mod table;
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -25,20 +26,20 @@ use std::time::Instant;
 use anyhow::{Result, bail, ensure};
 
 use crate::bare::InnerVariant;
-use crate::cli::{AttackArguments, HostArguments, MachineArguments, SingleAttack, Switch};
+use crate::cli::{AttackArguments, AttackCommand, HostArguments, MachineArguments, Switch};
 use crate::environment::{self, Needs};
 use crate::json;
 use crate::kernel::Variant;
 use crate::machine::Machine;
 use crate::run::{self, Parts};
 
+pub use attempt::Attack;
 pub use attempt::Without;
-use attempt::{Attack, Attempt};
+use attempt::{Attempt, MODES};
 use campaign::Campaign;
 use guest::Tried;
 pub use guest::arm;
 use judge::Verdict;
-use list::ALL;
 use record::Record;
 
 /// Enough for two CPUs to race.
@@ -46,19 +47,15 @@ const CPUS: u32 = 2;
 
 /// Runs; returns the exit status.
 pub fn run(arguments: &AttackArguments) -> Result<u8> {
-    if let Some(SingleAttack::Gate(arguments)) = &arguments.single {
-        return gate::run_command(arguments);
+    match &arguments.single {
+        Some(AttackCommand::Gate(arguments)) => return gate::run_command(arguments),
+        Some(AttackCommand::Table { check }) => return table::run(*check).map(|()| 0),
+        None => {}
     }
     let campaign = chosen(&arguments.only, arguments.switch)?;
     if arguments.list {
         for attack in campaign.attacks {
-            println!("{:<22} {}", attack.id, attack.title);
-        }
-        for jump in campaign.jumps {
-            println!("{:<22} {}", jump.name, jump.title);
-        }
-        if !campaign.gate.is_empty() {
-            println!("{:<22} {}", gate::NAME, gate::TITLE);
+            println!("{:<22} {}", attack.id(), attack.describe());
         }
         return Ok(0);
     }
@@ -93,14 +90,17 @@ fn totals(records: &[Record], seconds: u64) -> String {
     )
 }
 
-/// Carries all attacks out with all protections on; fails unless every one is stopped.
+/// Carries all attacks out that a machine survives, with all protections on; fails unless every
+/// one is stopped.
 pub fn all_are_stopped(bench: Bench<'_>) -> Result<()> {
-    all_good(bench.protected(ALL)?)
+    let attacks: Vec<_> = together(list::all()).collect();
+    all_good(bench.protected(&attacks)?)
 }
 
-/// Carries the controls out that want these protections off; fails unless all succeed.
+/// Carries the controls of these out that want these protections off; fails unless all succeed.
 pub fn controls_succeed(bench: Bench<'_>, without: Without) -> Result<()> {
-    let attacks = by_protection(ALL).remove(&without).unwrap_or_default();
+    let attacks: Vec<_> = together(list::all()).collect();
+    let attacks = by_protection(&attacks).remove(&without).unwrap_or_default();
     ensure!(!attacks.is_empty(), "no attack has such a control");
     let tried = bench.without(without, &attacks)?;
     let verdicts = attacks.iter().map(|attack| {
@@ -119,43 +119,42 @@ fn all_good(verdicts: Vec<Verdict>) -> Result<()> {
     Ok(())
 }
 
-/// What the controls of all attacks are built without.
+/// What the controls of the attacks are built without that a machine survives.
 pub fn protections() -> Vec<Without> {
-    by_protection(ALL).into_keys().collect()
+    let attacks: Vec<_> = together(list::all()).collect();
+    by_protection(&attacks).into_keys().collect()
 }
 
-/// What `only` names, or everything; jumps only where they mean something in that mode, and the
-/// runs through the gate of every mode.
+/// Attacks that no machine survives.
+pub fn alone() -> impl Iterator<Item = &'static Attack> {
+    list::all().filter(|it| it.is_alone())
+}
+
+/// Those of the hostile module that share a boot.
+fn together(
+    attacks: impl Iterator<Item = &'static Attack>,
+) -> impl Iterator<Item = &'static Attack> {
+    attacks.filter(|it| !it.is_alone() && !it.is_from_outside())
+}
+
+/// What `only` names, or everything, as far as it means something in that mode; and the runs
+/// through the gate of every mode.
 fn chosen(only: &[String], switch: Switch) -> Result<Campaign> {
-    let jumps = jumps::all();
-    for id in only {
-        let is_gate = id.eq_ignore_ascii_case(gate::NAME);
-        if !is_gate && !ALL.iter().any(|it| it.is(id)) && !jumps.iter().any(|it| it.is(id)) {
-            let known = ALL.iter().map(|it| it.id);
-            let known = known.chain(jumps.iter().map(|it| it.name));
-            let known: Vec<_> = known.chain([gate::NAME]).collect();
+    for name in only {
+        if !list::all().any(|it| it.is(name)) {
+            let known: Vec<_> = list::all().map(Attack::both_names).collect();
             bail!(
-                "there is no attack {id} (`--list` shows them); there are {}",
+                "there is no attack {name} (`--list` shows them); there are {}",
                 known.join(", ")
             );
         }
     }
-    let wanted = |is: &dyn Fn(&str) -> bool| only.is_empty() || only.iter().any(|id| is(id));
+    let wanted = |attack: &Attack| only.is_empty() || only.iter().any(|it| attack.is(it));
     Ok(Campaign {
-        attacks: ALL
-            .iter()
-            .copied()
-            .filter(|it| wanted(&|id| it.is(id)))
+        attacks: list::all()
+            .filter(|it| wanted(it) && (!it.is_alone() || it.modes.contains(&switch)))
             .collect(),
-        jumps: jumps
-            .into_iter()
-            .filter(|it| it.modes().contains(&switch) && wanted(&|id| it.is(id)))
-            .collect(),
-        gate: if wanted(&|id| id.eq_ignore_ascii_case(gate::NAME)) {
-            vec![Switch::Asid, Switch::Strict, Switch::Tlbi]
-        } else {
-            Vec::new()
-        },
+        outside: MODES,
     })
 }
 
@@ -165,7 +164,7 @@ fn by_protection(attacks: &[&'static Attack]) -> BTreeMap<Without, Vec<&'static 
     for attack in attacks {
         for control in attack.controls {
             let group = sorted.entry(control.without).or_default();
-            if !group.iter().any(|it| it.id == attack.id) {
+            if !group.iter().any(|it| it.name == attack.name) {
                 group.push(*attack);
             }
         }
@@ -185,19 +184,10 @@ pub struct Bench<'a> {
 impl Bench<'_> {
     /// Carries `attacks` out with all protections on.
     fn protected(&self, attacks: &[&'static Attack]) -> Result<Vec<Verdict>> {
-        let mut tried = self.survivable(Without::NOTHING, attacks, |_, _| true)?;
-        for attack in attacks {
-            let mut alone = Vec::new();
-            for attempt in attack.attempts.iter().filter(|it| it.is_fatal()) {
-                let parts = self.parts(Without::NOTHING, attack.cpu)?;
-                alone.push(guest::alone(&parts, attack, attempt)?);
-            }
-            let tried = tried.entry(attack.id).or_default();
-            tried.attempts.extend(alone);
-        }
+        let tried = self.together(Without::NOTHING, attacks, |_, _| true)?;
         let nothing = Tried::default();
         let verdict = |attack: &&'static Attack| {
-            let tried = tried.get(attack.id).unwrap_or(&nothing);
+            let tried = tried.get(attack.name).unwrap_or(&nothing);
             Verdict::of(attack, self.switch, tried)
         };
         Ok(attacks.iter().map(verdict).collect())
@@ -209,7 +199,7 @@ impl Bench<'_> {
         without: Without,
         attacks: &[&'static Attack],
     ) -> Result<BTreeMap<&'static str, Tried>> {
-        self.survivable(without, attacks, |attack, attempt| {
+        self.together(without, attacks, |attack, attempt| {
             let controls = attack.controls.iter().filter(|it| it.without == without);
             controls
                 .flat_map(|it| it.attempts)
@@ -217,22 +207,19 @@ impl Bench<'_> {
         })
     }
 
-    /// All attempts that are wanted and that the machine survives, one boot for each CPU model.
-    fn survivable(
+    /// All attempts that are wanted, one boot for each CPU model.
+    fn together(
         &self,
         without: Without,
         attacks: &[&'static Attack],
         wanted: impl Fn(&Attack, &Attempt) -> bool,
     ) -> Result<BTreeMap<&'static str, Tried>> {
-        let control = without != Without::NOTHING;
         let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for attack in attacks {
             let attempts: Vec<_> = attack
                 .attempts
                 .iter()
                 .filter(|it| wanted(attack, it))
-                // Where it succeeds it is survived, or it would not be known that it did.
-                .filter(|it| control || !it.is_fatal())
                 .collect();
             if !attempts.is_empty() {
                 groups
@@ -243,19 +230,86 @@ impl Bench<'_> {
         }
         let mut all = BTreeMap::new();
         for (cpu, group) in groups {
-            let parts = self.parts(without, cpu)?;
+            let parts = self.parts(
+                without,
+                cpu,
+                &MachineArguments {
+                    cpus: Some(CPUS),
+                    memory: Some("256M".into()),
+                    ..MachineArguments::virt(self.switch)
+                },
+            )?;
             all.extend(guest::together(&parts, &group)?);
         }
         Ok(all)
     }
 
-    fn parts(&self, without: Without, cpu: Option<&str>) -> Result<Parts> {
+    /// Carries an attack out that no machine survives, and its controls.
+    fn alone(&self, attack: &'static Attack) -> Verdict {
+        let mut verdict = match self.alone_without(Without::NOTHING, attack) {
+            Ok(tried) => Verdict::of(attack, self.switch, &tried),
+            Err(error) => {
+                let mut verdict = Verdict::new(attack, self.switch);
+                verdict.fail(format!("{error:#}"));
+                verdict
+            }
+        };
+        let asid = Bench {
+            switch: Switch::Asid,
+            ..*self
+        };
+        for control in attack.controls {
+            match asid.alone_without(control.without, attack) {
+                Ok(tried) => {
+                    let tried = BTreeMap::from([(attack.name, tried)]);
+                    verdict.add_controls(control.without, &tried);
+                }
+                Err(error) => verdict.fail_control(control.without, &format!("{error:#}")),
+            }
+        }
+        verdict
+    }
+
+    /// Fails unless an attack that no machine survives is stopped as it has to be.
+    pub fn is_stopped(&self, attack: &'static Attack) -> Result<()> {
+        let tried = self.alone_without(Without::NOTHING, attack)?;
+        all_good(vec![Verdict::of(attack, self.switch, &tried)])
+    }
+
+    /// Fails unless it succeeds where its protections are off.
+    pub fn succeeds(&self, attack: &'static Attack) -> Result<()> {
+        let mut verdict = Verdict::new(attack, self.switch);
+        for control in attack.controls {
+            let tried = self.alone_without(control.without, attack)?;
+            verdict.add_controls(control.without, &BTreeMap::from([(attack.name, tried)]));
+        }
+        all_good(vec![verdict])
+    }
+
+    /// One boot with one CPU for each attempt.
+    fn alone_without(&self, without: Without, attack: &'static Attack) -> Result<Tried> {
+        let mut tried = Tried::default();
+        for attempt in attack.attempts {
+            let machine = MachineArguments {
+                cpus: Some(1),
+                ..MachineArguments::virt(self.switch)
+            };
+            let parts = self.parts(without, attack.cpu, &machine)?;
+            tried.attempts.push(guest::alone(&parts, attack, attempt)?);
+        }
+        Ok(tried)
+    }
+
+    fn parts(
+        &self,
+        without: Without,
+        cpu: Option<&str>,
+        machine: &MachineArguments,
+    ) -> Result<Parts> {
         let machine = Machine::new(&MachineArguments {
             cpu: cpu.map(str::to_owned),
-            cpus: Some(CPUS),
-            memory: Some("256M".into()),
             append: Some("loglevel=7".into()),
-            ..MachineArguments::virt(self.switch)
+            ..machine.clone()
         })?;
         let inner = InnerVariant {
             switch: self.switch,

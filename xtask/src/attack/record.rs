@@ -5,13 +5,16 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::attempt::Attack;
 use crate::cli::Switch;
 
 /// An attack and what came of it.
 #[derive(Debug, Serialize)]
 pub struct Record {
-    /// Its name.
+    /// What it has been known by.
     pub id: String,
+    /// What it does, in words.
+    pub name: String,
     /// How the inner domain was entered.
     pub mode: &'static str,
     /// `stopped` or `succeeded`.
@@ -40,15 +43,16 @@ fn joined<S: serde::Serializer>(parts: &[String], to: S) -> Result<S::Ok, S::Err
 
 impl Record {
     /// An attack that was made once and stopped, with no control yet.
-    pub fn new(id: &str, title: &str, mode: Switch) -> Self {
+    pub fn new(attack: &Attack, mode: Switch) -> Self {
         Self {
-            id: id.to_owned(),
+            id: attack.id().to_owned(),
+            name: attack.name.to_owned(),
             mode: mode.name(),
             outcome: "stopped",
             by: Vec::new(),
             audit_violations: 0,
             control: "n/a",
-            note: vec![title.to_owned()],
+            note: vec![attack.title.to_owned()],
             attempts: 1,
             wrong: Vec::new(),
         }
@@ -61,24 +65,6 @@ impl Record {
         self.wrong.push(why);
     }
 
-    /// Adds a control: the build that it ran on, and why it failed if it did.
-    pub fn add_control(&mut self, build: &str, result: Result<(), String>) {
-        match result {
-            Ok(()) => {
-                self.note.push(format!("{build}: succeeds"));
-                if self.control == "n/a" {
-                    self.control = "succeeded";
-                }
-            }
-            Err(why) => {
-                let why = format!("with {build}: {why}");
-                self.note.push(format!("WRONG: {why}"));
-                self.wrong.push(why);
-                self.control = "failed";
-            }
-        }
-    }
-
     /// Whether everything is as it has to be.
     pub const fn is_good(&self) -> bool {
         self.wrong.is_empty()
@@ -88,6 +74,11 @@ impl Record {
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let title = self.note.first().map_or("", String::as_str);
+        let name = if self.name == self.id {
+            String::new()
+        } else {
+            format!("{}: ", self.name)
+        };
         let times = if self.attempts == 1 {
             "1 attempt".to_owned()
         } else {
@@ -95,7 +86,7 @@ impl fmt::Display for Record {
         };
         write!(
             f,
-            "{:<22} {:<9} {title} ({times}, audit {}, control {}): {}",
+            "{:<22} {:<9} {name}{title} ({times}, audit {}, control {}): {}",
             self.id,
             self.outcome,
             self.audit_violations,
@@ -113,27 +104,51 @@ impl fmt::Display for Record {
 mod tests {
     use super::*;
 
+    const ATTACK: Attack = Attack {
+        name: "forge-zero",
+        alias: Some("zero"),
+        title: "write 0",
+        ..Attack::ROW
+    };
+
     #[test]
-    fn a_control_that_fails_spoils_the_record() {
-        let mut record = Record::new("zero", "write 0", Switch::Asid);
+    fn a_line_begins_with_the_earlier_name_and_the_outcome() {
+        let mut record = Record::new(&ATTACK, Switch::Asid);
         record.by.push("a hang".into());
-        record.add_control("weaken-one", Ok(()));
         assert!(record.is_good());
         assert_eq!(
             record.to_string(),
-            "zero                   stopped   write 0 (1 attempt, audit 0, control succeeded): a hang"
+            "zero                   stopped   forge-zero: write 0 (1 attempt, audit 0, control n/a): a hang"
         );
-        record.add_control("weaken-two", Err("it was stopped".into()));
-        record.add_control("weaken-three", Ok(()));
-        assert_eq!((record.is_good(), record.control), (false, "failed"));
+        record.fail("it went on".into());
+        assert!(!record.is_good());
+        assert!(record.to_string().ends_with("\n     WRONG: it went on"));
+    }
+
+    #[test]
+    fn an_attack_without_an_earlier_name_is_named_once() {
+        let attack = Attack {
+            alias: None,
+            ..ATTACK
+        };
+        let record = Record::new(&attack, Switch::Asid);
+        assert!(
+            record
+                .to_string()
+                .starts_with("forge-zero             stopped   write 0 (")
+        );
     }
 
     #[test]
     fn the_json_object_has_words_not_lists() {
-        let record = Record::new("zero", "write 0", Switch::Asid);
+        let record = Record::new(&ATTACK, Switch::Asid);
         let json = serde_json::to_value(&record).expect("an object");
+        assert_eq!(
+            (&json["id"], &json["name"]),
+            (&"zero".into(), &"forge-zero".into())
+        );
         assert_eq!(json["note"], "write 0");
         assert_eq!(json["by"], "");
-        assert_eq!(json.as_object().map(serde_json::Map::len), Some(7));
+        assert_eq!(json.as_object().map(serde_json::Map::len), Some(8));
     }
 }

@@ -3,7 +3,7 @@
 //! cannot succeed without the protection proves nothing about it.
 
 use super::runner::Test;
-use crate::attack::{self, Bench, jumps};
+use crate::attack::{self, Bench};
 use crate::cli::{HostArguments, Switch};
 
 /// One test for each mode, one for each build without a protection.
@@ -23,16 +23,20 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             attack::controls_succeed(bench(&host, Switch::Asid), without)
         }));
     }
-    for jump in jumps::all() {
-        for switch in jump.modes() {
-            let (host, jump) = (host.clone(), jump.clone());
-            let name = format!("attack:{}:{}", switch.name(), jump.name);
-            tests.push(Test::beside(&name, move || jump.is_stopped(&host, *switch)));
+    for attack in attack::alone() {
+        for switch in attack.modes {
+            let host = host.clone();
+            let name = format!("attack:{}:{}", switch.name(), attack.id());
+            tests.push(Test::beside(&name, move || {
+                bench(&host, *switch).is_stopped(attack)
+            }));
         }
-        if jump.has_control() {
-            let (host, jump) = (host.clone(), jump.clone());
-            let name = format!("attack:asid:{}:control", jump.name);
-            tests.push(Test::beside(&name, move || jump.control_succeeds(&host)));
+        if !attack.controls.is_empty() {
+            let host = host.clone();
+            let name = format!("attack:asid:{}:control", attack.id());
+            tests.push(Test::beside(&name, move || {
+                bench(&host, Switch::Asid).succeeds(attack)
+            }));
         }
     }
     tests

@@ -147,7 +147,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         tests.push(Test::beside(&format!("machine:{}", case.name), move || {
             let text = attacked(&host, case)?;
             for page in case.pages {
-                let line = format!("{page:#x}: attack A1/{}: {}", case.attempt, case.outcome);
+                let line = format!(
+                    "{page:#x}: attack map-protected-memory/{}: {}",
+                    case.attempt, case.outcome
+                );
                 ensure!(text.contains(&line), "no line `{line}`:\n{text}");
             }
             Ok(())
@@ -178,10 +181,10 @@ fn attacked(host: &HostArguments, case: &Case) -> Result<String> {
         "insmod /lib/modules/donjon_attack.ko || exit 3
         cd /sys/module/donjon_attack/parameters
         for page in {}; do
-            echo $page >page
+            echo $page >value
             dmesg -c >/dev/null
-            echo A1/{attempt} >run
-            echo $page: $(dmesg | grep -o 'attack A1/.*')
+            echo map-protected-memory/{attempt} >run
+            echo $page: $(dmesg | grep -o 'attack map-protected-memory/.*')
             echo 1 >undo
         done",
         pages.join(" ")

@@ -27,6 +27,7 @@ use anyhow::{Result, ensure};
 use donjon_abi::tcr::OUTER;
 
 use super::Without;
+use super::attempt::Attack;
 use super::record::Record;
 use crate::bare::InnerVariant;
 use crate::cli::{HostArguments, MachineArguments, Switch};
@@ -160,17 +161,12 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Its name among the attacks.
-pub const NAME: &str = "gate";
-/// What it is, for the list of attacks.
-pub const TITLE: &str =
-    "start the CPU anywhere in the gate and the vectors, from outside, with hostile registers";
 /// Runs of each mode that stand for the whole among the other attacks.
 const RUNS: u64 = 500;
 
 /// A short one, as one of the attacks.
-pub fn record(host: &HostArguments, mode: Switch) -> Record {
-    let mut record = Record::new(NAME, TITLE, mode);
+pub fn record(attack: &Attack, host: &HostArguments, mode: Switch) -> Record {
+    let mut record = Record::new(attack, mode);
     match Plan::new(host, mode, RUNS).carry_out(|_| ()) {
         Ok(summary) => {
             record.attempts = summary.runs as usize;

@@ -26,7 +26,7 @@ const START: &str = "trace: start";
 const END: &str = "trace: end";
 /// A block that a process has a page of becomes a pool, and ordinary memory again.
 const POOL: &str = "\
-cd /sys/module/donjon_attack/parameters && echo U4/tables >run && echo 1 >undo; dmesg | grep attack";
+cd /sys/module/donjon_attack/parameters && echo keep-user-mapping/tables >run && echo 1 >undo; dmesg | grep attack";
 
 /// What runs while steps are recorded.
 pub struct Load {
@@ -103,7 +103,7 @@ impl Recorded {
         })?;
         let said = String::from_utf8_lossy(&text);
         ensure!(
-            said.contains("attack U4/tables: ") && !said.contains("UNTRIED"),
+            said.contains("attack keep-user-mapping/tables: ") && !said.contains("UNTRIED"),
             "no block became a pool:\n{said}"
         );
         ensure!(status == 0, "the load failed:\n{said}");

@@ -14,7 +14,7 @@ unsigned long donjon_statistic(unsigned long cpu, unsigned long function,
 
 void __init donjon_refusals_init(struct dentry *directory);
 
-/* attack.c: where a forged jump comes back, if it does */
+/* gate_jump.c: where a forged jump comes back, if it does */
 extern char donjon_attack_resume[];
 
 #ifdef CONFIG_DONJON_SELFTEST

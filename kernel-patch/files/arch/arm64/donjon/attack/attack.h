@@ -16,15 +16,20 @@
 
 /* One way to carry an attack out. It says how it went, once, or the last counts. */
 struct attempt {
-	const char *name;
+	const char *attack, *name;
 	void (*run)(void);
 };
 
-/* An attack; the last attempt has no name. */
-struct attack {
-	const char *id;
-	const struct attempt *attempts;
-};
+/*
+ * Registers an attempt; names as the host's table of attacks has them. All are in
+ * one section, whose ends the module's linker script defines.
+ */
+#define DONJON_ATTACK(attack_name, attempt_name, function)		\
+	static const struct attempt __UNIQUE_ID(attempt)		\
+	__used __section("donjon_attempts")				\
+	__aligned(__alignof__(struct attempt))				\
+	__attribute__((no_reorder)) =					\
+		{ attack_name, attempt_name, function }
 
 /* How the running attempt went; main.c adds which one it is. */
 void __printf(1, 2) attack_succeeded(const char *format, ...);
@@ -38,8 +43,8 @@ const char *attack_why(struct donjon_result result);
 /* Addresses of functions that are not exported, from /proc/kallsyms. */
 extern unsigned long attack_set_fixmap;
 
-/* A physical address, by a parameter; 0 if none was given. */
-extern unsigned long attack_page;
+/* What an attempt is about, by a parameter: an address, or a value of a register. */
+extern unsigned long attack_value;
 
 /* undo.c: what has been changed is put back after the audit, last first. */
 void undo_later(void (*undo)(u64 first, u64 second), u64 first, u64 second);
@@ -131,8 +136,6 @@ struct donjon_result poke_stopped(unsigned long va, u64 source, size_t bytes, u6
 struct donjon_result poke_word(unsigned long va, u32 word);
 /* Undo a change of the scratch. */
 void put_nops(u64 va, u64 bytes);
-/* Make the instruction there, and run it with the value in x0. */
-void try_to_run(const struct word *word, unsigned long value);
 /* Each of the words, up to one without a name, into text of this module. */
 void try_to_poke(const struct word *words);
 /* The same into pages that become text. */
@@ -147,8 +150,6 @@ struct donjon_result reply_log(u64 pa);
 struct donjon_result seal_page(unsigned long va);
 /* A whole page of one word. */
 void seal_page_of(u32 word);
-/* Find the instruction in all that is executable; run it with the value in x0. */
-void jump_to_write(const struct word *write, unsigned long value);
 
 /*
  * beside.c: a function that another CPU calls again and again, until it has been
@@ -165,39 +166,5 @@ void end_beside(void);
 #define PAGE_OF(pa)		((pa) & 0x0000fffffffff000UL)
 #define DESCRIPTOR_VALID	BIT(0)
 #define DESCRIPTOR_TABLE	3UL
-
-/* All of them; main.c has the list. */
-extern const struct attack attack_a1;
-extern const struct attack attack_a7;
-extern const struct attack attack_a8;
-extern const struct attack attack_a9;
-extern const struct attack attack_a10;
-extern const struct attack attack_b1;
-extern const struct attack attack_b2;
-extern const struct attack attack_b3;
-extern const struct attack attack_b5;
-extern const struct attack attack_b6;
-extern const struct attack attack_b9;
-extern const struct attack attack_b11;
-extern const struct attack attack_b12;
-extern const struct attack attack_d1;
-extern const struct attack attack_d3;
-extern const struct attack attack_d5;
-extern const struct attack attack_d6;
-extern const struct attack attack_d7;
-extern const struct attack attack_f10;
-extern const struct attack attack_f14;
-extern const struct attack attack_f16;
-extern const struct attack attack_f17;
-extern const struct attack attack_f19;
-extern const struct attack attack_f20;
-extern const struct attack attack_u1;
-extern const struct attack attack_u2;
-extern const struct attack attack_u3;
-extern const struct attack attack_u4;
-extern const struct attack attack_u5;
-extern const struct attack attack_longest;
-extern const struct attack attack_fuzz;
-extern const struct attack attack_reclaim;
 
 #endif /* __DONJON_ATTACK_H */

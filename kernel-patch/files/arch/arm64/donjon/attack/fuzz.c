@@ -253,9 +253,4 @@ static void random_calls(void)
 		say();
 }
 
-static const struct attempt attempts[] = {
-	{ "calls", random_calls },
-	{}
-};
-
-const struct attack attack_fuzz = { "fuzz", attempts };
+DONJON_ATTACK("fuzz", "calls", random_calls);

@@ -209,15 +209,10 @@ static void read_all(void)
 			       refusals.value, log.value);
 }
 
-static const struct attempt attempts[] = {
-	{ "change-pages", change_pages },
-	{ "drop-tables", drop_tables },
-	{ "rewrite-block", rewrite_block },
-	{ "poke", poke },
-	{ "seal", seal },
-	{ "wait", wait },
-	{ "read-all", read_all },
-	{}
-};
-
-const struct attack attack_longest = { "longest", attempts };
+DONJON_ATTACK("longest", "change-pages", change_pages);
+DONJON_ATTACK("longest", "drop-tables", drop_tables);
+DONJON_ATTACK("longest", "rewrite-block", rewrite_block);
+DONJON_ATTACK("longest", "poke", poke);
+DONJON_ATTACK("longest", "seal", seal);
+DONJON_ATTACK("longest", "wait", wait);
+DONJON_ATTACK("longest", "read-all", read_all);

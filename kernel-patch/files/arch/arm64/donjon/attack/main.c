@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A hostile module. Each attack has a file of its own; this one starts them and
- * says how they went, for `cargo xtask attack`:
+ * A hostile module. This file starts attempts, which the others register with
+ * DONJON_ATTACK(), and says how they went, for `cargo xtask attack`:
  *
- *   echo ID >parameters/run      carry an attack out, or ID/NAME one attempt
+ *   echo ATTACK >parameters/run  carry an attack out, or ATTACK/ATTEMPT one attempt
  *   echo 1 >parameters/undo      take back what is left of it
  *   cat parameters/flag          physical address of a word of the attacker's
  *   cat parameters/seen          the word, which the auditor writes from outside
  *
- * It says `attack ID/NAME: SUCCEEDED, ...` or `attack ID/NAME: stopped, ...`.
+ * It says `attack ATTACK/ATTEMPT: SUCCEEDED, ...`, or `stopped, ...` in its place.
  */
 #define pr_fmt(fmt) "attack " fmt
 
@@ -25,53 +25,20 @@
 
 #include "attack.h"
 
-static const struct attack * const attacks[] = {
-	&attack_a1,
-	&attack_a7,
-	&attack_a8,
-	&attack_a9,
-	&attack_a10,
-	&attack_b1,
-	&attack_b2,
-	&attack_b3,
-	&attack_b5,
-	&attack_b6,
-	&attack_b9,
-	&attack_b11,
-	&attack_b12,
-	&attack_d1,
-	&attack_d3,
-	&attack_d5,
-	&attack_d6,
-	&attack_d7,
-	&attack_f10,
-	&attack_f14,
-	&attack_f16,
-	&attack_f17,
-	&attack_f19,
-	&attack_f20,
-	&attack_u1,
-	&attack_u2,
-	&attack_u3,
-	&attack_u4,
-	&attack_u5,
-	&attack_longest,
-	&attack_fuzz,
-	&attack_reclaim,
-};
+/* attempts.lds: all that is registered */
+extern const struct attempt donjon_attempts_start[], donjon_attempts_end[];
 
 static const char * const reasons[] = DONJON_REASON_WORDS;
 
-/* The attempt that runs */
-static const char *id, *name;
+static const struct attempt *running;
 
 unsigned long attack_set_fixmap;
 module_param_named(set_fixmap, attack_set_fixmap, ulong, 0400);
 MODULE_PARM_DESC(set_fixmap, "address of __set_fixmap()");
 
-unsigned long attack_page;
-module_param_named(page, attack_page, ulong, 0600);
-MODULE_PARM_DESC(page, "physical address that an attempt aims at");
+unsigned long attack_value;
+module_param_named(value, attack_value, ulong, 0600);
+MODULE_PARM_DESC(value, "physical address or value of a register that an attempt is about");
 
 static unsigned long *flag;
 
@@ -79,7 +46,7 @@ static void say(const char *outcome, const char *format, va_list *arguments)
 {
 	struct va_format rest = { .fmt = format, .va = arguments };
 
-	pr_info("%s/%s: %s, %pV\n", id, name, outcome, &rest);
+	pr_info("%s/%s: %s, %pV\n", running->attack, running->name, outcome, &rest);
 }
 
 #define SAY(function, outcome)				\
@@ -122,16 +89,16 @@ const char *attack_why(struct donjon_result result)
 	}
 }
 
-static int carry_out(const struct attack *attack, const char *only)
+/* All attempts of an attack, or one. */
+static int carry_out(const char *attack, const char *only)
 {
 	const struct attempt *attempt;
 	int count = 0;
 
-	for (attempt = attack->attempts; attempt->name; attempt++) {
-		if (only && strcmp(only, attempt->name))
+	for (attempt = donjon_attempts_start; attempt < donjon_attempts_end; attempt++) {
+		if (strcmp(attack, attempt->attack) || (only && strcmp(only, attempt->name)))
 			continue;
-		id = attack->id;
-		name = attempt->name;
+		running = attempt;
 		attempt->run();
 		count++;
 	}
@@ -140,22 +107,18 @@ static int carry_out(const struct attack *attack, const char *only)
 
 static int run(const char *value, const struct kernel_param *param)
 {
-	char text[32], *only = text;
-	const char *wanted;
-	int i;
+	char text[64], *only = text;
+	const char *attack;
 
 	if (strscpy(text, value) < 0)
 		return -EINVAL;
-	wanted = strsep(&only, "/\n");
-	/* `ID\n` leaves an empty rest */
+	attack = strsep(&only, "/\n");
+	/* `ATTACK\n` leaves an empty rest */
 	if (only)
 		strim(only);
 	if (only && !*only)
 		only = NULL;
-	for (i = 0; i < ARRAY_SIZE(attacks); i++)
-		if (!strcmp(wanted, attacks[i]->id))
-			return carry_out(attacks[i], only);
-	return -ENOENT;
+	return carry_out(attack, only);
 }
 
 static int undo(const char *value, const struct kernel_param *param)

@@ -203,9 +203,4 @@ static void reclaim(void)
 		attack_untried("the pool did not grow (%d)", state);
 }
 
-static const struct attempt attempts[] = {
-	{ "transaction", reclaim },
-	{}
-};
-
-const struct attack attack_reclaim = { "reclaim", attempts };
+DONJON_ATTACK("reclaim", "transaction", reclaim);

@@ -13,15 +13,8 @@
 #include <linux/vmalloc.h>
 
 #include <asm/insn.h>
-#include <asm/pgtable.h>
 
 #include "attack.h"
-
-#define ENTRIES		512
-#define ROOT_ENTRIES	256
-#define OUTER_START	0xffff800000000000UL
-/* A kernel has more text than that */
-#define FEW_PAGES	100
 
 asm(".pushsection .text, \"ax\"\n"
 	".balign	2048\n"
@@ -105,18 +98,6 @@ struct donjon_result poke_word(unsigned long va, u32 word)
 	if (!result.status)
 		undo_later(put_back, va, old);
 	return result;
-}
-
-void try_to_run(const struct word *word, unsigned long value)
-{
-	struct donjon_result result = poke_word(scratch(0), word->word);
-
-	if (result.status) {
-		attack_stopped("refused: %s", attack_why(result));
-		return;
-	}
-	run_scratch(value);
-	attack_succeeded("%s in the module was executed", word->name);
 }
 
 /* Whether the refusal is of this word, there. */
@@ -218,71 +199,4 @@ void try_to_seal(const struct word *words)
 		}
 	}
 	attack_stopped("refused: each of %u instructions, by name", count);
-}
-
-/* What a search has found. */
-struct search {
-	u32 word;
-	unsigned long pages;
-	unsigned long found;	/* address of the first; 0 if there is none */
-};
-
-static void search_page(struct search *search, unsigned long va, u64 pa)
-{
-	const __le32 *words = phys_to_virt(pa);
-	unsigned int i;
-
-	/* The gate's own writes are for other attacks */
-	if (va == DONJON_GATE_PAGE)
-		return;
-	search->pages++;
-	for (i = 0; i < PAGE_SIZE / sizeof(*words); i++)
-		if ((le32_to_cpu(words[i]) & ~0x1fU) == search->word && !search->found)
-			search->found = va + i * sizeof(*words);
-}
-
-static void search_table(struct search *search, u64 table, unsigned long va, int level)
-{
-	unsigned int shift = PAGE_SHIFT + (3 - level) * 9;
-	unsigned int i, count = level ? ENTRIES : ROOT_ENTRIES;
-	unsigned long size = 1UL << shift, offset;
-
-	for (i = 0; i < count; i++) {
-		u64 value = READ_ONCE(((u64 *)phys_to_virt(table))[i]);
-		unsigned long at = va + i * size;
-
-		if (!(value & DESCRIPTOR_VALID))
-			continue;
-		if (level < 3 && (value & DESCRIPTOR_TABLE) == DESCRIPTOR_TABLE) {
-			search_table(search, PAGE_OF(value), at, level + 1);
-			continue;
-		}
-		if (value & PTE_PXN)
-			continue;
-		for (offset = 0; offset < size; offset += PAGE_SIZE)
-			search_page(search, at + offset, PAGE_OF(value) + offset);
-	}
-}
-
-void jump_to_write(const struct word *write, unsigned long value)
-{
-	struct search search = { .word = write->word & ~0x1fU };
-
-	/* Where the inner domain lets us, there is one to be found. */
-	poke_word(scratch(0), write->word);
-	search_table(&search, kernel_root(), OUTER_START, 0);
-	if (search.pages < FEW_PAGES) {
-		attack_untried("only %lu executable pages were found", search.pages);
-		return;
-	}
-	if (!search.found) {
-		attack_stopped("there is no %s in executable memory", write->name);
-		return;
-	}
-	if (search.found == scratch(0)) {
-		run_scratch(value);
-		attack_succeeded("%s at %#lx was executed", write->name, search.found);
-	} else {
-		attack_succeeded("%s stands at %#lx", write->name, search.found);
-	}
 }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Map what is not Linux's, writable, by the call that maps everything else.
+ */
+#include <asm/pgtable.h>
+
+#include "attack.h"
+
+static void map(const struct window *window, u64 descriptor, u64 offset)
+{
+	struct donjon_result result = write_entry(window->entry, descriptor);
+
+	if (result.status)
+		attack_stopped("refused: %s", attack_why(result));
+	else if (try_touch((u64 *)(window->va + offset)))
+		attack_succeeded("mapped, and a store through it went through");
+	else
+		attack_succeeded("mapped, although an access faults");
+}
+
+static void inner(void)
+{
+	struct window window;
+
+	if (open_window(&window))
+		map(&window, kernel_page(inner_memory()), 0);
+}
+
+/* The table that has the window's own entry */
+static void table(void)
+{
+	struct window window;
+
+	if (open_window(&window))
+		map(&window, kernel_page(PAGE_OF(window.entry)), window.entry % PAGE_SIZE);
+}
+
+static void root(void)
+{
+	struct window window;
+
+	if (open_window(&window))
+		map(&window, kernel_page(kernel_root()), 0);
+}
+
+/* Memory that the device tree sets aside */
+static void reserved(void)
+{
+	struct window window;
+
+	if (!attack_value)
+		attack_untried("where is it?");
+	else if (open_window(&window))
+		map(&window, kernel_page(attack_value), 0);
+}
+
+/* A device by its address. Some do not bear a load of any size anywhere. */
+static void device(void)
+{
+	u64 attributes = PTE_ATTRINDX(MT_NORMAL) ^ PTE_ATTRINDX(MT_DEVICE_nGnRE);
+	struct donjon_result result;
+	struct window window;
+
+	if (!open_window(&window))
+		return;
+	result = write_entry(window.entry, kernel_page(attack_value) ^ attributes);
+	if (result.status)
+		attack_stopped("refused: %s", attack_why(result));
+	else
+		attack_succeeded("its registers are mapped");
+}
+
+/*
+ * A mapping that says read-only and means writable. With DBM a CPU that manages
+ * the dirty state makes it writable itself at the first store.
+ */
+static void map_with_dbm(const struct window *window, u64 descriptor)
+{
+	struct donjon_result result;
+	u64 *word = (u64 *)(window->va + window->entry % PAGE_SIZE);
+
+	result = write_entry(window->entry, descriptor | PTE_RDONLY | PTE_DBM);
+	if (result.status)
+		attack_stopped("refused: %s", attack_why(result));
+	else
+		attack_succeeded("a table is mapped with DBM; a store %s",
+				 try_touch(word) ? "went through" :
+				 "still faults, TCR_EL1.HD being 0");
+}
+
+static void table_with_dbm(void)
+{
+	struct window window;
+
+	if (open_window(&window))
+		map_with_dbm(&window, kernel_page(PAGE_OF(window.entry)));
+}
+
+DONJON_ATTACK("map-protected-memory", "inner", inner);
+DONJON_ATTACK("map-protected-memory", "table", table);
+DONJON_ATTACK("map-protected-memory", "root", root);
+DONJON_ATTACK("map-protected-memory", "reserved", reserved);
+DONJON_ATTACK("map-protected-memory", "device", device);
+DONJON_ATTACK("map-table-with-dbm", "table", table_with_dbm);
