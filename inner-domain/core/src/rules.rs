@@ -3,9 +3,9 @@
 //!
 //! Every frame of RAM has a type ([`crate::frames`]). A table is a frame of a pool that was typed
 //! when it was linked; its entries are written here and nowhere else. A call is checked as a
-//! whole first. Then it becomes a list of steps, stores, barriers and TLB invalidations, which
-//! [`Hardware`] carries out in that order; a refused call has no steps. The tables of users are
-//! the inner domain's own ([`crate::shadow`]).
+//! whole first. Then its steps, which are stores, barriers and TLB invalidations, go to
+//! [`Hardware`] one after the other; a refused call has no steps. The tables of users are the
+//! inner domain's own ([`crate::shadow`]).
 //!
 //! Three rules about time hold the rest together:
 //!
