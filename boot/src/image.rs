@@ -21,7 +21,7 @@ impl Image {
     pub fn at(start: u64) -> Result<Self, Failure> {
         // SAFETY: a static of plain words in our own image, written before it was started.
         let manifest = unsafe { (&raw const boot_manifest).read_volatile() };
-        let switch_mode = SwitchMode::from_word(manifest.switch_mode);
+        let switch_mode = SwitchMode::from_number(manifest.switch_mode);
         match switch_mode {
             Some(switch_mode)
                 if manifest.magic == MANIFEST_MAGIC && manifest.version == MANIFEST_VERSION =>

@@ -4,6 +4,10 @@
 //! The packer fills it in; it stands directly after the 64-byte arm64 `Image` header. Offsets
 //! count from the first byte of the boot image, all numbers are little-endian.
 
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use crate::declare::numbers;
+
 /// Offset of the [`Manifest`] in the boot image.
 pub const MANIFEST_OFFSET: usize = 64;
 /// First word of a filled-in manifest: `DONJONMF`.
@@ -13,29 +17,19 @@ pub const MANIFEST_VERSION: u64 = 1;
 /// Most load segments of the inner image.
 pub const MAX_SEGMENTS: usize = 8;
 
-/// How the inner domain is entered and left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u64)]
-pub enum SwitchMode {
-    /// One TCR write each way; the ASID flips with the range.
-    Asid = 1,
-    /// The ASID stays; the inner mappings are invalidated on the way out.
-    Tlbi = 2,
-    /// ASID and range in two steps each way.
-    Strict = 3,
+numbers! {
+    /// How the inner domain is entered and left.
+    pub enum SwitchMode: u64 {
+        /// One TCR write each way; the ASID flips with the range.
+        Asid = 1,
+        /// The ASID stays; the inner mappings are invalidated on the way out.
+        Tlbi = 2,
+        /// ASID and range in two steps each way.
+        Strict = 3,
+    }
 }
 
 impl SwitchMode {
-    /// The mode of a manifest word.
-    pub const fn from_word(word: u64) -> Option<Self> {
-        match word {
-            1 => Some(Self::Asid),
-            2 => Some(Self::Tlbi),
-            3 => Some(Self::Strict),
-            _ => None,
-        }
-    }
-
     /// The name that commands and reports use.
     pub const fn name(self) -> &'static str {
         match self {
@@ -47,7 +41,9 @@ impl SwitchMode {
 }
 
 /// One load segment of the inner image.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout,
+)]
 #[repr(C)]
 pub struct Segment {
     /// Virtual address, page-aligned.
@@ -63,7 +59,9 @@ pub struct Segment {
 }
 
 /// What the boot stage finds in its own image.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout,
+)]
 #[repr(C)]
 pub struct Manifest {
     /// [`MANIFEST_MAGIC`].

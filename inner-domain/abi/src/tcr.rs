@@ -9,6 +9,8 @@
 //!
 //! Field positions: Arm DDI 0487, section D24.2 (TCR_EL1).
 
+use crate::declare::constants;
+
 const fn field(value: u64, shift: u32) -> u64 {
     value << shift
 }
@@ -43,25 +45,27 @@ const SHARED: u64 = field(16, T0SZ_SHIFT) // 48-bit lower range; Linux uses 47 o
     | field(1, 36)      // AS: 16-bit ASIDs
     | field(1, 37); // TBI0: user pointers may be tagged
 
-/// `TCR_EL1` whenever the outer domain runs, bit for bit.
-pub const OUTER: u64 = SHARED | field(T1SZ_OUTER, T1SZ_SHIFT);
+constants! {
+    /// TCR_EL1 whenever Linux runs, bit for bit.
+    pub const OUTER: u64 = SHARED | field(T1SZ_OUTER, T1SZ_SHIFT) => "TCR_OUTER";
 
-/// `TCR_EL1` in the inner domain, modes `asid` and `strict`: wide upper range, the reserved
-/// ASID of TTBR1_EL1 is current, no walks of user tables.
-pub const INNER: u64 = SHARED | field(T1SZ_INNER, T1SZ_SHIFT) | A1 | EPD0;
+    /// `TCR_EL1` in the inner domain, modes `asid` and `strict`: wide upper range, the reserved
+    /// ASID of TTBR1_EL1 is current, no walks of user tables.
+    pub const INNER: u64 = SHARED | field(T1SZ_INNER, T1SZ_SHIFT) | A1 | EPD0;
 
-/// `TCR_EL1` in the inner domain, mode `tlbi`: as [`INNER`], but the ASID stays the user's.
-pub const INNER_TLBI: u64 = SHARED | field(T1SZ_INNER, T1SZ_SHIFT) | EPD0;
+    /// `TCR_EL1` in the inner domain, mode `tlbi`: as [`INNER`], but the ASID stays the user's.
+    pub const INNER_TLBI: u64 = SHARED | field(T1SZ_INNER, T1SZ_SHIFT) | EPD0;
 
-/// The middle step of mode `strict`: the reserved ASID is current, the range still narrow.
-pub const STRICT_MIDDLE: u64 = SHARED | field(T1SZ_OUTER, T1SZ_SHIFT) | A1 | EPD0;
+    /// The middle step of mode `strict`: the reserved ASID is current, the range still narrow.
+    pub const STRICT_MIDDLE: u64 = SHARED | field(T1SZ_OUTER, T1SZ_SHIFT) | A1 | EPD0;
 
-/// `TCR_EL1` of the boot stage while it builds and starts the inner domain: the inner view, with
-/// walks of the lower range for the boot stage's own identity map.
-pub const BOOT: u64 = INNER & !EPD0;
+    /// `TCR_EL1` of the boot stage while it builds and starts the inner domain: the inner view, with
+    /// walks of the lower range for the boot stage's own identity map.
+    pub const BOOT: u64 = INNER & !EPD0;
 
-/// The ASID in TTBR1_EL1. Never given to a user; valid with 8-bit ASIDs as well.
-pub const RESERVED_ASID: u16 = 1;
+    /// The ASID in TTBR1_EL1, never a user's; valid with 8-bit ASIDs as well.
+    pub const RESERVED_ASID: u16 = 1 => "RESERVED_ASID";
+}
 
 /// Physical address bits that `TCR_EL1.IPS` admits.
 pub const PHYSICAL_ADDRESS_BITS: u32 = 40;

@@ -5,6 +5,8 @@
 //! A record is [`WORDS`] words of 8 bytes, little endian: kind and CPU, and up to three operands.
 //! The order of records is the order of the steps, all CPUs together.
 
+use crate::declare::numbers;
+
 /// Words of a record.
 pub const WORDS: usize = 4;
 /// Bytes of a record.
@@ -17,56 +19,32 @@ pub const BUFFERED: usize = 512;
 /// for those that do; all of it words.
 pub const SYMBOL: &str = "DONJON_TRACE";
 
-/// What a record is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Kind {
-    /// A store to a table: the entry's physical address, what stood there, the new value.
-    Store = 1,
-    /// A frame was filled with zeros: its physical address.
-    Zero = 2,
-    /// A frame was cleaned to memory: its physical address.
-    Clean = 3,
-    /// DSB ISHST.
-    StoreBarrier = 4,
-    /// DSB ISH.
-    Barrier = 5,
-    /// TLBI VAALE1IS: the address.
-    InvalidateLeaf = 6,
-    /// TLBI VAAE1IS: the address.
-    InvalidateTable = 7,
-    /// TLBI ASIDE1IS: the ASID.
-    InvalidateAsid = 8,
-    /// TLBI VMALLE1IS.
-    InvalidateAll = 9,
-    /// TTBR0_EL1 of the CPU was written: the value.
-    Load = 10,
-    /// TLBI VALE1IS: the address and the ASID.
-    InvalidatePage = 11,
-    /// A call in which the CPU did any of this is over.
-    End = 12,
-}
-
-impl Kind {
-    /// All of them, by number.
-    pub const ALL: [Self; 12] = [
-        Self::Store,
-        Self::Zero,
-        Self::Clean,
-        Self::StoreBarrier,
-        Self::Barrier,
-        Self::InvalidateLeaf,
-        Self::InvalidateTable,
-        Self::InvalidateAsid,
-        Self::InvalidateAll,
-        Self::Load,
-        Self::InvalidatePage,
-        Self::End,
-    ];
-
-    /// The kind with a number.
-    pub fn from_number(number: u8) -> Option<Self> {
-        let index = usize::from(number).checked_sub(1)?;
-        Self::ALL.get(index).copied()
+numbers! {
+    /// What a record is about.
+    pub enum Kind: u8 {
+        /// A store to a table: the entry's physical address, what stood there, the new value.
+        Store = 1,
+        /// A frame was filled with zeros: its physical address.
+        Zero = 2,
+        /// A frame was cleaned to memory: its physical address.
+        Clean = 3,
+        /// DSB ISHST.
+        StoreBarrier = 4,
+        /// DSB ISH.
+        Barrier = 5,
+        /// TLBI VAALE1IS: the address.
+        InvalidateLeaf = 6,
+        /// TLBI VAAE1IS: the address.
+        InvalidateTable = 7,
+        /// TLBI ASIDE1IS: the ASID.
+        InvalidateAsid = 8,
+        /// TLBI VMALLE1IS.
+        InvalidateAll = 9,
+        /// TTBR0_EL1 of the CPU was written: the value.
+        Load = 10,
+        /// TLBI VALE1IS: the address and the ASID.
+        InvalidatePage = 11,
+        /// A call in which the CPU did any of this is over.
+        End = 12,
     }
 }

@@ -7,6 +7,7 @@
 
 use donjon_abi::layout::PHYSMAP;
 use donjon_core::outer_range::WritableBuffer;
+use zerocopy::FromBytes;
 
 /// Writes `bytes` to memory of the outer domain, or as many as there is room for behind `offset`;
 /// how many. The outer domain may read and write it meanwhile; nothing is read back.
@@ -28,11 +29,11 @@ pub fn write_outer(buffer: &WritableBuffer<'_>, offset: u64, bytes: &[u8]) -> u6
 ///
 /// # Safety
 ///
-/// `physical` is aligned to `T`, the range is RAM, and every bit pattern is a `T`.
-pub unsafe fn read_outer<T: Copy>(physical: u64, words: &mut [T]) {
+/// `physical` is aligned to `T`, and the range is RAM.
+pub unsafe fn read_outer<T: Copy + FromBytes>(physical: u64, words: &mut [T]) {
     for (index, word) in words.iter_mut().enumerate() {
         let pointer = (PHYSMAP + physical) as *const T;
-        // SAFETY: the caller's promise, word by word.
+        // SAFETY: within the caller's range, which is RAM and aligned; every bit pattern is a `T`.
         *word = unsafe { pointer.add(index).read_volatile() };
     }
 }
@@ -42,10 +43,10 @@ pub unsafe fn read_outer<T: Copy>(physical: u64, words: &mut [T]) {
 /// # Safety
 ///
 /// As for [`read_outer`], as long as the iterator is used.
-pub unsafe fn items<T: Copy>(physical: u64, count: u64) -> impl Iterator<Item = T> {
+pub unsafe fn items<T: Copy + FromBytes>(physical: u64, count: u64) -> impl Iterator<Item = T> {
     let size = size_of::<T>() as u64;
     (0..count).map(move |index| {
-        // SAFETY: the caller's promise, item by item.
+        // SAFETY: within the caller's range, which is RAM and aligned; every bit pattern is a `T`.
         unsafe { ((PHYSMAP + physical + index * size) as *const T).read_volatile() }
     })
 }

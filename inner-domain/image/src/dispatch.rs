@@ -4,7 +4,9 @@
 //! The gate indexes [`donjon_call_table`] for the core's own functions. Everything else comes
 //! through [`donjon_other_call`]: services, unknown numbers, and the stop after a mismatch.
 
-use donjon_abi::call::{self, CORE_FUNCTIONS, Counter, Error, OWNER_SHIFT, RefusalRecord};
+use donjon_abi::call::{
+    CORE_FUNCTIONS, Counter, Error, Function, OWNER_SHIFT, REASON_MISMATCH, RefusalRecord,
+};
 use donjon_abi::layout::cpu_index;
 use donjon_hal::cpu;
 
@@ -19,8 +21,9 @@ type Entry = extern "C" fn(u64, u64, u64, u64, u64, u64, u64, &'static CpuBlock)
 #[repr(C, align(4096))]
 pub struct CallTable([Entry; CORE_FUNCTIONS]);
 
+/// An entry that runs a handler with all arguments.
 macro_rules! entry {
-    ($number:expr, $handler:path) => {{
+    ($function:expr, $handler:path) => {{
         extern "C" fn enter(
             _: u64,
             a1: u64,
@@ -32,16 +35,23 @@ macro_rules! entry {
             block: &'static CpuBlock,
         ) -> CallResult {
             let arguments = [a1, a2, a3, a4, a5, a6];
-            measured(block, $number as usize, &arguments, $handler)
+            measured(block, $function as usize, &arguments, $handler)
         }
         enter
     }};
 }
 
-/// The same for a call that is nearly always made at once, or else in a second way. Only where it
+/// A function that is its own entry.
+macro_rules! entry_itself {
+    ($function:expr, $entry:path) => {
+        $entry
+    };
+}
+
+/// An entry of a call that is nearly always made at once, or else in a second way. Only where it
 /// is not, its handler runs. It takes the first four arguments.
 macro_rules! entry_at_once {
-    ($number:expr, $handler:path, $at_once:expr, $else:expr) => {{
+    ($function:expr, $handler:path, $at_once:expr, $else:expr) => {{
         extern "C" fn enter(
             number: u64,
             a1: u64,
@@ -79,7 +89,7 @@ macro_rules! entry_at_once {
                 block: &'static CpuBlock,
             ) -> CallResult {
                 let arguments = [a1, a2, a3, a4, 0, 0];
-                measured(block, $number as usize, &arguments, $handler)
+                measured(block, $function as usize, &arguments, $handler)
             }
             let at_once: fn(u64, u64, u64, u64) -> bool = $at_once;
             if at_once(a1, a2, a3, a4) {
@@ -91,53 +101,70 @@ macro_rules! entry_at_once {
     }};
 }
 
-/// In the order of [`call::Function`].
-#[unsafe(no_mangle)]
-#[unsafe(link_section = ".rodata.call_table")]
-pub static donjon_call_table: CallTable = CallTable([
-    null,
-    entry!(call::Function::Version, calls::version::version),
-    entry!(call::Function::Statistics, calls::statistics::statistics),
-    entry!(call::Function::Log, calls::log::log),
-    entry!(call::Function::Echo, calls::echo::echo),
-    entry!(call::Function::Information, calls::information::information),
-    entry!(call::Function::CpuOn, calls::cpu_on::cpu_on),
-    entry!(call::Function::TableWrite, calls::table::write),
-    entry!(call::Function::TableWriteList, calls::table::write_list),
-    entry!(call::Function::TableRelease, calls::table::release),
-    entry!(call::REMOVED_FUNCTION, removed),
-    entry_at_once!(
-        call::Function::SwitchRoot,
+/// Makes `entry_of`, which gives each function its entry. The match has an arm for each function,
+/// or it does not compile.
+macro_rules! entries {
+    ($($function:ident => $entry:ident!($($handler:tt)+),)+) => {
+        const fn entry_of(function: Function) -> Entry {
+            match function {
+                $(Function::$function => $entry!(Function::$function, $($handler)+),)+
+            }
+        }
+    };
+}
+
+entries! {
+    Null => entry_itself!(null),
+    Version => entry!(calls::version::version),
+    Statistics => entry!(calls::statistics::statistics),
+    Log => entry!(calls::log::log),
+    Echo => entry!(calls::echo::echo),
+    Information => entry!(calls::information::information),
+    CpuOn => entry!(calls::cpu_on::cpu_on),
+    TableWrite => entry!(calls::table::write),
+    TableWriteList => entry!(calls::table::write_list),
+    TableRelease => entry!(calls::table::release),
+    SwitchRoot => entry_at_once!(
         calls::user_tables::switch_root,
         |process, _, _, _| calls::user_tables::switch_at_once(process),
         |_, _, _, _| false
     ),
-    entry!(call::Function::PoolAdd, calls::pool::add),
-    entry!(call::Function::PoolRemove, calls::pool::remove),
-    entry!(call::Function::Handover, calls::handover::handover),
-    entry!(
-        call::Function::SystemRegister,
-        calls::register::system_register
-    ),
-    entry!(call::Function::TextPoke, calls::text::poke),
-    entry!(call::Function::TextSeal, calls::text::seal),
-    entry!(call::Function::Firmware, calls::firmware::firmware),
-    entry!(call::Function::Refusals, calls::refusals::refusals),
-    entry!(call::Function::TextWait, calls::text_wait::wait),
-    entry_at_once!(
-        call::Function::Map,
+    PoolAdd => entry!(calls::pool::add),
+    PoolRemove => entry!(calls::pool::remove),
+    Handover => entry!(calls::handover::handover),
+    SystemRegister => entry!(calls::register::system_register),
+    TextPoke => entry!(calls::text::poke),
+    TextSeal => entry!(calls::text::seal),
+    Firmware => entry!(calls::firmware::firmware),
+    Refusals => entry!(calls::refusals::refusals),
+    TextWait => entry!(calls::text_wait::wait),
+    Map => entry_at_once!(
         calls::user_tables::map,
         calls::user_tables::map_one,
         calls::user_tables::map_many
     ),
-    entry!(call::Function::MapBlock, calls::user_tables::map_block),
-    entry!(call::Function::Flush, calls::user_tables::flush),
-    entry!(call::Function::Refresh, calls::user_tables::refresh),
-    entry!(call::Function::Clear, calls::user_tables::clear),
-    entry!(call::Function::Free, calls::user_tables::free),
-]);
+    MapBlock => entry!(calls::user_tables::map_block),
+    Flush => entry!(calls::user_tables::flush),
+    Refresh => entry!(calls::user_tables::refresh),
+    Clear => entry!(calls::user_tables::clear),
+    Free => entry!(calls::user_tables::free),
+}
 
-/// [`call::Function::Null`]: nothing, not even the measuring. x1 comes back as it went in.
+/// By function number. A number between functions that is none has [`removed`].
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".rodata.call_table")]
+pub static donjon_call_table: CallTable = {
+    let mut table = [removed as Entry; CORE_FUNCTIONS];
+    let mut index = 0;
+    while index < Function::ALL.len() {
+        let function = Function::ALL[index];
+        table[function as usize] = entry_of(function);
+        index += 1;
+    }
+    CallTable(table)
+};
+
+/// [`Function::Null`]: nothing, not even the measuring. x1 comes back as it went in.
 extern "C" fn null(
     _: u64,
     a1: u64,
@@ -152,7 +179,22 @@ extern "C" fn null(
 }
 
 /// A number that is no function any more.
-fn removed(_: &Arguments) -> Outcome {
+extern "C" fn removed(
+    number: u64,
+    a1: u64,
+    a2: u64,
+    a3: u64,
+    a4: u64,
+    a5: u64,
+    a6: u64,
+    block: &'static CpuBlock,
+) -> CallResult {
+    let arguments = [a1, a2, a3, a4, a5, a6];
+    measured(block, number as usize, &arguments, unknown)
+}
+
+/// There is no such function.
+fn unknown(_: &Arguments) -> Outcome {
     Err(Error::UnknownFunction.into())
 }
 
@@ -193,10 +235,10 @@ fn note_refusal(block: &CpuBlock, function: usize, arguments: &Arguments, refusa
         return;
     }
     block.add(Counter::Refusals, function, 1);
-    let cpu = cpu_index(cpu::mpidr()) as u64;
     journal::note_refusal(RefusalRecord {
         sequence: 0,
-        function: cpu << 32 | function as u64,
+        function: function as u32,
+        cpu: cpu_index(cpu::mpidr()) as u32,
         error: refusal.error() as i64,
         value: refusal.value(),
         caller: block.caller(),
@@ -217,7 +259,7 @@ extern "C" fn donjon_other_call(
     a6: u64,
     block: &'static CpuBlock,
 ) -> CallResult {
-    if number == call::REASON_MISMATCH {
+    if number == REASON_MISMATCH {
         epitaph::mismatch(block);
     }
     let owner = number >> OWNER_SHIFT;
@@ -231,9 +273,7 @@ extern "C" fn donjon_other_call(
         None => {
             block.add(Counter::Calls, CORE_FUNCTIONS, 1);
             let arguments = [number, a1, a2, a3, a4, a5];
-            measured(block, CORE_FUNCTIONS, &arguments, |_| {
-                Err(Error::UnknownFunction.into())
-            })
+            measured(block, CORE_FUNCTIONS, &arguments, unknown)
         }
     }
 }

@@ -126,7 +126,7 @@ unsafe fn shadows(machine: &Machine) -> Option<Shadows<'static>> {
 }
 
 fn machine(boot: BootInfo) -> Option<Machine> {
-    if SwitchMode::from_word(boot.switch_mode) != Some(gate::SWITCH_MODE) {
+    if SwitchMode::from_number(boot.switch_mode) != Some(gate::SWITCH_MODE) {
         return None;
     }
     let range = |bank: &Bank| Range::new(bank.start, bank.end);

@@ -93,7 +93,7 @@ pub fn note_refusal(record: RefusalRecord) {
     if count <= LOGGED || count.is_power_of_two() {
         log::warn!(
             "refusal {count}: function {} error {} value {:#x} caller {:#x} arguments {:#x} {:#x}",
-            record.function as u32,
+            record.function,
             record.error,
             record.value,
             record.caller,

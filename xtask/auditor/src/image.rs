@@ -2,15 +2,15 @@
 //! What must stand in memory, from the boot image on the host and the ELF files it is made of.
 
 use std::fs;
-use std::mem::offset_of;
 use std::ops::Range;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use donjon_abi::boot_info::Arrival;
-use donjon_abi::manifest::{MANIFEST_MAGIC, MANIFEST_OFFSET, Manifest, Segment, SwitchMode};
+use donjon_abi::manifest::{MANIFEST_MAGIC, MANIFEST_OFFSET, Manifest, SwitchMode};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection, ObjectSegment};
+use zerocopy::FromBytes;
 
 use super::descriptor::PAGE;
 use super::linux::addresses;
@@ -69,40 +69,38 @@ impl Image {
     /// If a file cannot be read, or is not what it should be.
     pub fn read(image: &Path, inner: &Path, boot: &Path) -> Result<Self> {
         let bytes = fs::read(image).with_context(|| format!("reading {}", image.display()))?;
-        let word = |offset: usize| -> Result<u64> {
-            let at = MANIFEST_OFFSET + offset;
-            let word = bytes.get(at..at + 8).context("the boot image is cut off")?;
-            Ok(u64::from_le_bytes(word.try_into()?))
+        let manifest = bytes.get(MANIFEST_OFFSET..).unwrap_or_default();
+        let Ok((manifest, _)) = Manifest::read_from_prefix(manifest) else {
+            bail!("{} is cut off", image.display());
         };
         ensure!(
-            word(offset_of!(Manifest, magic))? == MANIFEST_MAGIC,
+            manifest.magic == MANIFEST_MAGIC,
             "{} is no boot image",
             image.display()
         );
         let mut constants = Vec::new();
-        for number in 0..word(offset_of!(Manifest, segment_count))? as usize {
-            let base = offset_of!(Manifest, segments) + number * size_of::<Segment>();
-            let field = |offset| word(base + offset);
-            if field(offset_of!(Segment, flags))? & WRITABLE != 0 {
+        let segments = manifest.segments.get(..manifest.segment_count as usize);
+        for segment in segments.context("the boot image has too many segments")? {
+            if segment.flags & WRITABLE != 0 {
                 continue;
             }
-            let start = field(offset_of!(Segment, offset))? as usize;
-            let end = start + field(offset_of!(Segment, file_size))? as usize;
+            let start = segment.offset as usize;
+            let end = start + segment.file_size as usize;
             let mut contents = bytes
                 .get(start..end)
                 .context("a segment lies outside the boot image")?
                 .to_vec();
-            let size = field(offset_of!(Segment, memory_size))?.next_multiple_of(PAGE);
+            let size = segment.memory_size.next_multiple_of(PAGE);
             contents.resize(size as usize, 0);
             constants.push(Constant {
-                address: field(offset_of!(Segment, address))?,
+                address: segment.address,
                 bytes: contents,
             });
         }
         Ok(Self {
-            linux: word(offset_of!(Manifest, linux_offset))?,
+            linux: manifest.linux_offset,
             constants,
-            has_list: word(offset_of!(Manifest, switch_mode))? == SwitchMode::Tlbi as u64,
+            has_list: manifest.switch_mode == SwitchMode::Tlbi as u64,
             entry: addresses(inner)?("donjon_arrive")?,
             stay: Stay::read(boot)?,
         })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is generated from `inner-domain/abi`: the header that Linux includes, and the table of
-//! calls in the documentation.
+//! What is generated from `inner-domain/abi`: the header that Linux includes, and the tables of
+//! the call reference.
 
 mod c;
 mod table;
@@ -9,6 +9,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use donjon_abi::call::Function;
+use donjon_abi::declare::Layout;
+use heck::{ToShoutySnakeCase, ToSnakeCase};
 
 use crate::{paths, section};
 
@@ -43,6 +46,30 @@ pub fn run(check: bool) -> Result<()> {
         "not what inner-domain/abi generates: {}; run `cargo xtask header` and commit the result",
         stale.join(", ")
     )
+}
+
+/// The name of a macro, from the name in Rust: `TableWrite` is `TABLE_WRITE`.
+fn capitals(identifier: &str) -> String {
+    identifier.to_shouty_snake_case()
+}
+
+/// The name of a struct, or of a function in messages: `TableWrite` is `table_write`.
+fn snake(identifier: &str) -> String {
+    identifier.to_snake_case()
+}
+
+/// Every buffer, in the order of the first call that has it, with the calls.
+fn buffers() -> Vec<(Layout, Vec<Function>)> {
+    let mut found: Vec<(Layout, Vec<Function>)> = Vec::new();
+    for function in Function::ALL {
+        for layout in function.signature().buffers {
+            match found.iter_mut().find(|(it, _)| it.name == layout.name) {
+                Some((_, functions)) => functions.push(*function),
+                None => found.push((*layout, vec![*function])),
+            }
+        }
+    }
+    found
 }
 
 /// The reference with its part of calls replaced.

@@ -118,7 +118,7 @@ fn description(machine: &Machine, address: u64) -> Result<Handover, Refusal> {
         return Err(Error::BadAddress.into());
     }
     let mut said = Handover::default();
-    // SAFETY: checked to be the outer domain's RAM, this long and aligned; all fields are words.
+    // SAFETY: checked to be the outer domain's RAM, this long and aligned.
     unsafe { physical::read_outer(buffer.address(), core::slice::from_mut(&mut said)) };
     Ok(said)
 }

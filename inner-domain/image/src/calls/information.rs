@@ -2,7 +2,6 @@
 //! Facts about the inner domain.
 
 use donjon_abi::call::{Error, Information};
-use donjon_abi::catalogue::INFORMATION;
 use donjon_abi::layout::{PAGE_SIZE, TEXT_WINDOW};
 use donjon_core::waits;
 
@@ -18,10 +17,7 @@ unsafe extern "C" {
 pub fn information([which, ..]: &Arguments) -> Outcome {
     let machine = state::machine().ok_or(Error::Busy)?;
     let boot = &machine.boot;
-    let (_, which) = INFORMATION
-        .iter()
-        .find(|(_, known)| *known as u64 == *which)
-        .ok_or(Error::InvalidArgument)?;
+    let which = Information::from_number(*which).ok_or(Error::InvalidArgument)?;
     Ok(match which {
         Information::Release => release(),
         Information::SwitchMode => gate::SWITCH_MODE as u64,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Log read-out.
 
-use donjon_abi::call::Error;
+use donjon_abi::call::{Error, ReplyHeader};
 use donjon_hal::physical;
+use zerocopy::IntoBytes;
 
-use super::reply::{self, CURSOR};
+use super::reply;
 use crate::outcome::{Arguments, Outcome};
 use crate::{domain, journal};
 
@@ -16,10 +17,11 @@ pub fn log([cursor, address, length, ..]: &Arguments) -> Outcome {
     let domain = domain::lock()?;
     let (buffer, room) = reply::open(&domain, *address, *length)?;
 
-    let mut piece = [0u8; CURSOR + PIECE];
-    let text = &mut piece[CURSOR..][..room.min(PIECE)];
+    let mut piece = [0u8; PIECE];
+    let text = &mut piece[..room.min(PIECE)];
     let reading = journal::read(*cursor, text).ok_or(Error::Busy)?;
-    piece[..CURSOR].copy_from_slice(&reading.next.to_le_bytes());
-    let filled = &piece[..CURSOR + reading.copied];
-    Ok(physical::write_outer(&buffer, 0, filled))
+    let header = ReplyHeader { next: reading.next };
+    let filled = physical::write_outer(&buffer, 0, header.as_bytes());
+    let text = &text[..reading.copied];
+    Ok(filled + physical::write_outer(&buffer, filled, text))
 }

@@ -8,7 +8,7 @@ use donjon_hal::steps::Executor;
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::{domain, users};
 
-/// Takes a block into a pool, one step per call.
+/// Takes a block into a pool, a part in each call. It is busy until the last.
 pub fn add([block, kind, ..]: &Arguments) -> Outcome {
     let kind = match *kind {
         POOL_TABLES => PoolKind::Tables,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The records of refused calls.
 
-use donjon_abi::call::RefusalRecord;
+use donjon_abi::call::{RefusalRecord, ReplyHeader};
 use donjon_hal::physical;
+use zerocopy::IntoBytes;
 
-use super::reply::{self, CURSOR};
+use super::reply;
 use crate::outcome::{Arguments, Outcome};
 use crate::{domain, journal};
 
@@ -17,7 +18,7 @@ pub fn refusals([cursor, address, length, ..]: &Arguments) -> Outcome {
     let (buffer, room) = reply::open(&domain, *address, *length)?;
 
     let mut next = *cursor;
-    let mut filled = CURSOR as u64;
+    let mut filled = size_of::<ReplyHeader>() as u64;
     let most = (room / size_of::<RefusalRecord>()).min(PIECE);
     for record in core::iter::from_fn(|| {
         let record = journal::refusal_after(next)?;
@@ -26,19 +27,8 @@ pub fn refusals([cursor, address, length, ..]: &Arguments) -> Outcome {
     })
     .take(most)
     {
-        let words = [
-            record.sequence,
-            record.function,
-            record.error as u64,
-            record.value,
-            record.caller,
-            record.a1,
-            record.a2,
-        ];
-        for word in words {
-            filled += physical::write_outer(&buffer, filled, &word.to_le_bytes());
-        }
+        filled += physical::write_outer(&buffer, filled, record.as_bytes());
     }
-    physical::write_outer(&buffer, 0, &next.to_le_bytes());
+    physical::write_outer(&buffer, 0, ReplyHeader { next }.as_bytes());
     Ok(filled)
 }

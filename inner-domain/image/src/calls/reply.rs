@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Buffers of the caller's that calls write into. A cursor stands before what was asked for.
+//! Buffers of the caller's that calls write into. A [`ReplyHeader`] stands before what was asked
+//! for.
 
-use donjon_abi::call::Error;
+use donjon_abi::call::{Error, ReplyHeader};
 use donjon_core::outer_range::{Allegation, WritableBuffer};
 
 use crate::domain::Domain;
 use crate::state;
 
-/// Bytes of the next cursor.
-pub const CURSOR: usize = 8;
-
-/// The buffer, and its room behind the cursor. The protected state stays locked as long as there
+/// The buffer, and its room behind the header. The protected state stays locked as long as there
 /// is a buffer: its frame must not become a table meanwhile.
 pub fn open(
     domain: &Domain,
@@ -25,7 +23,7 @@ pub fn open(
         .map_err(|_| Error::BadAddress)?;
     let room = usize::try_from(buffer.length())
         .ok()
-        .and_then(|length| length.checked_sub(CURSOR))
+        .and_then(|length| length.checked_sub(size_of::<ReplyHeader>()))
         .ok_or(Error::InvalidArgument)?;
     Ok((buffer, room))
 }

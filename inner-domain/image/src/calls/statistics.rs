@@ -11,14 +11,7 @@ use crate::{state, users};
 /// One counter of one function on one CPU. A caller that asks while the cycle counter runs wants calls to
 /// be measured from then on.
 pub fn statistics([cpu, function, counter, ..]: &Arguments) -> Outcome {
-    let counter = match *counter {
-        word if word == Counter::Calls as u64 => Counter::Calls,
-        word if word == Counter::Refusals as u64 => Counter::Refusals,
-        word if word == Counter::Instructions as u64 => Counter::Instructions,
-        word if word == Counter::Entries as u64 => Counter::Entries,
-        word if word == Counter::Worst as u64 => Counter::Worst,
-        _ => return Err(Error::InvalidArgument.into()),
-    };
+    let counter = Counter::from_number(*counter).ok_or(Error::InvalidArgument)?;
     let mask = state::machine().map_or(0, |machine| machine.cpus.mask());
     let known = u32::try_from(*cpu)
         .ok()

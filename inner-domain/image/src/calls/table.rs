@@ -8,6 +8,7 @@ use donjon_core::weaken;
 use donjon_hal::cpu;
 use donjon_hal::physical;
 use donjon_hal::steps::Executor;
+use zerocopy::FromBytes;
 
 use crate::cpu_block::CpuBlock;
 use crate::outcome::{Arguments, Outcome, Refusal};
@@ -91,7 +92,7 @@ pub fn release([address, count, ..]: &Arguments) -> Outcome {
 
 /// A list in the outer domain's memory. Each item is read once, when it is asked for: what is
 /// checked is what is done, whatever is written to the list meanwhile.
-fn list<T: Copy>(
+fn list<T: Copy + FromBytes>(
     address: u64,
     count: u64,
     most: usize,
@@ -107,7 +108,6 @@ fn list<T: Copy>(
     if !buffer.address().is_multiple_of(align_of::<T>() as u64) {
         return Err(Error::BadAddress.into());
     }
-    // SAFETY: checked to be the outer domain's RAM, this long and aligned; lists are of plain
-    // words.
+    // SAFETY: checked to be the outer domain's RAM, this long and aligned.
     Ok(unsafe { physical::items(buffer.address(), count) })
 }

@@ -17,7 +17,7 @@
 
 #include "files.h"
 
-static const char * const switch_modes[] = { "none", "asid", "tlbi", "strict" };
+static const char * const switch_names[] = DONJON_SWITCH_NAMES;
 
 unsigned long donjon_information(unsigned long which)
 {
@@ -68,7 +68,8 @@ static int status_show(struct seq_file *file, void *unused)
 	seq_printf(file, "interface: %lu.%lu\n", DONJON_ABI_VERSION >> 16,
 		   DONJON_ABI_VERSION & 0xffff);
 	seq_printf(file, "switch: %s\n",
-		   mode < ARRAY_SIZE(switch_modes) ? switch_modes[mode] : "unknown");
+		   mode < ARRAY_SIZE(switch_names) && switch_names[mode] ?
+		   switch_names[mode] : "unknown");
 	seq_printf(file, "cpus: %lu\n", donjon_information(DONJON_INFO_CPUS));
 	seq_printf(file, "memory: %#lx-%#lx\n", start, start + size - 1);
 	seq_printf(file, "memory_kib: %lu\n", size >> 10);
@@ -140,22 +141,23 @@ DEFINE_SHOW_ATTRIBUTE(pool);
 
 static int log_show(struct seq_file *file, void *unused)
 {
-	u64 *page = (u64 *)__get_free_page(GFP_KERNEL);
+	struct donjon_reply_header *header;
 	struct donjon_result result;
 	u64 cursor = 0;
 
-	if (!page)
+	header = (struct donjon_reply_header *)__get_free_page(GFP_KERNEL);
+	if (!header)
 		return -ENOMEM;
-	/* The next cursor comes first in the page, the text after it. */
 	for (;;) {
-		result = donjon_call(DONJON_FN_LOG, cursor, __pa(page),
+		result = donjon_call(DONJON_FN_LOG, cursor, __pa(header),
 				     PAGE_SIZE, 0, 0, 0);
-		if (result.status || result.value <= sizeof(*page))
+		if (result.status || result.value <= sizeof(*header))
 			break;
-		cursor = *page;
-		seq_write(file, page + 1, result.value - sizeof(*page));
+		cursor = header->next;
+		/* The text follows */
+		seq_write(file, header + 1, result.value - sizeof(*header));
 	}
-	free_page((unsigned long)page);
+	free_page((unsigned long)header);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(log);

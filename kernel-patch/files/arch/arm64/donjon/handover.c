@@ -6,7 +6,6 @@
 #define pr_fmt(fmt) "donjon: " fmt
 
 #include <linux/atomic.h>
-#include <linux/build_bug.h>
 #include <linux/cpumask.h>
 #include <linux/donjon.h>
 #include <linux/gfp.h>
@@ -21,21 +20,6 @@
 #include <asm/mmu_context.h>
 #include <asm/sections.h>
 #include <asm/vectors.h>
-
-/* As in inner-domain/abi; one page. */
-struct donjon_handover {
-	u64 table_pool_start;
-	u64 table_pool_end;
-	u64 text_pool_start;
-	u64 text_pool_end;
-	u64 text_start;
-	u64 text_end;
-	u64 rodata_start;
-	u64 rodata_end;
-	u64 vectors;
-};
-
-static_assert(sizeof(struct donjon_handover) <= PAGE_SIZE);
 
 struct work {
 	struct donjon_handover *args;

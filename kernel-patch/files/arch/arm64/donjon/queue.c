@@ -20,15 +20,10 @@
 
 #include "tables.h"
 
-struct donjon_store {
-	u64 entry;
-	u64 value;
-};
-
 /* Its size is its alignment, so it is within one page. */
 struct donjon_list {
-	struct donjon_store stores[DONJON_LIST_MAX];
-} __aligned(DONJON_LIST_MAX * sizeof(struct donjon_store));
+	struct donjon_table_entry stores[DONJON_LIST_MAX];
+} __aligned(DONJON_LIST_MAX * sizeof(struct donjon_table_entry));
 
 struct donjon_queue {
 	bool open;
@@ -50,7 +45,7 @@ static __always_inline bool is_open(void)
 
 static noinstr void flush(struct donjon_queue *queue, unsigned long caller)
 {
-	struct donjon_store *stores = raw_cpu_ptr(&donjon_list)->stores;
+	struct donjon_table_entry *stores = raw_cpu_ptr(&donjon_list)->stores;
 	unsigned int count = queue->count;
 	struct donjon_result result;
 	unsigned int done = 0;
@@ -82,7 +77,7 @@ static noinstr void flush(struct donjon_queue *queue, unsigned long caller)
 noinstr bool donjon_queue_append(phys_addr_t entry, u64 value)
 {
 	struct donjon_queue *queue;
-	struct donjon_store *stores;
+	struct donjon_table_entry *stores;
 
 	if (!is_open())
 		return false;

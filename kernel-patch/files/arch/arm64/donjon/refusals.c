@@ -3,6 +3,8 @@
  * /sys/kernel/security/donjon/refusals: the last calls that the inner domain
  * refused. And the words for a refusal.
  */
+#include <linux/array_size.h>
+#include <linux/export.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/security.h>
@@ -12,64 +14,40 @@
 
 #include "files.h"
 
-/* As the inner domain writes it. */
-struct refusal {
-	u64 sequence;
-	u32 function;
-	u32 cpu;
-	s64 error;
-	u64 value;
-	u64 caller;
-	u64 a1;
-	u64 a2;
-};
-
-/* The next cursor comes first in the page, the records after it. */
 struct refusals_page {
-	u64 cursor;
-	struct refusal records[(PAGE_SIZE - sizeof(u64)) / sizeof(struct refusal)];
+	struct donjon_reply_header header;
+	struct donjon_refusal_record records[(PAGE_SIZE - sizeof(struct donjon_reply_header)) /
+					     sizeof(struct donjon_refusal_record)];
 };
 
 static const char * const function_names[] = DONJON_FUNCTION_NAMES;
-static const char * const reasons[] = DONJON_REASON_WORDS;
+static const char * const error_words[] = DONJON_ERROR_WORDS;
+static const char * const reason_words[] = DONJON_REASON_WORDS;
 
 const char *donjon_reason(struct donjon_result result)
 {
+	unsigned long error = -result.status;
+	const char *words = NULL;
 	u32 reason;
 
-	switch (result.status) {
-	case DONJON_ERR_UNKNOWN_FUNCTION:
-		return "no such function";
-	case DONJON_ERR_INVALID_ARGUMENT:
-		return "invalid argument";
-	case DONJON_ERR_BAD_ADDRESS:
-		return "bad address";
-	case DONJON_ERR_INCOMPATIBLE_VERSION:
-		return "incompatible version";
-	case DONJON_ERR_BUSY:
-		return "busy";
-	case DONJON_ERR_FIRMWARE:
-		return "firmware error";
-	case DONJON_ERR_BAD_INSTRUCTION:
-		return "instruction not allowed";
-	case DONJON_ERR_NO_MEMORY:
-		return "pool is empty";
-	case DONJON_ERR_REFUSED:
+	if (result.status == DONJON_ERR_REFUSED) {
 		/* Of a list, the index of the entry stands in the lower half */
 		reason = upper_32_bits(result.value) ?: lower_32_bits(result.value);
-		if (reason < ARRAY_SIZE(reasons))
-			return reasons[reason];
-		break;
+		if (reason < ARRAY_SIZE(reason_words))
+			words = reason_words[reason];
+	} else if (error < ARRAY_SIZE(error_words)) {
+		words = error_words[error];
 	}
-	return "unknown error";
+	return words ?: "unknown error";
 }
+EXPORT_SYMBOL_GPL(donjon_reason);
 
 const char *donjon_function_name(unsigned long function)
 {
 	return function_names[min(function, DONJON_FUNCTIONS)];
 }
 
-static void show_record(struct seq_file *file, const struct refusal *record)
+static void show_record(struct seq_file *file, const struct donjon_refusal_record *record)
 {
 	struct donjon_result result = {
 		.status = record->error,
@@ -96,10 +74,10 @@ static int refusals_show(struct seq_file *file, void *unused)
 	for (;;) {
 		result = donjon_call(DONJON_FN_REFUSALS, cursor, __pa(page),
 				     PAGE_SIZE, 0, 0, 0);
-		if (result.status || result.value <= sizeof(page->cursor))
+		if (result.status || result.value <= sizeof(page->header))
 			break;
-		cursor = page->cursor;
-		count = (result.value - sizeof(page->cursor)) / sizeof(struct refusal);
+		cursor = page->header.next;
+		count = (result.value - sizeof(page->header)) / sizeof(page->records[0]);
 		for (i = 0; i < min_t(int, count, ARRAY_SIZE(page->records)); i++)
 			show_record(file, &page->records[i]);
 	}

@@ -144,7 +144,8 @@ void try_to_seal(const struct word *words);
 struct donjon_result reply_refusal(u64 pa, u64 words);
 struct donjon_result reply_log(u64 pa);
 /* What a refusal's record has before the two words of its caller's choice. */
-#define REPLY_HEADER	(6 * sizeof(u64))
+#define REPLY_HEADER	(sizeof(struct donjon_reply_header) +			\
+			 offsetof(struct donjon_refusal_record, a1))
 
 /* Make the page at this address text. */
 struct donjon_result seal_page(unsigned long va);

@@ -20,15 +20,10 @@
 /* For all of them, on a host with other work to do */
 #define PATIENCE	(60 * HZ)
 
-struct item {
-	u64 entry;
-	u64 value;
-};
-
 /* What the other CPU writes in turns. */
 struct race {
-	struct item *list;
-	struct item good, bad;
+	struct donjon_table_entry *list;
+	struct donjon_table_entry good, bad;
 	unsigned long flips;
 };
 
@@ -93,7 +88,7 @@ static void call_often(struct race *race)
 			       accepted, race->flips);
 }
 
-static void race(struct item good, struct item bad)
+static void race(struct donjon_table_entry good, struct donjon_table_entry bad)
 {
 	struct race race = { .good = good, .bad = bad };
 	struct task_struct *task;
@@ -102,7 +97,7 @@ static void race(struct item good, struct item bad)
 	/* Two tasks on one CPU would be no race */
 	migrate_disable();
 	other = cpumask_any_but(cpu_online_mask, smp_processor_id());
-	race.list = (struct item *)get_zeroed_page(GFP_KERNEL);
+	race.list = (struct donjon_table_entry *)get_zeroed_page(GFP_KERNEL);
 	task = kthread_create(flip, &race, "flip");
 	if (!race.list || IS_ERR(task) || other >= nr_cpu_ids) {
 		attack_untried("there is no other CPU, or no memory");
@@ -125,8 +120,8 @@ static void value(void)
 
 	if (!open_window(&window))
 		return;
-	race((struct item){ window.entry, window.old },
-	     (struct item){ window.entry, kernel_page(inner_memory()) });
+	race((struct donjon_table_entry){ window.entry, window.old },
+	     (struct donjon_table_entry){ window.entry, kernel_page(inner_memory()) });
 }
 
 /* As a page the descriptor is allowed, as a table it is not. */
@@ -142,8 +137,8 @@ static void entry(void)
 		attack_untried("the table of level 2 is full");
 		return;
 	}
-	race((struct item){ window.entry, window.old },
-	     (struct item){ other, window.old });
+	race((struct donjon_table_entry){ window.entry, window.old },
+	     (struct donjon_table_entry){ other, window.old });
 }
 
 DONJON_ATTACK("change-list-during-call", "value", value);

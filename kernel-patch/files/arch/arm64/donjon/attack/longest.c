@@ -21,13 +21,8 @@
 /* More than one call reads */
 #define REFUSED_CALLS	64
 
-struct store {
-	u64 entry;
-	u64 value;
-};
-
 /* All of them, however many calls it takes; returns that number or 0. */
-static unsigned int carry_out(const struct store *stores)
+static unsigned int carry_out(const struct donjon_table_entry *stores)
 {
 	struct donjon_result result;
 	unsigned int done, calls = 0;
@@ -86,7 +81,7 @@ static void change_pages(void)
 	if (result.status)
 		attack_untried("%s", attack_why(result));
 	else
-		attack_stopped("%u entries changed in one call", DONJON_MAP_MAX);
+		attack_stopped("%lu entries changed in one call", DONJON_MAP_MAX);
 }
 
 /* All that there is dropped at once, in parts, and read again. */
@@ -125,7 +120,7 @@ static void drop_tables(void)
 /* Change a bit that hardware ignores in a block of the linear map. */
 static void rewrite_block(void)
 {
-	struct store *stores = kmalloc_array(STORES, sizeof(*stores), GFP_KERNEL);
+	struct donjon_table_entry *stores = kmalloc_array(STORES, sizeof(*stores), GFP_KERNEL);
 	unsigned int i, calls;
 	struct step step;
 
@@ -139,7 +134,10 @@ static void rewrite_block(void)
 		return;
 	}
 	for (i = 0; i < STORES; i++)
-		stores[i] = (struct store){ step.entry, step.value ^ (i % 2 ? 0 : PTE_SPECIAL) };
+		stores[i] = (struct donjon_table_entry){
+			.entry = step.entry,
+			.value = step.value ^ (i % 2 ? 0 : PTE_SPECIAL),
+		};
 	calls = carry_out(stores);
 	kfree(stores);
 	if (calls)

@@ -28,8 +28,6 @@
 /* attempts.lds: all that is registered */
 extern const struct attempt donjon_attempts_start[], donjon_attempts_end[];
 
-static const char * const reasons[] = DONJON_REASON_WORDS;
-
 static const struct attempt *running;
 
 unsigned long attack_set_fixmap;
@@ -65,28 +63,7 @@ SAY(attack_untried, "UNTRIED")
 
 const char *attack_why(struct donjon_result result)
 {
-	switch (result.status) {
-	case 0:
-		return "accepted";
-	case DONJON_ERR_REFUSED:
-		if (result.value < ARRAY_SIZE(reasons))
-			return reasons[result.value];
-		return "refused for an unknown reason";
-	case DONJON_ERR_INVALID_ARGUMENT:
-		return "an argument is out of range";
-	case DONJON_ERR_BAD_ADDRESS:
-		return "the address is not Linux's to name";
-	case DONJON_ERR_BUSY:
-		return "not now";
-	case DONJON_ERR_FIRMWARE:
-		return "the firmware refused";
-	case DONJON_ERR_BAD_INSTRUCTION:
-		return "an instruction is not allowed";
-	case DONJON_ERR_NO_MEMORY:
-		return "the pool is empty";
-	default:
-		return "unknown error";
-	}
+	return result.status ? donjon_reason(result) : "accepted";
 }
 
 /* All attempts of an attack, or one. */

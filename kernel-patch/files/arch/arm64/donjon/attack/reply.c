@@ -9,10 +9,9 @@
 #include "attack.h"
 
 struct page_of_records {
-	u64 cursor;
-	struct {
-		u64 sequence, function, error, value, caller, first, second;
-	} records[(PAGE_SIZE - sizeof(u64)) / (7 * sizeof(u64))];
+	struct donjon_reply_header header;
+	struct donjon_refusal_record records[(PAGE_SIZE - sizeof(struct donjon_reply_header)) /
+					     sizeof(struct donjon_refusal_record)];
 };
 
 /* Number of the last refusal with these words; 0 if there is none. */
@@ -28,12 +27,12 @@ static u64 number_of(u64 words)
 	for (;;) {
 		result = __donjon_call(DONJON_FN_REFUSALS, cursor, virt_to_phys(page),
 				       PAGE_SIZE, 0, 0, 0);
-		if (result.status || result.value <= sizeof(page->cursor))
+		if (result.status || result.value <= sizeof(page->header))
 			break;
-		cursor = page->cursor;
-		count = (result.value - sizeof(page->cursor)) / sizeof(page->records[0]);
+		cursor = page->header.next;
+		count = (result.value - sizeof(page->header)) / sizeof(page->records[0]);
 		for (i = 0; i < count; i++)
-			if (page->records[i].first == words)
+			if (page->records[i].a1 == words)
 				number = page->records[i].sequence;
 	}
 	free_page((unsigned long)page);

@@ -94,8 +94,9 @@ struct donjon_result donjon_call(unsigned long function, unsigned long a1,
 int donjon_cpu_on(unsigned long mpidr, unsigned long entry);
 int donjon_check_cpu(unsigned int cpu);
 
-/* Words for what came back. */
+/* Returns words for an error. */
 const char *donjon_reason(struct donjon_result result);
+/* Returns the name of a function of the inner domain. */
 const char *donjon_function_name(unsigned long function);
 
 /* Where the CPUs arrive that donjon_cpu_on() starts */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Numbers that Linux shares with the inner domain. Generated from
+ * Numbers and buffers that Linux shares with the inner domain. Generated from
  * inner-domain/abi by `cargo xtask header`; do not edit.
  */
 #ifndef __ASM_DONJON_ABI_H
@@ -8,117 +8,141 @@
 
 #include <linux/const.h>
 
-/* version that this header describes */
+/*
+ * Version of the interface. The major half changes when an old caller would
+ * misunderstand.
+ */
 #define DONJON_ABI_VERSION		_AC(0x40000, UL)
 
-/* TCR_EL1 whenever Linux runs, bit for bit */
+/* TCR_EL1 whenever Linux runs, bit for bit. */
 #define DONJON_TCR_OUTER		_AC(0x32b5113510, UL)
 
-/* the ASID in TTBR1_EL1, never a user's */
+/* The ASID in TTBR1_EL1, never a user's; valid with 8-bit ASIDs as well. */
 #define DONJON_RESERVED_ASID		_AC(0x1, UL)
 
-/* entry of the gate */
-#define DONJON_GATE			_AC(0xffffa00000000080, UL)
-
-/* the write of TCR_EL1 on the way in; what an attacker jumps to */
-#define DONJON_GATE_ENTRY_WRITE		_AC(0xffffa00000000094, UL)
-
-/* the gate's page; the word before it is the inner-only exit write */
-#define DONJON_GATE_PAGE		_AC(0xffffa00000000000, UL)
-
-/* entry of the gate for a vector that found another TCR_EL1 */
-#define DONJON_GATE_REPAIR		_AC(0xffffa00000000180, UL)
-
-/* root entry of the gate */
+/* Root slot of the gate. */
 #define DONJON_GATE_SLOT		_AC(0x40, UL)
 
-/* bytes and alignment of the table block */
-#define DONJON_TABLE_BLOCK_SIZE		_AC(0x10000, UL)
-
-/* page of the table block that is swapper_pg_dir */
-#define DONJON_ROOT_PAGE		_AC(0x8, UL)
-
-/* page of the table block that is the linear map's first level 1 table */
-#define DONJON_LINEAR_L1_PAGE		_AC(0xd, UL)
-
-/* end of Linux's vmalloc range, before root entries 232 and 240 */
-#define DONJON_VMALLOC_END		_AC(0xfffff40000000000, UL)
-
-/* functions of the core; as an index of STATISTICS: calls to unknown ones */
-#define DONJON_FUNCTIONS		_AC(0x1b, UL)
-
-/* inner-only: text; ends at the gate */
-#define DONJON_TEXT_WINDOW		_AC(0xffff9fffffe00000, UL)
-
-/* inner-only: data */
-#define DONJON_DATA_WINDOW		_AC(0xffff9fffffc00000, UL)
-
-/* inner-only: block of CPU index 0, its stack below */
-#define DONJON_CPU_BLOCKS		_AC(0xffff9fffffa07000, UL)
-
-/* inner-only: console */
-#define DONJON_DEVICE_WINDOW		_AC(0xffff9fffff800000, UL)
-
-/* inner-only: physical memory, from address 0 on */
+/* Inner-only: physical memory, from address 0 on. */
 #define DONJON_PHYSMAP			_AC(0xffff980000000000, UL)
 
-/* Aff1 is folded onto Aff0 by this shift to give a CPU's index */
-#define DONJON_CPU_INDEX_SHIFT		_AC(0x6, UL)
+/* The gate's page. The word before it is the inner-only exit write. */
+#define DONJON_GATE_PAGE		_AC(0xffffa00000000000, UL)
 
-/* log2 of the distance between the blocks of two CPUs */
-#define DONJON_STACK_STRIDE_SHIFT	_AC(0xf, UL)
+/* Where a call enters. */
+#define DONJON_GATE			_AC(0xffffa00000000080, UL)
 
-/* bound of a CPU index */
+/* The write of TCR_EL1 on the way in: what an attacker jumps to. */
+#define DONJON_GATE_ENTRY_WRITE		_AC(0xffffa00000000094, UL)
+
+/* Where a vector that found another TCR_EL1 enters. */
+#define DONJON_GATE_REPAIR		_AC(0xffffa00000000180, UL)
+
+/* Inner-only: text and read-only data; ends at the gate's page. */
+#define DONJON_TEXT_WINDOW		_AC(0xffff9fffffe00000, UL)
+
+/* Inner-only: data and heap. */
+#define DONJON_DATA_WINDOW		_AC(0xffff9fffffc00000, UL)
+
+/* Inner-only: the device that the inner domain drives, the console. */
+#define DONJON_DEVICE_WINDOW		_AC(0xffff9fffff800000, UL)
+
+/* Most CPUs that the gate can tell apart: the bound of a CPU's index. */
 #define DONJON_MAX_CPUS			_AC(0x10, UL)
 
-/* most entries of TABLE_WRITE_LIST */
+/* log2 of the distance between the CPU blocks of two CPUs. */
+#define DONJON_STACK_STRIDE_SHIFT	_AC(0xf, UL)
+
+/*
+ * Inner-only: CPU block (one page: counters, identity) of CPU index 0; the
+ * stack grows down from it.
+ */
+#define DONJON_CPU_BLOCKS		_AC(0xffff9fffffa07000, UL)
+
+/* Aff1 is folded onto Aff0 by this shift to give a CPU's index. */
+#define DONJON_CPU_INDEX_SHIFT		_AC(0x6, UL)
+
+/* Bytes and alignment of the table block. */
+#define DONJON_TABLE_BLOCK_SIZE		_AC(0x10000, UL)
+
+/* Page of the table block: the root table, swapper_pg_dir. */
+#define DONJON_ROOT_PAGE		_AC(0x8, UL)
+
+/*
+ * Page of the table block: level 1 table of the first slot of Linux's linear
+ * map.
+ */
+#define DONJON_LINEAR_L1_PAGE		_AC(0xd, UL)
+
+/* Where Linux's vmalloc range ends: before root entries 232 and 240. */
+#define DONJON_VMALLOC_END		_AC(0xfffff40000000000, UL)
+
+/*
+ * One more than the highest number of a function of the core. As an index of
+ * STATISTICS: calls to unknown functions.
+ */
+#define DONJON_FUNCTIONS		_AC(0x1b, UL)
+
+/* Most entries of TABLE_WRITE_LIST. */
 #define DONJON_LIST_MAX			_AC(0x40, UL)
 
-/* most frames of TABLE_RELEASE */
+/* Most frames of TABLE_RELEASE. */
 #define DONJON_RELEASE_MAX		_AC(0x10, UL)
 
-/* most descriptors of MAP */
+/* Most descriptors of MAP. */
 #define DONJON_MAP_MAX			_AC(0x40, UL)
 
-/* most bytes of TEXT_POKE */
+/* Most bytes of TEXT_POKE. */
 #define DONJON_POKE_MAX			_AC(0x400, UL)
 
-/* POOL_ADD: for tables */
+/* POOL_ADD: for tables. */
 #define DONJON_POOL_TABLES		_AC(0x0, UL)
 
-/* POOL_ADD: for text */
+/* POOL_ADD: for the text of modules. */
 #define DONJON_POOL_TEXT		_AC(0x1, UL)
 
-/* SYSTEM_REGISTER: SCTLR_EL1 */
+/* SYSTEM_REGISTER: SCTLR_EL1. */
 #define DONJON_REGISTER_SCTLR		_AC(0x0, UL)
 
-/* TEXT_POKE: the source is the data */
+/* TEXT_POKE: the source is the data itself, 4 or 8 bytes. */
 #define DONJON_POKE_VALUE		_AC(0x0, UL)
 
-/* TEXT_POKE: the source is a physical address */
+/* TEXT_POKE: the source is the physical address of a buffer. */
 #define DONJON_POKE_COPY		_AC(0x1, UL)
 
-/* TEXT_POKE: the source is an instruction to repeat */
+/* TEXT_POKE: the source is an instruction to fill the range with. */
 #define DONJON_POKE_FILL		_AC(0x2, UL)
 
-/* TEXT_POKE, added to the kind: the other CPUs come to TEXT_WAIT */
+/*
+ * TEXT_POKE, added to the kind: the other CPUs are on their way into TEXT_WAIT.
+ * The answer is BUSY until all are there.
+ */
 #define DONJON_POKE_STOPPED		_AC(0x100, UL)
 
 /* Functions, in x0 */
 
 /* Enters and leaves; the measure of the gate. */
 #define DONJON_FN_NULL			_AC(0x0, UL)
-/* Negotiates: the major halves must agree; the caller then uses the smaller minor. */
+/*
+ * Negotiates: the major halves must agree; the caller then uses the smaller
+ * minor.
+ */
 #define DONJON_FN_VERSION		_AC(0x1, UL)
 /* Reads one counter of one function on one CPU. */
 #define DONJON_FN_STATISTICS		_AC(0x2, UL)
-/* Copies log text from the cursor on into memory of the caller, within one page. */
+/*
+ * Copies log text from the cursor on into memory of the caller, within one
+ * page.
+ */
 #define DONJON_FN_LOG			_AC(0x3, UL)
 /* Shows that every argument register arrives. */
 #define DONJON_FN_ECHO			_AC(0x4, UL)
 /* Reads one fact about the inner domain. */
 #define DONJON_FN_INFORMATION		_AC(0x5, UL)
-/* Starts a CPU, which arrives at the entry in the outer view with all controlled registers set. */
+/*
+ * Starts a CPU, which arrives at the entry in the outer view with all
+ * controlled registers set.
+ */
 #define DONJON_FN_CPU_ON		_AC(0x6, UL)
 /* Replaces one entry of a kernel table. */
 #define DONJON_FN_TABLE_WRITE		_AC(0x7, UL)
@@ -126,17 +150,27 @@
 #define DONJON_FN_TABLE_WRITE_LIST	_AC(0x8, UL)
 /* Gives unlinked tables back to the pool and clears them. */
 #define DONJON_FN_TABLE_RELEASE		_AC(0x9, UL)
-/* Loads the tree of a process, which is made if there is none, into TTBR0_EL1. */
+/*
+ * Loads the tree of a process, which is made if there is none, into TTBR0_EL1.
+ */
 #define DONJON_FN_SWITCH_ROOT		_AC(0xb, UL)
-/* Takes a block of ordinary memory into a pool, in steps: call again while it is busy. */
+/*
+ * Takes a block of ordinary memory into a pool, a part in each call: call again
+ * while it is busy.
+ */
 #define DONJON_FN_POOL_ADD		_AC(0xc, UL)
 /* Gives an unused block of a pool back. */
 #define DONJON_FN_POOL_REMOVE		_AC(0xd, UL)
-/* Ends the trust in Linux; with 0 checks the registers of this CPU afterwards. */
+/*
+ * Ends the trust in Linux; with 0 checks the registers of this CPU afterwards.
+ */
 #define DONJON_FN_HANDOVER		_AC(0xe, UL)
 /* Writes a register; after the hand-over only the value that it has. */
 #define DONJON_FN_SYSTEM_REGISTER	_AC(0xf, UL)
-/* Changes instructions within one page of kernel or module text, at its executable address. */
+/*
+ * Changes instructions within one page of kernel or module text, at its
+ * executable address.
+ */
 #define DONJON_FN_TEXT_POKE		_AC(0x10, UL)
 /* Replaces a page of data by an executable copy of it. */
 #define DONJON_FN_TEXT_SEAL		_AC(0x11, UL)
@@ -146,7 +180,10 @@
 #define DONJON_FN_REFUSALS		_AC(0x13, UL)
 /* Keeps this CPU inside until text has changed, or for a short while. */
 #define DONJON_FN_TEXT_WAIT		_AC(0x14, UL)
-/* Takes a user's page descriptors over; those that are invalid or refused leave nothing mapped. */
+/*
+ * Takes a user's page descriptors over; those that are invalid or refused leave
+ * nothing mapped.
+ */
 #define DONJON_FN_MAP			_AC(0x15, UL)
 /* Takes over a user's block of 2 MiB, or what became of it. */
 #define DONJON_FN_MAP_BLOCK		_AC(0x16, UL)
@@ -159,110 +196,324 @@
 /* Drops a user's tree; refused while a CPU has it. */
 #define DONJON_FN_FREE			_AC(0x1a, UL)
 
-/* Their names, by number, and one for calls to unknown ones */
+/* An array with their names, by number, and one for calls to unknown ones */
 
-#define DONJON_FUNCTION_NAMES		{ "null", "version", "statistics", "log", "echo", "information", "cpu_on", "table_write", "table_write_list", "table_release", "removed", "switch_root", "pool_add", "pool_remove", "handover", "system_register", "text_poke", "text_seal", "firmware", "refusals", "text_wait", "map", "map_block", "flush", "refresh", "clear", "free", "unknown" }
+#define DONJON_FUNCTION_NAMES {						\
+	[DONJON_FN_NULL] = "null",					\
+	[DONJON_FN_VERSION] = "version",				\
+	[DONJON_FN_STATISTICS] = "statistics",				\
+	[DONJON_FN_LOG] = "log",					\
+	[DONJON_FN_ECHO] = "echo",					\
+	[DONJON_FN_INFORMATION] = "information",			\
+	[DONJON_FN_CPU_ON] = "cpu_on",					\
+	[DONJON_FN_TABLE_WRITE] = "table_write",			\
+	[DONJON_FN_TABLE_WRITE_LIST] = "table_write_list",		\
+	[DONJON_FN_TABLE_RELEASE] = "table_release",			\
+	[10] = "removed",						\
+	[DONJON_FN_SWITCH_ROOT] = "switch_root",			\
+	[DONJON_FN_POOL_ADD] = "pool_add",				\
+	[DONJON_FN_POOL_REMOVE] = "pool_remove",			\
+	[DONJON_FN_HANDOVER] = "handover",				\
+	[DONJON_FN_SYSTEM_REGISTER] = "system_register",		\
+	[DONJON_FN_TEXT_POKE] = "text_poke",				\
+	[DONJON_FN_TEXT_SEAL] = "text_seal",				\
+	[DONJON_FN_FIRMWARE] = "firmware",				\
+	[DONJON_FN_REFUSALS] = "refusals",				\
+	[DONJON_FN_TEXT_WAIT] = "text_wait",				\
+	[DONJON_FN_MAP] = "map",					\
+	[DONJON_FN_MAP_BLOCK] = "map_block",				\
+	[DONJON_FN_FLUSH] = "flush",					\
+	[DONJON_FN_REFRESH] = "refresh",				\
+	[DONJON_FN_CLEAR] = "clear",					\
+	[DONJON_FN_FREE] = "free",					\
+	[DONJON_FUNCTIONS] = "unknown",					\
+}
 
 /* Errors, in x0 afterwards */
 
-/* no such function */
+/* No such function. */
 #define DONJON_ERR_UNKNOWN_FUNCTION	(-1)
-/* an argument is out of range */
+/* An argument is out of range. */
 #define DONJON_ERR_INVALID_ARGUMENT	(-2)
-/* an address is not the caller's to name */
+/* The caller may not name this address. */
 #define DONJON_ERR_BAD_ADDRESS		(-3)
-/* the major versions differ */
+/* The caller speaks another major version. */
 #define DONJON_ERR_INCOMPATIBLE_VERSION	(-4)
-/* the call is right, but not now */
+/* The call is right, but not now. */
 #define DONJON_ERR_BUSY			(-5)
-/* the firmware refused */
+/* The firmware refused; the value is its error. */
 #define DONJON_ERR_FIRMWARE		(-6)
-/* a rule forbids it */
+/* A rule forbids it; the value is the reason. */
 #define DONJON_ERR_REFUSED		(-7)
-/* an instruction is not allowed */
+/*
+ * An instruction is not allowed; the value is its offset, and the instruction
+ * from bit 32 on.
+ */
 #define DONJON_ERR_BAD_INSTRUCTION	(-8)
-/* the pool is empty */
+/* The pool is empty. */
 #define DONJON_ERR_NO_MEMORY		(-9)
+
+/* An array with words for each error, by its number without the sign */
+
+#define DONJON_ERROR_WORDS {						\
+	[-DONJON_ERR_UNKNOWN_FUNCTION] = "no such function",		\
+	[-DONJON_ERR_INVALID_ARGUMENT] = "an argument is out of range",	\
+	[-DONJON_ERR_BAD_ADDRESS] = "the address is not Linux's to name", \
+	[-DONJON_ERR_INCOMPATIBLE_VERSION] = "the major versions differ", \
+	[-DONJON_ERR_BUSY] = "not now",					\
+	[-DONJON_ERR_FIRMWARE] = "the firmware refused",		\
+	[-DONJON_ERR_REFUSED] = "a rule forbids it",			\
+	[-DONJON_ERR_BAD_INSTRUCTION] = "an instruction is not allowed", \
+	[-DONJON_ERR_NO_MEMORY] = "the pool is empty",			\
+}
 
 /* Reasons of DONJON_ERR_REFUSED, in x1 afterwards */
 
-/* entry outside every table */
+/* The entry is not in a table that the caller may change. */
 #define DONJON_REASON_NOT_A_TABLE	_AC(0x1, UL)
-/* misaligned entry */
+/*
+ * The entry is not 8-byte aligned, or not in the half of a root that is
+ * Linux's.
+ */
 #define DONJON_REASON_BAD_ENTRY		_AC(0x2, UL)
-/* unknown bits or a block */
+/*
+ * The descriptor has bits that have no use, or is a block where there is none.
+ */
 #define DONJON_REASON_BAD_DESCRIPTOR	_AC(0x3, UL)
-/* permissions do not suit the frame */
+/* The mapped frame's type forbids these permissions. */
 #define DONJON_REASON_BAD_TARGET	_AC(0x4, UL)
-/* executable at EL1 */
+/* It would be executable at EL1. */
 #define DONJON_REASON_EXECUTABLE	_AC(0x5, UL)
-/* valid entry not made invalid first */
+/* A valid entry may not change so without being invalid in between. */
 #define DONJON_REASON_LIVE_CHANGE	_AC(0x6, UL)
-/* neither memory nor an allowed device */
+/* The physical address is neither RAM nor an allowed device. */
 #define DONJON_REASON_NOT_MEMORY	_AC(0x7, UL)
-/* memory attributes do not suit the frame */
+/* The memory attributes differ from what the frame needs. */
 #define DONJON_REASON_BAD_ATTRIBUTES	_AC(0x8, UL)
-/* table has a parent or another level */
+/* The table has a parent already, or is of another level. */
 #define DONJON_REASON_BAD_TABLE		_AC(0x9, UL)
-/* root slot must stay as it is */
+/* The root slot is the inner domain's, or must stay empty. */
 #define DONJON_REASON_BAD_SLOT		_AC(0xa, UL)
-/* table is in use */
+/* The table is in use. */
 #define DONJON_REASON_IN_USE		_AC(0xb, UL)
-/* frame is not of this kind */
+/* The frame is not one of this kind. */
 #define DONJON_REASON_WRONG_FRAME	_AC(0xc, UL)
-/* ASID is reserved or taken */
+/* The ASID is reserved, or a CPU uses it for another process. */
 #define DONJON_REASON_BAD_ASID		_AC(0xd, UL)
-/* register may not have this value */
+/* The register may not have this value. */
 #define DONJON_REASON_BAD_REGISTER	_AC(0xe, UL)
-/* not text that may change */
+/* The text is not the caller's to change. */
 #define DONJON_REASON_NOT_TEXT		_AC(0xf, UL)
-/* firmware function not on the list */
+/* The firmware function is not on the list. */
 #define DONJON_REASON_BAD_FIRMWARE_CALL	_AC(0x10, UL)
-/* before the hand-over or twice */
+/* It comes before the hand-over, or a second time. */
 #define DONJON_REASON_WRONG_TIME	_AC(0x11, UL)
-/* hand-over found something forbidden */
+/* The hand-over found something that the rules forbid. */
 #define DONJON_REASON_BAD_MACHINE	_AC(0x12, UL)
-/* no pool has room */
+/* No pool has room for it. */
 #define DONJON_REASON_NO_ROOM		_AC(0x13, UL)
-/* another CPU may execute the text */
+/*
+ * The text changes in a way that a CPU which executes it must not meet, and one
+ * may.
+ */
 #define DONJON_REASON_LIVE_TEXT		_AC(0x14, UL)
 
-/* Their words, by number */
+/* An array with words for each reason, by number */
 
-#define DONJON_REASON_WORDS		{ "", "entry outside every table", "misaligned entry", "unknown bits or a block", "permissions do not suit the frame", "executable at EL1", "valid entry not made invalid first", "neither memory nor an allowed device", "memory attributes do not suit the frame", "table has a parent or another level", "root slot must stay as it is", "table is in use", "frame is not of this kind", "ASID is reserved or taken", "register may not have this value", "not text that may change", "firmware function not on the list", "before the hand-over or twice", "hand-over found something forbidden", "no pool has room", "another CPU may execute the text" }
+#define DONJON_REASON_WORDS {						\
+	[DONJON_REASON_NOT_A_TABLE] = "entry outside every table",	\
+	[DONJON_REASON_BAD_ENTRY] = "misaligned entry",			\
+	[DONJON_REASON_BAD_DESCRIPTOR] = "unknown bits or a block",	\
+	[DONJON_REASON_BAD_TARGET] = "permissions do not suit the frame", \
+	[DONJON_REASON_EXECUTABLE] = "executable at EL1",		\
+	[DONJON_REASON_LIVE_CHANGE] = "valid entry not made invalid first", \
+	[DONJON_REASON_NOT_MEMORY] = "neither memory nor an allowed device", \
+	[DONJON_REASON_BAD_ATTRIBUTES] = "memory attributes do not suit the frame", \
+	[DONJON_REASON_BAD_TABLE] = "table has a parent or another level", \
+	[DONJON_REASON_BAD_SLOT] = "root slot must stay as it is",	\
+	[DONJON_REASON_IN_USE] = "table is in use",			\
+	[DONJON_REASON_WRONG_FRAME] = "frame is not of this kind",	\
+	[DONJON_REASON_BAD_ASID] = "ASID is reserved or taken",		\
+	[DONJON_REASON_BAD_REGISTER] = "register may not have this value", \
+	[DONJON_REASON_NOT_TEXT] = "not text that may change",		\
+	[DONJON_REASON_BAD_FIRMWARE_CALL] = "firmware function not on the list", \
+	[DONJON_REASON_WRONG_TIME] = "before the hand-over or twice",	\
+	[DONJON_REASON_BAD_MACHINE] = "hand-over found something forbidden", \
+	[DONJON_REASON_NO_ROOM] = "no pool has room",			\
+	[DONJON_REASON_LIVE_TEXT] = "another CPU may execute the text",	\
+}
 
 /* What DONJON_FN_STATISTICS counts */
 
+/* Calls that reached the function. */
 #define DONJON_COUNTER_CALLS		_AC(0x0, UL)
+/* Calls that it refused. */
 #define DONJON_COUNTER_REFUSALS		_AC(0x1, UL)
+/* Instructions in the handler, while PMCCNTR_EL0 runs and counts them. */
 #define DONJON_COUNTER_INSTRUCTIONS	_AC(0x2, UL)
+/* Table entries that it wrote. */
 #define DONJON_COUNTER_ENTRIES		_AC(0x3, UL)
+/* Most instructions of one call, under the same condition. */
 #define DONJON_COUNTER_WORST		_AC(0x4, UL)
 
 /* What DONJON_FN_INFORMATION tells */
 
+/* Version of the inner domain: major, minor, patch in 16 bits each. */
 #define DONJON_INFO_RELEASE		_AC(0x0, UL)
+/* Switch mode: SWITCH_ASID, SWITCH_TLBI or SWITCH_STRICT. */
 #define DONJON_INFO_SWITCH_MODE		_AC(0x1, UL)
+/* CPUs that the inner domain has a stack for. */
 #define DONJON_INFO_CPUS		_AC(0x2, UL)
+/* First byte of its physical memory. */
 #define DONJON_INFO_MEMORY_START	_AC(0x3, UL)
+/* Bytes of its physical memory. */
 #define DONJON_INFO_MEMORY_SIZE		_AC(0x4, UL)
+/* Bytes of it that hold text and read-only data. */
 #define DONJON_INFO_TEXT_SIZE		_AC(0x5, UL)
+/* Free bytes of its heap. */
 #define DONJON_INFO_HEAP_FREE		_AC(0x6, UL)
+/* Word 0 of the SHA-256 digest of Linux, big-endian. */
 #define DONJON_INFO_DIGEST0		_AC(0x7, UL)
+/* Word 1 of it. */
 #define DONJON_INFO_DIGEST1		_AC(0x8, UL)
+/* Word 2 of it. */
 #define DONJON_INFO_DIGEST2		_AC(0x9, UL)
+/* Word 3 of it. */
 #define DONJON_INFO_DIGEST3		_AC(0xa, UL)
+/* Bits that tell a weakened build; 0 in every normal one. */
 #define DONJON_INFO_WEAKENED		_AC(0xb, UL)
+/* Mask of the CPU indices that have a stack. */
 #define DONJON_INFO_CPU_MASK		_AC(0xc, UL)
+/*
+ * TLB invalidations by address that the gate does on the way out; 0 unless in
+ * mode tlbi.
+ */
 #define DONJON_INFO_TLBI_PAGES		_AC(0xd, UL)
+/* How often CPUs found the lock of the protected state held. */
 #define DONJON_INFO_WAITS_DOMAIN	_AC(0xe, UL)
+/* The same for the locks of trees of users. */
 #define DONJON_INFO_WAITS_TREES		_AC(0xf, UL)
+/* The same for the pages that trees are made of. */
 #define DONJON_INFO_WAITS_ARENA		_AC(0x10, UL)
 
 /* Values of DONJON_INFO_SWITCH_MODE */
 
+/* One TCR write each way; the ASID flips with the range. */
 #define DONJON_SWITCH_ASID		_AC(0x1, UL)
+/* The ASID stays; the inner mappings are invalidated on the way out. */
 #define DONJON_SWITCH_TLBI		_AC(0x2, UL)
+/* ASID and range in two steps each way. */
 #define DONJON_SWITCH_STRICT		_AC(0x3, UL)
+
+/* An array with their names, by number */
+
+#define DONJON_SWITCH_NAMES {						\
+	[DONJON_SWITCH_ASID] = "asid",					\
+	[DONJON_SWITCH_TLBI] = "tlbi",					\
+	[DONJON_SWITCH_STRICT] = "strict",				\
+}
+
+#ifndef __ASSEMBLY__
+
+#include <linux/build_bug.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
+
+/* First words of what LOG and REFUSALS copy; text or records follow. */
+struct donjon_reply_header {
+	/* The cursor of the next call. */
+	u64 next;
+};
+
+static_assert(offsetof(struct donjon_reply_header, next) == 0);
+static_assert(sizeof(struct donjon_reply_header) == 8);
+
+/* One entry of the list of TABLE_WRITE_LIST. */
+struct donjon_table_entry {
+	/* Physical address of the entry. */
+	u64 entry;
+	/* Its new value. */
+	u64 value;
+};
+
+static_assert(offsetof(struct donjon_table_entry, entry) == 0);
+static_assert(offsetof(struct donjon_table_entry, value) == 8);
+static_assert(sizeof(struct donjon_table_entry) == 16);
+
+/*
+ * What Linux tells at HANDOVER, within one page. It is not trusted afterwards.
+ */
+struct donjon_handover {
+	/*
+	 * First byte of the pool for tables, a physical address; whole 2 MiB
+	 * blocks.
+	 */
+	u64 table_pool_start;
+	/* Its end. */
+	u64 table_pool_end;
+	/*
+	 * First byte of the pool for text, a physical address; whole 2 MiB
+	 * blocks.
+	 */
+	u64 text_pool_start;
+	/* Its end. */
+	u64 text_pool_end;
+	/* First byte of the kernel's text, a virtual address. */
+	u64 text_start;
+	/* Its end. */
+	u64 text_end;
+	/* First byte of the kernel's constants, a virtual address. */
+	u64 rodata_start;
+	/* Their end. */
+	u64 rodata_end;
+	/* The exception vectors, a virtual address. */
+	u64 vectors;
+};
+
+static_assert(offsetof(struct donjon_handover, table_pool_start) == 0);
+static_assert(offsetof(struct donjon_handover, table_pool_end) == 8);
+static_assert(offsetof(struct donjon_handover, text_pool_start) == 16);
+static_assert(offsetof(struct donjon_handover, text_pool_end) == 24);
+static_assert(offsetof(struct donjon_handover, text_start) == 32);
+static_assert(offsetof(struct donjon_handover, text_end) == 40);
+static_assert(offsetof(struct donjon_handover, rodata_start) == 48);
+static_assert(offsetof(struct donjon_handover, rodata_end) == 56);
+static_assert(offsetof(struct donjon_handover, vectors) == 64);
+static_assert(sizeof(struct donjon_handover) == 72);
+
+/* One record of REFUSALS. */
+struct donjon_refusal_record {
+	/* Number of the refusal, from 1 on. */
+	u64 sequence;
+	/* Function number; FUNCTIONS for calls to unknown ones. */
+	u32 function;
+	/* Index of the CPU. */
+	u32 cpu;
+	/* The error. */
+	s64 error;
+	/*
+	 * What the call gave back in x1: a reason, or one from bit 32 on above
+	 * the index in a list, or an instruction above its offset.
+	 */
+	u64 value;
+	/* Where the call came from. */
+	u64 caller;
+	/* First argument. */
+	u64 a1;
+	/* Second argument. */
+	u64 a2;
+};
+
+static_assert(offsetof(struct donjon_refusal_record, sequence) == 0);
+static_assert(offsetof(struct donjon_refusal_record, function) == 8);
+static_assert(offsetof(struct donjon_refusal_record, cpu) == 12);
+static_assert(offsetof(struct donjon_refusal_record, error) == 16);
+static_assert(offsetof(struct donjon_refusal_record, value) == 24);
+static_assert(offsetof(struct donjon_refusal_record, caller) == 32);
+static_assert(offsetof(struct donjon_refusal_record, a1) == 40);
+static_assert(offsetof(struct donjon_refusal_record, a2) == 48);
+static_assert(sizeof(struct donjon_refusal_record) == 56);
+
+#endif /* !__ASSEMBLY__ */
 
 #endif /* __ASM_DONJON_ABI_H */
