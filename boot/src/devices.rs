@@ -48,7 +48,7 @@ struct Withheld {
 }
 
 /// Judges all devices that are enabled. `banks` is RAM, whatever a device's node says.
-pub fn survey(tree: &Fdt, banks: &[Range]) -> Result<Devices, Failure> {
+pub fn find(tree: &Fdt, banks: &[Range]) -> Result<Devices, Failure> {
     let mut found = Devices {
         interrupt_parent: number(&tree.root(), "interrupt-parent"),
         ..Devices::default()

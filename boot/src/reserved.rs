@@ -29,7 +29,7 @@ pub struct Reserved {
 
 /// Looks at the reservations of the tree's header and at the nodes of `/reserved-memory`. Linux
 /// reads what is `kept`: its device tree and its initial ramdisk.
-pub fn survey(
+pub fn find(
     tree: &Fdt,
     banks: &[Range],
     kept: &[Range],

@@ -63,7 +63,7 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
     check_cpu()?;
 
     let image = Image::at(image)?;
-    let machine = survey(&tree, device_tree, &image, conduit)?;
+    let machine = describe(&tree, device_tree, &image, conduit)?;
     // SAFETY: these are the banks of RAM that the device tree lists.
     unsafe { identity::cover(&machine.banks) };
 
@@ -134,7 +134,7 @@ struct Machine {
     reserved: Reserved,
 }
 
-fn survey(
+fn describe(
     tree: &Fdt<'static>,
     tree_address: u64,
     image: &Image,
@@ -145,14 +145,14 @@ fn survey(
     let cpus = CpuSet::new(mpidrs.iter().copied())?;
 
     let whole = image.whole()?;
-    let devices = devices::survey(tree, &banks)?;
+    let devices = devices::find(tree, &banks)?;
     devices.report();
     let tree_range = Range::with_size(tree_address, tree.data().len() as u64);
     let kept: Vec<Range> = device_tree::initial_ramdisk(tree)
         .into_iter()
         .chain(tree_range)
         .collect();
-    let reserved = reserved::survey(tree, &banks, &kept, &devices)?;
+    let reserved = reserved::find(tree, &banks, &kept, &devices)?;
     reserved.report();
     let mut taken = device_tree::taken(tree)?;
     taken.extend(tree_range);
@@ -203,7 +203,7 @@ fn start_inner(
     // SAFETY: the identity map covers the region. The root is complete: the inner half and the
     // gate are mapped, the rest is zero.
     unsafe {
-        cpu::publish_code(region.start(), region.size());
+        cpu::sync_icache_this_cpu(region.start(), region.size());
         enter_inner_view(builder.root())
     }?;
     // SAFETY: the manifest's address is the inner image's function of this type, now mapped,

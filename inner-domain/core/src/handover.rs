@@ -33,7 +33,7 @@ mod gate;
 mod leaves;
 mod linear;
 mod place;
-mod survey;
+mod validate;
 
 use donjon_abi::call::Handover;
 use donjon_abi::layout::PAGE_SIZE;
@@ -110,7 +110,7 @@ pub fn take_over<H: Hardware, C: Checks>(
         summary: Summary::default(),
     };
     takeover.type_known_frames()?;
-    takeover.survey()?;
+    takeover.validate()?;
     takeover.copy_tables()?;
     takeover.check_gate()?;
     takeover.check_table_block()?;

@@ -125,7 +125,7 @@ pub fn map(
         physical_address: mapping.physical_address.as_u64(),
         size: mapping.size,
     };
-    let needed = survey(memory, Some(root), Level::Zero, span, mapping.largest)?;
+    let needed = missing_tables(memory, Some(root), Level::Zero, span, mapping.largest)?;
     let mut stock = Stock::gather(memory, needed)?;
     commit(memory, &mut stock, root, Level::Zero, span, mapping);
     Ok(())
@@ -274,7 +274,7 @@ fn vacant(
 
 /// Checks that every entry concerned is free and counts the tables that are missing. `table` is
 /// none where the table itself is one of them.
-fn survey(
+fn missing_tables(
     memory: &impl TableMemory,
     table: Option<PhysicalAddress>,
     level: Level,
@@ -308,7 +308,7 @@ fn survey(
             }
         };
         missing += usize::from(next.is_none());
-        missing += survey(memory, next, below, part, largest)?;
+        missing += missing_tables(memory, next, below, part, largest)?;
     }
     Ok(missing)
 }

@@ -42,7 +42,7 @@ pub fn cycles() -> Option<u64> {
 
 /// Makes table entries that this CPU wrote visible to table walks of all CPUs, before anything
 /// that follows.
-pub fn publish_entries() {
+pub fn dsb_ishst() {
     // SAFETY: a barrier has no other effect.
     unsafe { asm!("dsb ishst", options(nostack)) };
     #[cfg(feature = "trace-steps")]
@@ -59,7 +59,7 @@ pub fn publish_entries() {
 /// # Safety
 ///
 /// The range is RAM.
-pub unsafe fn publish_text(physical: u64, bytes: u64) {
+pub unsafe fn sync_icache_all_cpus(physical: u64, bytes: u64) {
     // SAFETY: the caller's promise, and the physical view maps all RAM. Its barrier waits for the
     // cleaning; invalidation of instruction caches changes no content.
     unsafe {
@@ -107,7 +107,7 @@ pub fn halt() -> ! {
 }
 
 /// Makes all earlier memory accesses of this CPU visible to the other CPUs and to table walks.
-pub fn publish() {
+pub fn dsb_ish() {
     // SAFETY: barriers have no other effect.
     unsafe { asm!("dsb ish", "isb", options(nostack)) };
 }
@@ -118,7 +118,7 @@ pub fn publish() {
 /// # Safety
 ///
 /// The whole range is mapped.
-pub unsafe fn publish_code(start: u64, bytes: u64) {
+pub unsafe fn sync_icache_this_cpu(start: u64, bytes: u64) {
     // SAFETY: the caller maps the range; maintenance and barriers change no content.
     unsafe {
         clean_to_coherency(start, bytes);

@@ -8,7 +8,7 @@ use donjon_core::requirements;
 use donjon_hal::{cpu, registers, steps};
 
 use crate::gate::INNER;
-use crate::{domain, epitaph, state};
+use crate::{domain, panic_report, state};
 
 global_asm!(
     include_str!("arrival.S"),
@@ -31,7 +31,7 @@ pub fn entry() -> u64 {
 /// asked for stops here.
 #[unsafe(no_mangle)]
 extern "C" fn donjon_arrived() -> u64 {
-    epitaph::join_if_stopping();
+    panic_report::join_if_stopping();
     let (Some(machine), Ok(mut domain)) = (state::machine(), domain::lock()) else {
         cpu::halt();
     };

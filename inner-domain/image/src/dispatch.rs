@@ -10,12 +10,12 @@ use donjon_abi::call::{
 use donjon_abi::layout::cpu_index;
 use donjon_hal::cpu;
 
-use crate::cpu_block::CpuBlock;
 use crate::outcome::{Arguments, CallResult, Outcome, Refusal};
-use crate::{calls, epitaph, journal, service, users};
+use crate::per_cpu::PerCpu;
+use crate::{calls, logger, panic_report, service, users};
 
 /// What the gate calls: function number, arguments, and the CPU block in x7.
-type Entry = extern "C" fn(u64, u64, u64, u64, u64, u64, u64, &'static CpuBlock) -> CallResult;
+type Entry = extern "C" fn(u64, u64, u64, u64, u64, u64, u64, &'static PerCpu) -> CallResult;
 
 /// The table that the gate indexes. A page of its own: the gate forms its address with one ADRP.
 #[repr(C, align(4096))]
@@ -32,7 +32,7 @@ macro_rules! entry {
             a4: u64,
             a5: u64,
             a6: u64,
-            block: &'static CpuBlock,
+            block: &'static PerCpu,
         ) -> CallResult {
             let arguments = [a1, a2, a3, a4, a5, a6];
             measured(block, $function as usize, &arguments, $handler)
@@ -60,7 +60,7 @@ macro_rules! entry_at_once {
             a4: u64,
             _: u64,
             _: u64,
-            block: &'static CpuBlock,
+            block: &'static PerCpu,
         ) -> CallResult {
             // A function of its own, so that this one needs no stack. So does the handler.
             #[inline(never)]
@@ -72,7 +72,7 @@ macro_rules! entry_at_once {
                 a4: u64,
                 _: u64,
                 _: u64,
-                block: &'static CpuBlock,
+                block: &'static PerCpu,
             ) -> CallResult {
                 let or_else: fn(u64, u64, u64, u64) -> bool = $else;
                 if or_else(a1, a2, a3, a4) {
@@ -86,7 +86,7 @@ macro_rules! entry_at_once {
                 a2: u64,
                 a3: u64,
                 a4: u64,
-                block: &'static CpuBlock,
+                block: &'static PerCpu,
             ) -> CallResult {
                 let arguments = [a1, a2, a3, a4, 0, 0];
                 measured(block, $function as usize, &arguments, $handler)
@@ -173,7 +173,7 @@ extern "C" fn null(
     _: u64,
     _: u64,
     _: u64,
-    _: &'static CpuBlock,
+    _: &'static PerCpu,
 ) -> CallResult {
     CallResult::new(Ok(a1))
 }
@@ -187,7 +187,7 @@ extern "C" fn removed(
     a4: u64,
     a5: u64,
     a6: u64,
-    block: &'static CpuBlock,
+    block: &'static PerCpu,
 ) -> CallResult {
     let arguments = [a1, a2, a3, a4, a5, a6];
     measured(block, number as usize, &arguments, unknown)
@@ -200,7 +200,7 @@ fn unknown(_: &Arguments) -> Outcome {
 
 /// Runs a handler and counts what it did.
 fn measured(
-    block: &'static CpuBlock,
+    block: &'static PerCpu,
     function: usize,
     arguments: &Arguments,
     handler: impl FnOnce(&Arguments) -> Outcome,
@@ -212,7 +212,7 @@ fn measured(
         }
         return CallResult::new(outcome);
     }
-    epitaph::join_if_stopping();
+    panic_report::join_if_stopping();
     let before = cpu::cycles();
     let outcome = handler(arguments);
     if let Err(refusal) = &outcome {
@@ -230,12 +230,12 @@ fn measured(
 /// Counts and records a refusal. A block that is being taken is no refusal: the caller is to
 /// call again.
 #[cold]
-fn note_refusal(block: &CpuBlock, function: usize, arguments: &Arguments, refusal: &Refusal) {
+fn note_refusal(block: &PerCpu, function: usize, arguments: &Arguments, refusal: &Refusal) {
     if refusal.error() == Error::Busy {
         return;
     }
     block.add(Counter::Refusals, function, 1);
-    journal::note_refusal(RefusalRecord {
+    logger::note_refusal(RefusalRecord {
         sequence: 0,
         function: function as u32,
         cpu: cpu_index(cpu::mpidr()) as u32,
@@ -257,17 +257,17 @@ extern "C" fn donjon_other_call(
     a4: u64,
     a5: u64,
     a6: u64,
-    block: &'static CpuBlock,
+    block: &'static PerCpu,
 ) -> CallResult {
     if number == REASON_MISMATCH {
-        epitaph::mismatch(block);
+        panic_report::mismatch(block);
     }
     let owner = number >> OWNER_SHIFT;
     let function = number & ((1 << OWNER_SHIFT) - 1);
     let arguments = [a1, a2, a3, a4, a5, a6];
     match service::of(owner) {
         Some(service) => {
-            epitaph::join_if_stopping();
+            panic_report::join_if_stopping();
             CallResult::new(service.call(function, &arguments))
         }
         None => {

@@ -55,7 +55,7 @@
 // Not a number of the core: unknown, or the stop after a mismatch. Rust decides. Never counted
 // by the code below, whose table has no entry for it.
 donjon_gate_other:
-    // For an epitaph: the registers as they are before Rust uses them (cpu_block.rs: saved).
+    // For a panic report: the registers as they are before Rust uses them (per_cpu.rs: saved).
     add     x11, x7, #{SAVED_REGISTERS}
     stp     x1, x2, [x11]
     stp     x3, x4, [x11, #16]
@@ -234,7 +234,7 @@ donjon_gate_enter_end:
     .global donjon_gate_repair
 donjon_gate_repair:
     // From a vector or from the comparisons above: TCR_EL1 is not what it should be. This CPU
-    // never returns to Linux, so registers that Linux relies on can keep what the epitaph
+    // never returns to Linux, so registers that Linux relies on can keep what the panic report
     // wants: x0 in TPIDR_EL1, the bad value in TPIDR_EL0. The write above repairs it.
     msr     daifset, #0xf
     msr     tpidr_el1, x0

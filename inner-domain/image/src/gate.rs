@@ -7,7 +7,7 @@ use donjon_abi::manifest::SwitchMode;
 use donjon_abi::{call, layout, tcr};
 use donjon_core::weaken;
 
-use crate::cpu_block::SAVED_REGISTERS;
+use crate::per_cpu::SAVED_REGISTERS;
 
 /// How this image is entered and left: decided when it is built, so that the gate has no branch
 /// for it.

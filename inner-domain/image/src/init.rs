@@ -22,7 +22,7 @@ use donjon_core::weaken;
 use donjon_hal::{physical, registers, steps};
 
 use crate::state::{self, Machine};
-use crate::{arrival, domain, gate, heap, journal, users};
+use crate::{arrival, domain, gate, heap, logger, users};
 
 /// Called by the boot stage with the inner view live, on the boot stage's stack.
 ///
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
         heap::HEAP.init();
         *boot
     };
-    journal::init(boot.has_console != 0);
+    logger::init(boot.has_console != 0);
 
     let Some(machine) = machine(boot) else {
         panic!("the boot stage described an impossible machine: {boot:x?}");
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     if gate::WEAKENED != 0 {
         log::warn!("this build is weakened on purpose: {:#x}", gate::WEAKENED);
     }
-    journal::leave_console();
+    logger::leave_console();
     arrival::entry()
 }
 

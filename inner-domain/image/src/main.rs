@@ -4,21 +4,21 @@
 //! The boot stage loads it, calls [`init::donjon_inner_init`] once and starts Linux. From then
 //! on it runs when Linux calls the gate (`gate.S`), which calls a function of
 //! [`dispatch::donjon_call_table`] on this CPU's stack with all exceptions masked, or when a
-//! vector finds another `TCR_EL1`, which ends in [`epitaph`].
+//! vector finds another `TCR_EL1`, which ends in [`panic_report`].
 #![no_std]
 #![no_main]
 
 mod arrival;
 mod calls;
-mod cpu_block;
 mod dispatch;
 mod domain;
-mod epitaph;
 mod gate;
 mod heap;
 mod init;
-mod journal;
+mod logger;
 mod outcome;
+mod panic_report;
+mod per_cpu;
 mod service;
 mod state;
 mod users;

@@ -20,7 +20,7 @@ use donjon_hal::{cpu, physical};
 
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::state::Machine;
-use crate::{domain, journal, state, users};
+use crate::{domain, logger, state, users};
 
 /// Takes the machine over, or with 0 looks at this CPU's registers afterwards.
 pub fn handover([address, ..]: &Arguments) -> Outcome {
@@ -54,7 +54,7 @@ fn take_over(machine: &Machine, address: u64) -> Outcome {
         inner: &inner,
     };
     let taken = handover::take_over(&mut domain.rules, &mut Executor, &parts, &said, scan_frame);
-    cpu::publish_entries();
+    cpu::dsb_ishst();
     match taken {
         Ok(summary) => {
             let here = Controlled::read();
@@ -69,7 +69,7 @@ fn take_over(machine: &Machine, address: u64) -> Outcome {
         }
         Err(error) => {
             drop(domain);
-            journal::announce(format_args!("hand-over refused: {error}"));
+            logger::announce(format_args!("hand-over refused: {error}"));
             Err(refusal(&error))
         }
     }
@@ -83,7 +83,7 @@ fn check_vectors(
     here: &Controlled,
 ) -> Result<(), Refusal> {
     let refuse = |what: &str, value: u64| {
-        journal::announce(format_args!("hand-over refused: {what} {value:#x}"));
+        logger::announce(format_args!("hand-over refused: {what} {value:#x}"));
         Err(Refusal::rule(Reason::BadRegister))
     };
     if here.vbar != said.vectors {
@@ -156,7 +156,7 @@ fn check_features() -> Result<(), Refusal> {
         None => Ok(()),
         Some(unmet) => {
             let mpidr = registers::mpidr();
-            journal::announce(format_args!("hand-over refused: CPU {mpidr:#x}: {unmet}"));
+            logger::announce(format_args!("hand-over refused: CPU {mpidr:#x}: {unmet}"));
             Err(Refusal::rule(Reason::BadMachine))
         }
     }
@@ -173,11 +173,11 @@ fn check_this_cpu(machine: &Machine) -> Outcome {
     check_features()?;
     if let Some((register, value)) = extensions::opened(&here.extensions) {
         let name = register.name();
-        journal::announce(format_args!("{name} is {value:#x} at the hand-over, not 0"));
+        logger::announce(format_args!("{name} is {value:#x} at the hand-over, not 0"));
         return Err(Refusal::rule(Reason::BadRegister));
     }
     if domain.controlled != Some(here) || here.ttbr1 != root_of_all {
-        journal::announce(format_args!(
+        logger::announce(format_args!(
             "registers differ from those of the hand-over: {here:x?}"
         ));
         return Err(Refusal::rule(Reason::BadRegister));

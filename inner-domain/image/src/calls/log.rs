@@ -7,7 +7,7 @@ use zerocopy::IntoBytes;
 
 use super::reply;
 use crate::outcome::{Arguments, Outcome};
-use crate::{domain, journal};
+use crate::{domain, logger};
 
 /// Bytes of text in one call at most: bounds its duration and its stack.
 const PIECE: usize = 1024;
@@ -19,7 +19,7 @@ pub fn log([cursor, address, length, ..]: &Arguments) -> Outcome {
 
     let mut piece = [0u8; PIECE];
     let text = &mut piece[..room.min(PIECE)];
-    let reading = journal::read(*cursor, text).ok_or(Error::Busy)?;
+    let reading = logger::read(*cursor, text).ok_or(Error::Busy)?;
     let header = ReplyHeader { next: reading.next };
     let filled = physical::write_outer(&buffer, 0, header.as_bytes());
     let text = &text[..reading.copied];

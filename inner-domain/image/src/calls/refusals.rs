@@ -7,7 +7,7 @@ use zerocopy::IntoBytes;
 
 use super::reply;
 use crate::outcome::{Arguments, Outcome};
-use crate::{domain, journal};
+use crate::{domain, logger};
 
 /// Most records of one call: bounds its duration.
 const PIECE: usize = 32;
@@ -21,7 +21,7 @@ pub fn refusals([cursor, address, length, ..]: &Arguments) -> Outcome {
     let mut filled = size_of::<ReplyHeader>() as u64;
     let most = (room / size_of::<RefusalRecord>()).min(PIECE);
     for record in core::iter::from_fn(|| {
-        let record = journal::refusal_after(next)?;
+        let record = logger::refusal_after(next)?;
         next = record.sequence;
         Some(record)
     })

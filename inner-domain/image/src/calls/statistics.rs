@@ -4,8 +4,8 @@
 use donjon_abi::call::{Counter, Error};
 use donjon_hal::cpu;
 
-use crate::cpu_block::CpuBlock;
 use crate::outcome::{Arguments, Outcome};
+use crate::per_cpu::PerCpu;
 use crate::{state, users};
 
 /// One counter of one function on one CPU. A caller that asks while the cycle counter runs wants calls to
@@ -24,7 +24,7 @@ pub fn statistics([cpu, function, counter, ..]: &Arguments) -> Outcome {
         users::hold_up();
     }
     // SAFETY: the index is in the mask of the CPUs that have a stack.
-    let block = unsafe { CpuBlock::of(*cpu as usize) };
+    let block = unsafe { PerCpu::of(*cpu as usize) };
     block
         .read(counter, *function)
         .ok_or(Error::InvalidArgument.into())

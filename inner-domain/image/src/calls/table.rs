@@ -10,15 +10,15 @@ use donjon_hal::physical;
 use donjon_hal::steps::Executor;
 use zerocopy::FromBytes;
 
-use crate::cpu_block::CpuBlock;
 use crate::outcome::{Arguments, Outcome, Refusal};
+use crate::per_cpu::PerCpu;
 use crate::{domain, state};
 
 /// Replaces one entry; gives the old value.
 pub fn write([entry, value, ..]: &Arguments) -> Outcome {
     let mut domain = domain::lock_after_handover()?;
     let old = domain.rules.write(&mut Executor, *entry, *value);
-    cpu::publish_entries();
+    cpu::dsb_ishst();
     old.map_err(Refusal::rule)
 }
 
@@ -42,9 +42,9 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
             break;
         }
     }
-    cpu::publish_entries();
+    cpu::dsb_ishst();
     drop(domain);
-    CpuBlock::current().add(Counter::Entries, Function::TableWriteList as usize, written);
+    PerCpu::current().add(Counter::Entries, Function::TableWriteList as usize, written);
     match refused {
         None => Ok(written),
         Some(reason) => Err(Refusal::rule_at(reason, written)),

@@ -79,7 +79,7 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
         }
     }
     // SAFETY: the range is RAM, which the physical view maps.
-    unsafe { cpu::publish_text(target, *bytes) };
+    unsafe { cpu::sync_icache_all_cpus(target, *bytes) };
     if stopped {
         text_wait::note_change();
     }
@@ -146,7 +146,7 @@ pub fn seal([address, ..]: &Arguments) -> Outcome {
         return Ok(1);
     }
     // SAFETY: the frame is RAM, which the physical view maps.
-    unsafe { cpu::publish_text(seal.to, PAGE_SIZE) };
+    unsafe { cpu::sync_icache_all_cpus(seal.to, PAGE_SIZE) };
     let sealed = domain.rules.seal_finish(&mut Executor, seal);
     sealed.map(|()| 0).map_err(Refusal::rule)
 }

@@ -95,7 +95,7 @@ void donjon_try_wall(struct donjon_verdict *verdict)
 		DONJON_DATA_WINDOW,
 		DONJON_DEVICE_WINDOW,
 	};
-	unsigned long cpu_block, physical, flags;
+	unsigned long per_cpu, physical, flags;
 	struct donjon_result result;
 	int i;
 
@@ -113,12 +113,12 @@ void donjon_try_wall(struct donjon_verdict *verdict)
 			donjon_expect(verdict, attempt(TRY_JUMP, inner[i]), "jump to", inner[i]);
 	}
 
-	cpu_block = DONJON_CPU_BLOCKS +
+	per_cpu = DONJON_CPU_BLOCKS +
 		    (donjon_this_cpu_index() << DONJON_STACK_STRIDE_SHIFT);
-	donjon_expect(verdict, attempt(TRY_READ, cpu_block), "read of", cpu_block);
-	donjon_expect(verdict, attempt(TRY_READ, cpu_block - 16), "read of stack", cpu_block - 16);
-	donjon_expect(verdict, attempt(TRY_WRITE, cpu_block - 16), "write to stack",
-		      cpu_block - 16);
+	donjon_expect(verdict, attempt(TRY_READ, per_cpu), "read of", per_cpu);
+	donjon_expect(verdict, attempt(TRY_READ, per_cpu - 16), "read of stack", per_cpu - 16);
+	donjon_expect(verdict, attempt(TRY_WRITE, per_cpu - 16), "write to stack",
+		      per_cpu - 16);
 
 	/* The inner view of physical memory: of its own, and of this kernel's */
 	result = __donjon_call(DONJON_FN_INFORMATION, DONJON_INFO_MEMORY_START,

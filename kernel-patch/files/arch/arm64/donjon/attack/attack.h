@@ -31,6 +31,9 @@ struct attempt {
 	__attribute__((no_reorder)) =					\
 		{ attack_name, attempt_name, function }
 
+/* attempts.lds: all that is registered */
+extern const struct attempt donjon_attempts_start[], donjon_attempts_end[];
+
 /* How the running attempt went; main.c adds which one it is. */
 void __printf(1, 2) attack_succeeded(const char *format, ...);
 void __printf(1, 2) attack_stopped(const char *format, ...);

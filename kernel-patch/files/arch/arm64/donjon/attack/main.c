@@ -25,9 +25,6 @@
 
 #include "attack.h"
 
-/* attempts.lds: all that is registered */
-extern const struct attempt donjon_attempts_start[], donjon_attempts_end[];
-
 static const struct attempt *running;
 
 unsigned long attack_set_fixmap;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The end: what, where, registers, and then the whole machine stops.
+//! The panic handler: prints what happened, where, and the registers, then stops the machine.
 //!
 //! Every line begins with `donjon: PANIC`, which host tools look for. The first CPU to arrive
 //! writes; the machine is then switched off, which stops the others, too. Where the firmware
@@ -14,8 +14,8 @@ use donjon_hal::console::Console;
 use donjon_hal::cpu::{self, ExceptionRegisters};
 use donjon_hal::firmware;
 
-use crate::cpu_block::CpuBlock;
-use crate::{journal, state, users};
+use crate::per_cpu::PerCpu;
+use crate::{logger, state, users};
 
 static STOPPING: AtomicBool = AtomicBool::new(false);
 /// MPIDR of the CPU that writes.
@@ -54,10 +54,10 @@ fn end() -> ! {
 }
 
 /// A vector or the gate found a `TCR_EL1` that should not be.
-pub fn mismatch(block: &CpuBlock) -> ! {
+pub fn mismatch(block: &PerCpu) -> ! {
     begin();
     let registers = cpu::exception_registers();
-    if let Some(mut console) = journal::console() {
+    if let Some(mut console) = logger::console() {
         let what = match registers.tcr {
             tcr::INNER | tcr::INNER_TLBI => "exception while the inner view was live",
             tcr::OUTER => "the gate was entered behind its constant, with the outer TCR_EL1",
@@ -118,7 +118,7 @@ fn exception(console: &mut Console, registers: &ExceptionRegisters) {
 fn panic(info: &PanicInfo) -> ! {
     begin();
     let registers = cpu::exception_registers();
-    if let Some(mut console) = journal::console() {
+    if let Some(mut console) = logger::console() {
         line(
             &mut console,
             format_args!("on CPU {:#x}: {}", cpu::mpidr() & 0xffff, info.message()),

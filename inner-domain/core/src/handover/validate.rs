@@ -15,13 +15,13 @@ use crate::frames::FrameType;
 use crate::rules::{Checks, Hardware, RawDescriptor, may_be_linked};
 
 impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
-    pub(super) fn survey(&mut self) -> Result<(), HandoverError> {
-        self.survey_kernel_root()?;
-        self.survey_kernel()
+    pub(super) fn validate(&mut self) -> Result<(), HandoverError> {
+        self.validate_kernel_root()?;
+        self.validate_kernel_tables()
     }
 
     /// The halves of the kernel's root agree, and what must be empty is.
-    fn survey_kernel_root(&mut self) -> Result<(), HandoverError> {
+    fn validate_kernel_root(&mut self) -> Result<(), HandoverError> {
         let root = self.machine.root;
         self.set(root, FrameType::KernelTable0);
         self.summary.kernel_tables += 1;
@@ -48,7 +48,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         Ok(())
     }
 
-    fn survey_kernel(&mut self) -> Result<(), HandoverError> {
+    fn validate_kernel_tables(&mut self) -> Result<(), HandoverError> {
         let mut cursor = Cursor::kernel(self.machine.root);
         while let Some(entry) = cursor.next(self.hardware) {
             // The gate's tables are looked at as a whole.

@@ -32,9 +32,9 @@ static RING: Once<Ring> = Once::new();
 static HAS_CONSOLE: AtomicBool = AtomicBool::new(false);
 static CONSOLE_IS_OURS: AtomicBool = AtomicBool::new(false);
 
-struct Journal;
+struct Logger;
 
-impl Log for Journal {
+impl Log for Logger {
     fn enabled(&self, _: &Metadata) -> bool {
         true
     }
@@ -74,7 +74,7 @@ pub fn init(has_console: bool) {
     CONSOLE_IS_OURS.store(has_console, Ordering::Relaxed);
     RING.call_once(|| Mutex::new(Box::new(LogRing::new())));
     // Fails only when there is a logger already, which then is this one.
-    let _ = log::set_logger(&Journal);
+    let _ = log::set_logger(&Logger);
     log::set_max_level(LevelFilter::Info);
 }
 
@@ -122,7 +122,7 @@ pub fn read(cursor: u64, buffer: &mut [u8]) -> Option<Reading> {
     Some(RING.get()?.lock().read(cursor, buffer))
 }
 
-/// The console, for early messages and epitaphs.
+/// The console, for early messages and panic reports.
 pub fn console() -> Option<Console> {
     if !HAS_CONSOLE.load(Ordering::Relaxed) {
         return None;

@@ -18,13 +18,13 @@ pub const SAVED_NAMES: [&str; 26] = [
 ];
 
 /// Offset of the saved registers in the block; the gate uses it.
-pub const SAVED_REGISTERS: usize = core::mem::offset_of!(CpuBlock, saved);
+pub const SAVED_REGISTERS: usize = core::mem::offset_of!(PerCpu, saved);
 
 /// Counters of one CPU. Written by that CPU alone, read by any.
 ///
 /// The gate finds `calls` at offset 0.
 #[repr(C)]
-pub struct CpuBlock {
+pub struct PerCpu {
     calls: [AtomicU64; ROW],
     refusals: [AtomicU64; ROW],
     instructions: [AtomicU64; ROW],
@@ -33,9 +33,9 @@ pub struct CpuBlock {
     worst: [AtomicU64; ROW],
 }
 
-const _: () = assert!(size_of::<CpuBlock>() <= PAGE_SIZE as usize);
+const _: () = assert!(size_of::<PerCpu>() <= PAGE_SIZE as usize);
 
-impl CpuBlock {
+impl PerCpu {
     /// The block of the CPU with this index.
     ///
     /// # Safety
