@@ -2,7 +2,7 @@
 //! Builds the inner domain's translation tables.
 //!
 //! The tables are reached through [`TableMemory`], so that the boot stage (MMU off), the inner
-//! domain (its physical view) and a host test use the same code. Every change is surveyed
+//! domain (its physical view) and a host test use the same code. Every change is checked
 //! before it is made: one that fails leaves the live tree as it was.
 //!
 //! No cache or TLB maintenance happens here: only invalid entries become valid, which needs no
@@ -343,7 +343,7 @@ impl Stock {
     }
 }
 
-/// Makes the change that [`survey`] found possible.
+/// Makes the change that [`missing_tables`] found possible.
 fn commit(
     memory: &mut impl TableMemory,
     stock: &mut Stock,

@@ -47,7 +47,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
                 table = copy;
             }
             if !self.machine.table_block.contains(table) {
-                // The survey's mark has done its work.
+                // The mark of the validation has done its work.
                 self.set(table, FrameType::PoolFree);
                 self.import(&entry, table)?;
             }
