@@ -23,7 +23,7 @@ pub fn calls() -> String {
             "| {} | {} | {} | {} | {} | {} |",
             *function as u64,
             code(function.identifier()),
-            or_dash(&signature.arguments.join(", ")),
+            or_dash(&signature.arguments.join("; ")),
             signature.value,
             or_dash(&errors.collect::<Vec<_>>().join(", ")),
             function.about(),
