@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The assembly files, and what they and Rust know of each other.
+//! Includes the assembly files, and the constants that they share with Rust.
 
 use core::arch::global_asm;
 

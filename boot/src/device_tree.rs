@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the device tree says, and what we add to it for Linux.
+//! Reads the device tree, and adds the node that Linux finds the inner domain by.
 
 extern crate alloc;
 

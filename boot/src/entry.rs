@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where the assembly calls Rust.
+//! The entry point from assembly into Rust.
 
 use crate::failure::fail;
 use crate::sequence::{self, Handover};

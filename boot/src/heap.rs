@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The boot stage's heap, for the device tree.
+//! The heap of the boot stage, used for the device tree.
 
 use donjon_hal::heap::StaticHeap;
 

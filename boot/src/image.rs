@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The boot image: what it carries and where.
+//! Reads the boot image: its manifest and its parts.
 
 use donjon_abi::layout::{BLOCK_SIZE, TABLE_BLOCK_SIZE};
 use donjon_abi::manifest::{MANIFEST_MAGIC, MANIFEST_VERSION, Manifest, Segment, SwitchMode};

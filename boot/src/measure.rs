@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is about to be started.
+//! Measures Linux (SHA-256) before it is started.
 
 use sha2::{Digest, Sha256};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Lines on the console, once there is one.
+//! Prints lines on the console.
 
 use core::fmt::{self, Display, Write};
 

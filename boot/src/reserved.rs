@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory that the device tree sets aside and that Linux does not get.
+//! Memory that the device tree reserves and that Linux does not get.
 
 extern crate alloc;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The steps from the loader to Linux, in their order.
+//! The steps of the boot stage, in order.
 
 extern crate alloc;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What guest programs share.
+//! Code that the guest programs share.
 
 #[cfg(target_arch = "aarch64")]
 pub mod perf;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Cases that the fuzzer found are judged again, without it.
+//! Runs the cases that the fuzzer found, without the fuzzer.
 
 use std::fs;
 use std::path::{Path, PathBuf};

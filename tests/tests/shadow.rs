@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Shadows against a naive model, under an outer domain that does anything.
+//! Shadows against a naive model, under a randomized outer domain.
 
 #[path = "shadow/race.rs"]
 mod race;

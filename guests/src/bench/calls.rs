@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Calls into the inner domain per operation.
+//! Counts calls into the inner domain per operation.
 
 use std::collections::HashMap;
 use std::fs;

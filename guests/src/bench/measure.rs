@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The samples.
+//! Takes the samples of a measurement.
 
 use std::arch::asm;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The inner domain's counters.
+//! Reads the counters of the inner domain.
 
 use std::collections::HashMap;
 use std::fs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Child processes that say why they failed.
+//! Child processes that report why they failed.
 
 use std::fs::File;
 use std::io::{Read, Write};

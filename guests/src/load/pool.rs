@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The frames that tables are made of, as Linux counts them.
+//! Linux's count of the frames in the table pools.
 
 use std::fs;
 use std::thread::sleep;

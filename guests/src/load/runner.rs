@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Running areas, each in a process of its own.
+//! Runs areas, each in a process of its own.
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A mixture of everything that writes tables and code, for as long as wanted.
+//! Runs a mixture of all areas for a given time.
 
 use std::time::{Duration, Instant};
 

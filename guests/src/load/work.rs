@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A fixed amount of work of each kind, timed: nothing is checked but that it succeeds.
+//! Does a fixed amount of work of each kind and prints how long it took.
 
 use std::io::{Read, Write};
 use std::time::Instant;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the boot stage tells the inner domain.
+//! What the boot stage passes to the inner domain.
 
 use crate::layout::MAX_CPUS;
 

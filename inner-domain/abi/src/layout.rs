@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where everything of ours stands in the upper VA range.
+//! The inner domain's layout of the upper VA range.
 //!
 //! The root table has 512 entries. With the inner view's T1SZ the entry for a kernel VA is
 //! `256 + k`, with the outer view's it is `k`; "slot k" means this pair. Entry `k` of an

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! With which registers a CPU arrives that was asked for.
+//! The registers that a CPU starts with.
 
 /// A CPU that was asked for: where it goes on, and what the CPU that asked had in its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Who starts CPUs: PSCI alone, or the machine is refused.
+//! Checks how CPUs are started: PSCI only, or the machine is refused.
 //!
 //! The inner domain owns the firmware's calls, so it decides where a CPU that PSCI starts begins.
 //! A CPU that waits for a word in memory (`spin-table`), or for anything else that Linux can

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which CPUs there are, and that the gate can tell them apart.
+//! The set of CPUs, and the check that the gate can tell them apart.
 //!
 //! The gate finds its stack by [`cpu_index`] of MPIDR_EL1, two instructions without a table.
 //! Two CPUs with one index would share a stack, so such a machine is refused before Linux runs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The devices that the outer domain may map: whole pages, in few ranges.
+//! Device memory that the outer domain may map: whole pages, in few ranges.
 //!
 //! What is neither RAM nor on this list is never mapped. The boot stage makes the list from
 //! the device tree: a device is on it because a rule says why it may be ([`decide`]).

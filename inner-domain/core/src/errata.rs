@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Cores whose maintenance instructions do less than the architecture says.
+//! Errata of cores whose TLB maintenance does less than the architecture says.
 //!
 //! On many cores a TLB invalidation for all CPUs may be complete, as far as its DSB tells, while
 //! another CPU still has an access on its way that used the old translation. Doing the invalidation

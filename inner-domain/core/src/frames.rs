@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What each frame of RAM is, in two bytes per frame.
+//! The type of each frame of RAM, in two bytes per frame.
 //!
 //! The type of a frame decides who may map it and how; [`crate::rules`] changes types. Physical
 //! addresses outside the table are not RAM, nor are those between the banks: devices, or nothing.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The hand-over: the last moment of trust.
+//! The hand-over: validates what Linux built. Linux is trusted until then.
 //!
 //! Linux has built its tables by itself so far. Here everything that the lower half of the
 //! kernel's root leads to is looked at once, every frame gets its type, and what the rules of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which instructions may change while another CPU may be executing them.
+//! Decides which instructions may change while another CPU may execute them.
 //!
 //! Where one CPU changes an instruction that another one executes, the result may be whatever
 //! some sequence of instructions of the same exception level could do, a write of TCR_EL1

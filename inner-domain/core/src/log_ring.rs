@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The inner domain's log: the last bytes of an endless text.
+//! The inner domain's log: a ring buffer of text.
 //!
 //! A position counts the bytes ever pushed, so a reader needs nothing but a number, which the
 //! outer domain keeps and may forge: a cursor never reaches anything but log text.

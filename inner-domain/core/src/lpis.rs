@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether the redistributors of a GICv3 keep tables in memory.
+//! Detects GICv3 redistributors that keep tables in memory (LPIs).
 //!
 //! With LPIs, GICR_PROPBASER and GICR_PENDBASER say where the tables of their configuration and
 //! their pending bits are, and the redistributor writes the second one. They stand in one page

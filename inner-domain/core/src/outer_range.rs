@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Buffers that the outer domain names.
+//! Checks buffers that the outer domain names.
 //!
 //! What the outer domain says is an [`Allegation`]. It gives nothing away until
 //! [`OuterMemory::check`] has made an [`OuterBuffer`] of it, the only thing that the inner domain

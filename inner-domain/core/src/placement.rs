@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where in physical memory the inner domain goes.
+//! Chooses the inner domain's physical memory.
 //!
 //! As high as possible: firmware, device tree, Linux and its initial RAM disk stand low, and a
 //! hole at the top of a memory bank cuts the fewest blocks of Linux's linear map.

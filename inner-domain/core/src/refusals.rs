@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The last calls that were refused.
+//! A ring buffer of refused calls.
 //!
 //! A sequence number counts every refusal ever, so a reader needs nothing but a number, which
 //! the outer domain keeps and may forge: it never reaches anything but records.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which CPUs run the outer domain, and which of them wait inside for a change of text.
+//! Tracks which CPUs run the outer domain, and which wait inside for a change of text.
 //!
 //! A change that is not on the manual's short list ([`crate::live_text`]) is made only while no
 //! other CPU can execute an instruction of the outer domain. A CPU cannot while it is switched

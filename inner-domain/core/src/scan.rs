@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! May a word stand in a page that the outer domain can execute at EL1?
+//! The scanner: may this word stand in a page that the outer domain executes at EL1?
 //!
 //! A64 instructions are aligned words, so no jump leads into the middle of one, and looking at
 //! each word of a page once is complete: what is not in the page as a word cannot be executed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From a function number to a function.
+//! The dispatcher: from a function number to its handler.
 //!
 //! The gate indexes [`donjon_call_table`] for the core's own functions. Everything else comes
 //! through [`donjon_other_call`]: services, unknown numbers, and the stop after a mismatch.

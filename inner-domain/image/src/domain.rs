@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the inner domain protects: frames, kernel tables, registers. One lock guards it all.
+//! The protected state: frames, kernel tables, registers. One lock guards it all.
 //!
 //! A call holds the lock from its first check to its last step, with exceptions masked, so what
 //! was checked is what is done. No call holds it while it waits for anything but memory.

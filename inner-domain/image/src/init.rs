@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Once, before Linux starts.
+//! One-time initialisation, called by the boot stage.
 
 extern crate alloc;
 

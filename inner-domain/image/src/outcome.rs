@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What goes into a call and what comes out: the words of every handler and service.
+//! The types of arguments and results of handlers and services.
 
 use donjon_abi::call::{Error, Reason};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The page above each CPU's stack.
+//! Per-CPU data: counters and saved registers, in the page above each CPU's stack.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Programs inside the inner domain that answer calls of their own.
+//! Services: programs inside the inner domain that answer calls of their own.
 //!
 //! A service has an owner number and with it 65,536 function numbers. It sees arguments and
 //! returns an [`Outcome`]; gate and dispatcher know nothing of its policy. To add one, implement

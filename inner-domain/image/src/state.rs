@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the inner domain knows about the machine; set once, before Linux starts.
+//! The description of the machine; set once, before Linux starts.
 
 extern crate alloc;
 

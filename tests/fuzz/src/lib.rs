@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the fuzzers of both worlds share.
+//! Code that both fuzzers share.
 #![forbid(unsafe_code)]
 
 use std::env;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Sequences of calls that bytes stand for: what a fuzzer makes up, and what is kept of it.
+//! Sequences of calls encoded as bytes: what a fuzzer chooses, and the cases that are kept.
 
 use core::marker::PhantomData;
 

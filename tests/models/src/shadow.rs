@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A machine whose user tables are shadows, with TLBs that hold whatever they may.
+//! A machine with shadow tables, and TLBs that hold every entry that they may.
 //!
 //! A walk of a tree that some CPU has may happen at any moment, so after each store the TLB holds
 //! what a walk finds now besides what it held before. A walk may also read what a store has not

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The kernel's addresses on a small machine, seen without the rules that guard them.
+//! The kernel's address space on a small machine, modelled without the rules.
 //!
 //! * [`memory`]: physical memory, the steps that change it, and the TLBs of all CPUs.
 //! * [`caches`]: TLBs as hostile as the architecture allows. Whatever may be walked at a moment

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Judges a recorded trace of steps: stores to tables, barriers, invalidations, loads of roots.
+//! Checks a recorded trace of steps: stores to tables, barriers, invalidations, loads of roots.
 //!
 //! * [`event`]: what a trace consists of.
 //! * [`descriptor`]: the little that has to be known of an entry.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The hand-over of a clean machine, and what comes of it.
+//! The hand-over of a clean machine, and the state after it.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What Linux says of itself and is not so.
+//! Descriptions of Linux that are false.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Planting one thing at a time.
+//! Changes one thing in a clean machine.
 
 use donjon_abi::call::Reason;
 use donjon_core::frames::FrameType;

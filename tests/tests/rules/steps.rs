@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which steps a call becomes, in which order.
+//! The steps of each call, and their order.
 
 use donjon_abi::call::Reason;
 use donjon_core::rules::{Configured, PoolKind, Progress, Step};

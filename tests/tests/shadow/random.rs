@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Long runs, and what each kind of step is good for.
+//! Long random runs, and runs without each kind of step.
 
 use std::panic::catch_unwind;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What each check of shadows is good for: without it the attack that it stops succeeds.
+//! Without each check of shadows, the attack that it stops succeeds.
 
 use std::cell::Cell;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the oracle must name.
+//! Traces that the oracle must reject, with the reason.
 
 use donjon_models::trace::{Action, Rule};
 

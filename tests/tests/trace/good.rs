@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the oracle must let pass.
+//! Traces that the oracle must accept.
 
 use donjon_models::trace::{Action, Event};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the inner domain wrote down about each frame, read from its own memory.
+//! Reads the inner domain's metadata of each frame from its memory.
 //!
 //! The auditor believes it where nothing else can say, and never alone: a frame that is said to be
 //! in a pool must not be writable anywhere (I2, I4), and a table that is reached must be one that

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From a machine to a [`Snapshot`].
+//! Makes a [`Snapshot`] of a machine.
 //!
 //! See [`super::inner`] for where the inner domain's memory is found, and why a hostile kernel has
 //! no say in it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What must stand in memory, from the boot image on the host and the ELF files it is made of.
+//! The expected contents of memory, from the boot image and the ELF files on the host.
 
 use std::fs;
 use std::ops::Range;

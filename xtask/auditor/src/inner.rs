@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where the inner domain's memory is, and what it wrote down about frames.
+//! Finds the inner domain's memory, and its metadata of frames.
 //!
 //! Nothing of this comes from the guest's console or from Linux's variables, which a hostile
 //! kernel writes as it likes. The way goes from what QEMU loaded where to the kernel's root table

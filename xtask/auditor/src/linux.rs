@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where things are in Linux from the symbols of its ELF file.
+//! Finds parts of Linux by the symbols of its ELF file.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What an audit found.
+//! The result of an audit.
 
 use std::collections::BTreeMap;
 use std::fmt;

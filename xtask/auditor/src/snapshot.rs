@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What an audit looks at: a machine at one moment.
+//! The state of a machine at one moment.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the auditor asks of a machine. It does not know what plays the machine.
+//! The interface to a machine, for registers and memory.
 
 use std::ops::Range;
 use std::path::Path;

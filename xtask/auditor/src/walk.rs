@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every table and leaf that the tables of a stopped machine lead to.
+//! Walks all tables of a stopped machine.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a command line says about a machine.
+//! Command-line arguments about a machine.
 
 use clap::{Args, ValueEnum};
 use donjon_abi::manifest::SwitchMode;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Machines that QEMU plays, for the host side of Donjon.
+//! Runs machines in QEMU, for the host side of Donjon.
 //!
 //! * [`arguments`]: what a command line says about a machine.
 //! * [`machine`]: the recipes in `qemu/`, and a machine as asked for.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The machines that QEMU can play, read from `qemu/*.toml`.
+//! Machine recipes, read from `qemu/*.toml`.
 
 use std::fs;
 

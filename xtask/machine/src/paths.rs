@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where the repository is.
+//! The root of the repository.
 
 use std::path::{Path, PathBuf};
 

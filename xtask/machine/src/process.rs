@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Child processes that never outlive us.
+//! Child processes that end with this process.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Tools of the host and the Debian packages that have them.
+//! Tools of the host, and the Debian packages that contain them.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a kernel's or module's code contains of it.
+//! Reports which listed instructions a kernel or module contains.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

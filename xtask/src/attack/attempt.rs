@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a row of the table of attacks says.
+//! The types of the table of attacks.
 
 use crate::cli::Switch;
 

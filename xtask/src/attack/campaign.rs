@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Attacks with their controls, two machines at a time.
+//! Runs attacks with their controls, two machines at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pages that Linux moves to make room.
+//! Memory compaction: Linux moves pages.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;

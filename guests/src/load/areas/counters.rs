@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! perf: counters and samples.
+//! perf: counting and sampling.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! CPUs that go and come back.
+//! CPU hot-plug.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory that runs out.
+//! Out of memory.
 
 use std::fs;
 

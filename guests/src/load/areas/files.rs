@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Mappings of files.
+//! File mappings.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsFd;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pages larger than 4 KiB.
+//! Huge pages: transparent, hugetlb, contiguous.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Equal pages that Linux makes one.
+//! KSM: Linux merges equal pages.
 
 use std::fs;
 use std::path::Path;

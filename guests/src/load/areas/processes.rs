@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Processes: many, nested, and up to their limits.
+//! Many processes, nested processes, and the limit of processes.
 
 use std::env;
 use std::io::Error;

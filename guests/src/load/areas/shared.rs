@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory that processes share on purpose.
+//! Shared memory.
 
 use std::fs::File;
 use std::io::Error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Many tables for few pages.
+//! Sparse mappings: many tables for few pages.
 
 use std::os::fd::AsFd;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Threads that map, protect and unmap beside each other in one address space.
+//! Threads that map, protect and unmap in one address space at the same time.
 
 use std::sync::{Barrier, Mutex};
 use std::thread;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a debugger does: stepping, breakpoints in code and in registers, watchpoints, memory.
+//! ptrace: single steps, breakpoints in code and in registers, watchpoints, memory.
 
 use std::io::Error;
 use std::ptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Page faults that another thread serves.
+//! userfaultfd: another thread handles page faults.
 
 use std::fs::File;
 use std::io::{Error, Read};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The page of kernel code that every process may run.
+//! The vDSO.
 
 use std::ffi::CStr;
 use std::io::Error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Why a call was refused: errors, and the reasons behind one of them.
+//! Errors of calls, and the reasons of refusals.
 
 use crate::declare::numbers;
 

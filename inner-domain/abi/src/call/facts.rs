@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the inner domain tells about itself: counters and facts.
+//! Counters and facts that the inner domain reports.
 
 use crate::declare::numbers;
 

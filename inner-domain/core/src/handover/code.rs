@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Step 5: what EL1 can execute is the text, once; constants are known.
+//! Step 5: checks that the kernel text, and nothing else, is executable at EL1.
 
 use donjon_abi::layout::{GATE_SLOT, PAGE_SIZE};
 use donjon_abi::tcr::MAIR_NORMAL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Step 3: kernel tables that stand outside of the pool move into it.
+//! Step 3: moves kernel tables that are outside of the pool into it.
 //!
 //! Linux's first tables are part of its image and it keeps no pointers to them. A copy has the
 //! same entries, so an entry that leads to the copy instead translates as before: whatever a

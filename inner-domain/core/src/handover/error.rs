@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Why a machine is not taken over.
+//! The errors of a hand-over.
 
 use core::fmt;
 

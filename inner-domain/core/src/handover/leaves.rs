@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Step 7: every leaf, now that all types are known.
+//! Step 7: checks every leaf; all types are known by then.
 //!
 //! The rule is that of table writes. What is more here: Linux's image is mapped in larger leaves
 //! than a table write may make.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The pools, and the linear map that shows them: step 1 and step 6.
+//! Steps 1 and 6: the pools, and the linear map that shows them.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::{BLOCK_SIZE, LINEAR_L1_PAGE, PAGE_SIZE, SLOT_SIZE};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where something was found.
+//! The place of an entry, for errors.
 
 use core::fmt;
 

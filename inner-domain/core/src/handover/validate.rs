@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Step 2: the kernel's tables are a tree.
+//! Step 2: checks that the kernel's tables are a tree.
 //!
 //! Every table gets its type here, also where it stands outside of the pool: that is how a second
 //! parent shows.

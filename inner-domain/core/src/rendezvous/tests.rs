@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every interleaving of three CPUs that write, wait, stop and start as they like.
+//! Explores every interleaving of three CPUs that write, wait, stop and start.
 
 use std::collections::HashSet;
 use std::vec;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which checks are made: all of them, except in builds that show what one of them is good for.
+//! The checks of the rules, each of which a test build can leave out.
 
 use crate::weaken;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pools grow and shrink by whole blocks.
+//! Pool extension and shrinking, by whole blocks.
 //!
 //! A block that is to hold tables or text must not be mapped anywhere but in the linear map,
 //! where its one block becomes read-only. What Linux says about that is not believed: its frames

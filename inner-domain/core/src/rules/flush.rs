@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Invalidations, each with the barriers that make it complete.
+//! TLB invalidations, each with the barriers that complete it.
 //!
 //! The stores before are made visible to walks first, or a walk could bring back what is being
 //! dropped; the barrier behind makes the invalidation complete on all CPUs before anything is

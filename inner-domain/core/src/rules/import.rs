@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the hand-over finds becomes what the rules know.
+//! Imports the state that the hand-over validated.
 //!
 //! Nothing is written to memory here, and nothing is checked that the hand-over has to check: the
 //! contents of the tables it names, and that the linear map shows pools read-only. It ends with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What may be mapped how: the check of a leaf.
+//! The check of a leaf: which frame may be mapped with which attributes.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};

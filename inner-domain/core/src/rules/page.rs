@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Entries of level 3: the kernel's pages are mapped, changed and unmapped.
+//! Writes of level 3 entries of kernel tables.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is kept about one frame of a table pool.
+//! The metadata of one frame of a table pool.
 
 use crate::address::ENTRIES;
 

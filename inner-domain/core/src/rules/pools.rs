@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The blocks of memory that are pools.
+//! The blocks of the pools.
 
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Tables go back to their pool.
+//! Returns tables to their pool.
 
 use donjon_abi::call::Reason;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the hardware is told to do, in which order.
+//! The steps of a change, and the trait that carries them out.
 
 /// One step of a change. Steps of one change are carried out in the order in which they come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Entries of levels 0 to 2: tables are linked and unlinked, blocks mapped and cleared.
+//! Writes of entries of levels 0 to 2: tables are linked and unlinked, blocks mapped and cleared.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::{PAGE_SIZE, ROOT_HALF};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Kernel addresses that lead to code, and data that becomes code.
+//! Module text: finds the leaf of a kernel address, and makes pages executable.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::{PAGE_SIZE, ROOT_HALF, SLOT_SIZE, VMALLOC_END, VMALLOC_END_SLOT};

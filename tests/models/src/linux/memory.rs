@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory that carries out steps and remembers them.
+//! Memory that carries out steps and records them.
 
 use donjon_core::rules::{Hardware, Step};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What shadows and their checks keep their books in.
+//! Storage for shadows and their frame table.
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a tree says, by a walk of its own.
+//! Walks the tree of a process independently of the rules.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An outer domain with a few processes, and what must hold after each of its calls.
+//! A randomized outer domain with a few processes, and the checks after each of its calls.
 
 mod calls;
 mod expect;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! TLBs that hold everything they may.
+//! TLBs that hold every entry that they may.
 //!
 //! All CPUs share one set here: an entry that any of them may hold is held. It is about the upper
 //! range, which is always there, under every ASID: walks of it are always possible, with the root

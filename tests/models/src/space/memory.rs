@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Physical memory, the order of steps, and what TLBs make of both.
+//! Physical memory, the order of steps, and the TLBs that fill from it.
 
 use std::collections::BTreeMap;
 

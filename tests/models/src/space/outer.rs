@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A hostile outer domain, and a record of what it did.
+//! A randomized hostile outer domain, with a reference copy of memory.
 //!
 //! It makes every call about kernel tables, mostly with arguments that make sense in the state that
 //! it is in, often with one thing wrong. Few frames and few addresses, so that they meet again.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A sequence of calls, from a fresh machine, with every check that there is.
+//! Runs a sequence of calls on a fresh machine, with all checks.
 
 use donjon_core::rules::{Checks, Step};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A machine of 16 MiB with one of everything, as the hand-over leaves it.
+//! A machine of 16 MiB with one frame of each type, in the state after the hand-over.
 
 use std::sync::atomic::AtomicU16;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The invariants of the threat model, checked from scratch.
+//! Walks all tables and checks the invariants of the threat model.
 //!
 //! Every walk begins at a root and believes nothing but memory and the types of frames.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a run of calls did, so that a run that did nothing is noticed.
+//! Counts the outcomes of calls, so that a run without any of a kind fails.
 
 /// How often what happened.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether the contract allows a call, decided from memory and the types of frames alone.
+//! Decides whether a call is allowed, from memory and frame types alone.
 //!
 //! Slow and simple where the rules are fast: whether a table is linked is found by looking at
 //! every entry of every table.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Everything that the outer domain can do, in any order, until nothing new happens.
+//! Explores every action of the outer domain, in any order, until no new state is found.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

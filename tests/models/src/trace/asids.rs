@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which root has which ASID.
+//! Tracks which root has which ASID.
 //!
 //! What a TLB holds under an ASID is the current root's while it is loaded, and stays when it is
 //! not. So an ASID must be clean when it gets another root, and a root that comes back to an ASID

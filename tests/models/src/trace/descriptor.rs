@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The little that has to be known of an entry (Arm DDI 0487, D8.3).
+//! Decodes entries as far as the checks need (Arm DDI 0487, D8.3).
 
 /// Bytes of a frame and of a table.
 pub const PAGE: u64 = 4096;

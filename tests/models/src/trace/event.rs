@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a trace consists of.
+//! The events of a trace.
 
 use std::fmt;
 

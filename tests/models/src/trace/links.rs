@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The tables: where each is linked, where TLBs may still take it to be, and what a store does.
+//! Tracks tables: where each is linked, and where TLBs may still hold it.
 
 use super::descriptor::{
     self, ENTRIES, PAGE, UPPER, index, is_leaf, is_valid, next, span, table_of,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Follows a trace step by step.
+//! Follows a trace event by event.
 //!
 //! Until the tables are known ([`Oracle::adopt`]) it follows barriers and ASIDs alone.
 

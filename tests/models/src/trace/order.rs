@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Barriers around invalidations.
+//! Checks the barriers around invalidations.
 //!
 //! A DSB orders the stores of the CPU that executes it, and waits for the invalidations of that
 //! CPU alone (Arm DDI 0487, D8.17). So a store counts as visible to walks after a barrier of its

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a TLB may hold that the tables no longer say.
+//! Stale entries: what a TLB may hold that is no longer in the tables.
 //!
 //! Whatever was valid in a table under a root that has an ASID may be held when it is taken out,
 //! until an invalidation that was issued afterwards is complete. That holds for leaves, and for

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Trees of users: what they may show, and when they are dropped.
+//! User trees: what they may map, and when they are dropped.
 //!
 //! What is ordinary memory is not asked of the rules: it is what the linear map shows, and what may
 //! be written is what may be written there.

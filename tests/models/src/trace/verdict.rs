@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What an oracle found, and how much it looked at.
+//! The result of the checks: violations, and how many events were checked.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What single leaves must not do: I2, I3, I4, I5, I9, I13 and I15.
+//! Checks of single leaves: I2, I3, I4, I5, I9, I13 and I15.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The invariants, each as it is worded, over what the walks met.
+//! The checks of the invariants, each written from its sentence in the documentation.
 
 pub mod constants;
 pub mod el2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! I11, as far as it can be seen: CPUs that are off.
+//! I11, as far as it is visible: CPUs that are off.
 //!
 //! One that was never switched on stands where a reset leaves it. One that was switched off again
 //! stands still inside the inner domain, with the empty root. A CPU that executes with the MMU off

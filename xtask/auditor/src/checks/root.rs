@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! I9's two halves of the root, and I14's block of upper tables.
+//! I9: both halves of the root. I14: the block of upper tables.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which devices Linux may have mapped, by the auditor's own judgement.
+//! The auditor's own list of devices that Linux may map.
 //!
 //! What is not here must not be mapped. A device is here because its registers can neither aim a
 //! write at memory, nor stop the coherency of a CPU, nor start one; or because it is an open case

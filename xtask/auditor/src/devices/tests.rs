@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The auditor's judgement of devices is its own; here it is compared with the inner domain's.
+//! Compares the auditor's list of devices with the inner domain's.
 
 #![allow(
     clippy::single_range_in_vec_init,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A small machine whose tables are as they must be.
+//! A small machine with correct tables.
 
 mod contents;
 mod fixed;

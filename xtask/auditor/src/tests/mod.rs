@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The auditor against a machine without a fault, and with one planted in it.
+//! The auditor on a correct machine, and on machines with one violation.
 
 #![allow(
     clippy::single_range_in_vec_init,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One violation each, which the auditor must name.
+//! Machines with one violation each, which the auditor must name.
 
 use donjon_abi::layout::{GATE, GATE_ENTRY, LINEAR_L1_PAGE, PHYSMAP_SLOT, SLOT_SIZE, TEXT_WINDOW};
 use donjon_abi::tcr::{INNER, OUTER, RESERVED_ASID};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a console says about the end of a guest.
+//! Finds panics and the exit status in the output of a console.
 
 /// Lines shown when something went wrong.
 const SHOWN: usize = 30;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One command in an unattended guest.
+//! Runs one command in an unattended guest.
 //!
 //! Console, standard output, standard error and status each have a socket. Nothing but the
 //! command writes to its own, so its output arrives byte for byte.

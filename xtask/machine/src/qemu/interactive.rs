@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A guest on the terminal.
+//! Runs a guest on the terminal.
 
 use std::fs;
 use std::net::TcpListener;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Running QEMU: on the terminal, or unattended with one command in the guest.
+//! Runs QEMU: on the terminal, or unattended with one command in the guest.
 
 mod console;
 mod exec;

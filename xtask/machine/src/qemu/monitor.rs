@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The little of QEMU's machine protocol (QMP) that we need: registers and memory of a guest.
+//! A client of QMP: registers and memory of a guest.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;

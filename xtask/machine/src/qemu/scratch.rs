@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A directory for the sockets and files of one QEMU.
+//! The temporary directory of one QEMU.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Reports about small files made for the purpose.
+//! Reports about small test files.
 
 use object::write::{Object, StandardSegment, Symbol, SymbolSection};
 use object::{

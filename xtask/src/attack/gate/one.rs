@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One run: step by step until it is known how it ends.
+//! One run: single steps until its end is known.
 
 use std::fmt;
 

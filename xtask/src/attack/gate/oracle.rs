@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The rules that every instruction of a run is held against.
+//! The rules that every instruction of a run must obey.
 
 use std::fmt;
 

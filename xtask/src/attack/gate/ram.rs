@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The guest's memory, which is a file of the host, and how it was at the start of each run.
+//! The guest's memory, a file of the host, and its state at the start of each run.
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What came of many runs.
+//! The results of many runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The calls of the outer domain, and what is noted of each.
+//! Makes the calls, and updates the reference copy.
 
 use donjon_abi::tcr::RESERVED_ASID;
 use donjon_core::frames::FrameType;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What must hold after calls.
+//! The checks after calls.
 
 use std::collections::BTreeMap;
 

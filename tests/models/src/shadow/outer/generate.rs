@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the outer domain chooses for its calls.
+//! Generates random arguments for the calls.
 
 use donjon_core::rules::Checks;
 

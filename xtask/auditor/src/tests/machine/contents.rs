@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What stands in the memory of the machine.
+//! The contents of the memory of the machine.
 
 use std::mem::offset_of;
 use std::ops::Range;

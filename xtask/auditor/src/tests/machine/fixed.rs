@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is known of the machine before it starts, and its CPUs.
+//! The facts about the machine that are known before it starts, and its CPUs.
 
 use std::rc::Rc;
 

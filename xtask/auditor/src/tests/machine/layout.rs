@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is where in the machine, and the bits of its tables.
+//! The memory layout of the machine, and the bits of its tables.
 
 use donjon_abi::layout::{SLOT_SIZE, TABLE_BLOCK_SIZE, TEXT_WINDOW};
 
