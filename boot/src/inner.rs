@@ -15,7 +15,7 @@ use donjon_abi::manifest::{Segment, SwitchMode};
 use donjon_abi::tcr::RESERVED_ASID;
 use donjon_core::address::{Level, PhysicalAddress, VirtualAddress};
 use donjon_core::cpus::CpuSet;
-use donjon_core::descriptor::Kind;
+use donjon_core::descriptor::MappingKind;
 use donjon_core::frames::FrameTable;
 use donjon_core::placement::Range;
 use donjon_core::rules::{MAX_TABLE_BLOCKS, PoolFrame};
@@ -133,8 +133,8 @@ impl Builder {
     pub fn load(&mut self, image: &Image, block: u64) -> Result<(), Failure> {
         let blocks = in_blocks(self.mode);
         let mut windows = [
-            (TEXT_WINDOW, Kind::InnerText),
-            (DATA_WINDOW, Kind::InnerData),
+            (TEXT_WINDOW, MappingKind::InnerText),
+            (DATA_WINDOW, MappingKind::InnerData),
         ]
         .map(|(address, kind)| (address, kind, None));
         if blocks {
@@ -171,9 +171,9 @@ impl Builder {
 
     fn map_segment(&mut self, segment: &Segment, memory: PhysicalAddress) -> Result<(), Failure> {
         let kind = match segment.flags {
-            flags if flags & EXECUTABLE != 0 => Kind::InnerText,
-            flags if flags & WRITABLE != 0 => Kind::InnerData,
-            _ => Kind::InnerReadOnly,
+            flags if flags & EXECUTABLE != 0 => MappingKind::InnerText,
+            flags if flags & WRITABLE != 0 => MappingKind::InnerData,
+            _ => MappingKind::InnerReadOnly,
         };
         let size = segment.memory_size.next_multiple_of(PAGE_SIZE);
         self.map(segment.address, memory, size, kind, Level::Three)
@@ -186,7 +186,7 @@ impl Builder {
         let lower = [page(GATE_L3_PAGE)?, page(GATE_L2_PAGE)?];
         let mut pages = Pages(&lower);
         tables::link(&mut pages, self.root, GATE_SLOT, page(GATE_L1_PAGE)?, true)?;
-        let mapping = mapping(GATE, memory, PAGE_SIZE, Kind::GateText, Level::Three)?;
+        let mapping = mapping(GATE, memory, PAGE_SIZE, MappingKind::GateText, Level::Three)?;
         Ok(tables::map(&mut pages, self.root, &mapping)?)
     }
 
@@ -197,7 +197,7 @@ impl Builder {
             let memory = self.region.take(size, PAGE_SIZE)?;
             let top = CPU_BLOCKS + index as u64 * STACK_STRIDE;
             let bottom = top - STACK_PAGES * PAGE_SIZE;
-            self.map(bottom, memory, size, Kind::InnerData, Level::Three)?;
+            self.map(bottom, memory, size, MappingKind::InnerData, Level::Three)?;
         }
         Ok(())
     }
@@ -209,7 +209,7 @@ impl Builder {
             DEVICE_WINDOW,
             page,
             PAGE_SIZE,
-            Kind::InnerDevice,
+            MappingKind::InnerDevice,
             Level::Three,
         )
     }
@@ -219,7 +219,13 @@ impl Builder {
         for bank in banks {
             let start = physical(bank.start())?;
             let address = PHYSMAP + bank.start();
-            self.map(address, start, bank.size(), Kind::InnerData, Level::One)?;
+            self.map(
+                address,
+                start,
+                bank.size(),
+                MappingKind::InnerData,
+                Level::One,
+            )?;
         }
         Ok(())
     }
@@ -229,7 +235,7 @@ impl Builder {
         address: u64,
         memory: PhysicalAddress,
         size: u64,
-        kind: Kind,
+        kind: MappingKind,
         largest: Level,
     ) -> Result<(), Failure> {
         let mapping = mapping(address, memory, size, kind, largest)?;
@@ -294,7 +300,7 @@ impl Builder {
             UPPER | stays.start(),
             page,
             stays.size(),
-            Kind::InnerText,
+            MappingKind::InnerText,
             Level::Three,
         )?;
         tables::map(&mut self.region, lower, &itself)?;
@@ -331,7 +337,7 @@ fn mapping(
     address: u64,
     memory: PhysicalAddress,
     size: u64,
-    kind: Kind,
+    kind: MappingKind,
     largest: Level,
 ) -> Result<Mapping, Failure> {
     Ok(Mapping {

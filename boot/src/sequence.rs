@@ -125,7 +125,7 @@ fn check_cpu() -> Result<(), Failure> {
 }
 
 /// What there is and where the inner domain goes.
-struct Machine {
+struct MachineDescription {
     banks: Vec<Range>,
     mpidrs: Vec<u64>,
     cpus: CpuSet,
@@ -139,7 +139,7 @@ fn describe(
     tree_address: u64,
     image: &Image,
     conduit: Conduit,
-) -> Result<Machine, Failure> {
+) -> Result<MachineDescription, Failure> {
     let banks = device_tree::memory(tree)?;
     let mpidrs = device_tree::cpus(tree, conduit)?;
     let cpus = CpuSet::new(mpidrs.iter().copied())?;
@@ -166,7 +166,7 @@ fn describe(
     let size = inner::size(image, cpus.count(), &banks);
     let region =
         placement::place(&banks, &taken, size, BLOCK_SIZE).ok_or(Failure::NoRoom(size >> 10))?;
-    Ok(Machine {
+    Ok(MachineDescription {
         banks,
         mpidrs,
         cpus,
@@ -179,7 +179,7 @@ fn describe(
 /// Builds the inner domain and runs its initialisation.
 fn start_inner(
     image: &Image,
-    machine: &Machine,
+    machine: &MachineDescription,
     console: Option<u64>,
     mut boot: BootInfo,
 ) -> Result<(), Failure> {
@@ -251,7 +251,11 @@ unsafe fn enter_inner_view(root: u64) -> Result<(), Failure> {
 }
 
 /// Linux starts with its caches off: whatever it or a new CPU will read goes to memory.
-fn clean_for_linux(image: &Image, machine: &Machine, tree: &[u8]) -> Result<u64, Failure> {
+fn clean_for_linux(
+    image: &Image,
+    machine: &MachineDescription,
+    tree: &[u8],
+) -> Result<u64, Failure> {
     // The tree must begin at a multiple of 8; it lies in the boot stage's heap, which Linux
     // keeps until it has read it.
     let words = tree.len().div_ceil(8);

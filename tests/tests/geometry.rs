@@ -8,9 +8,9 @@
 use donjon_abi::layout;
 use donjon_core::placement::Range;
 use donjon_core::vectors::{VECTORS_SIZE, VECTORS_START};
-use donjon_models::geometry::forged::{Finding, Granule, Verdict};
+use donjon_models::geometry::forged::{Finding, Granule, WalkResult};
 use donjon_models::geometry::{Report, check};
-use donjon_models::machine::{IMAGE, Machine, Plan, VECTORS};
+use donjon_models::machine::{BuiltMachine, IMAGE, Plan, VECTORS};
 
 fn gib(start: u64, end: u64) -> Range {
     Range::new(start << 30, end << 30).unwrap()
@@ -27,14 +27,14 @@ fn memories() -> [Vec<Range>; 4] {
 }
 
 /// Every machine of [`memories`], with the linear map from the first bank or from 0.
-fn machines(change: impl Fn(&mut Plan)) -> Vec<Machine> {
+fn machines(change: impl Fn(&mut Plan)) -> Vec<BuiltMachine> {
     let mut machines = Vec::new();
     for memory in memories() {
         for linear_start in [memory[0].start(), 0] {
             let mut plan = Plan::shipped(&memory);
             plan.linear_start = linear_start;
             change(&mut plan);
-            machines.push(Machine::build(plan));
+            machines.push(BuiltMachine::build(plan));
         }
     }
     machines
@@ -42,12 +42,12 @@ fn machines(change: impl Fn(&mut Plan)) -> Vec<Machine> {
 
 /// First and last instruction of each thing that must be what is fetched: the gate page and the
 /// current-EL vectors.
-fn addresses(machine: &Machine) -> [u64; 5] {
+fn addresses(machine: &BuiltMachine) -> [u64; 5] {
     let gate = machine.gate();
     [gate, gate + 0x80, gate + 0xffc, VECTORS, VECTORS + 0x780]
 }
 
-fn report(machine: &Machine) -> Report {
+fn report(machine: &BuiltMachine) -> Report {
     let reader = |address| machine.word(address);
     let (root, block) = (machine.root(), machine.block());
     check(&reader, root, block, &addresses(machine)).unwrap()
@@ -88,7 +88,7 @@ fn both_views_lead_to_gate_and_vectors() {
                 let mut small = probe.findings.iter().filter(|it| {
                     is(it, Granule::Kib4, size) && !it.geometry.unwrap().large_addresses
                 });
-                let itself = Verdict::Itself {
+                let itself = WalkResult::Itself {
                     address: probe.probe.expected,
                 };
                 assert!(small.all(|it| it.verdict == itself));
@@ -131,7 +131,7 @@ fn a_gate_with_address_bit_46_set_can_be_an_escape() {
         (plan.root_page, plan.linear_page) = (7, Some(8));
         plan.gate_slot = 192;
     });
-    let escapes = |machine: &Machine| {
+    let escapes = |machine: &BuiltMachine| {
         let report = report(machine);
         let at_gate = |address| !(VECTORS..VECTORS + 0x800).contains(&address);
         let mut escapes = report.escapes();
@@ -199,7 +199,7 @@ fn the_slots_that_must_stay_empty_are_known() {
         }
         let mut plan = Plan::shipped(&[gib(1, 2)]);
         plan.linux_slots = vec![slot];
-        let machine = Machine::build(plan);
+        let machine = BuiltMachine::build(plan);
         if report(&machine).escapes().any(|it| rounded(it.1)) {
             found.push(slot);
         }
@@ -209,7 +209,7 @@ fn the_slots_that_must_stay_empty_are_known() {
 
 #[test]
 fn an_address_that_is_not_mapped_is_named() {
-    let machine = Machine::build(Plan::shipped(&[gib(1, 2)]));
+    let machine = BuiltMachine::build(Plan::shipped(&[gib(1, 2)]));
     let reader = |address| machine.word(address);
     let unmapped = layout::GATE + layout::PAGE_SIZE;
     let error = check(&reader, machine.root(), machine.block(), &[unmapped]).unwrap_err();

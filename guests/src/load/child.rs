@@ -24,7 +24,7 @@ const SKIPPED: &str = "skipped: ";
 
 /// How a child ended.
 #[derive(Debug)]
-pub enum End {
+pub enum ChildEnd {
     /// Everything was as it should be.
     Done,
     /// It could not be tried here.
@@ -96,7 +96,7 @@ impl Child {
     }
 
     /// Waits for the end of the group's first process, then ends the rest of the group.
-    pub fn end_within(mut self, limit: Duration) -> Result<End> {
+    pub fn end_within(mut self, limit: Duration) -> Result<ChildEnd> {
         let deadline = Instant::now() + limit;
         let status = loop {
             match waitpid(self.pid, Some(WaitPidFlag::WNOHANG))? {
@@ -106,7 +106,10 @@ impl Child {
                 WaitStatus::StillAlive => {
                     let _ = killpg(self.pid, Signal::SIGKILL);
                     waitpid(self.pid, None)?;
-                    return Ok(End::Failed(format!("no end after {} s", limit.as_secs())));
+                    return Ok(ChildEnd::Failed(format!(
+                        "no end after {} s",
+                        limit.as_secs()
+                    )));
                 }
                 status => break status,
             }
@@ -115,12 +118,12 @@ impl Child {
         let mut words = String::new();
         self.words.read_to_string(&mut words)?;
         Ok(match status {
-            WaitStatus::Exited(_, 0) => End::Done,
+            WaitStatus::Exited(_, 0) => ChildEnd::Done,
             WaitStatus::Exited(..) => match words.strip_prefix(SKIPPED) {
-                Some(why) => End::Skipped(why.to_owned()),
-                None => End::Failed(words),
+                Some(why) => ChildEnd::Skipped(why.to_owned()),
+                None => ChildEnd::Failed(words),
             },
-            other => End::Failed(format!("it ended with {other:?}")),
+            other => ChildEnd::Failed(format!("it ended with {other:?}")),
         })
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::areas::{self, Area};
-use crate::child::{Child, End};
+use crate::child::{Child, ChildEnd};
 use crate::{stress, work};
 
 /// What one area may take.
@@ -101,9 +101,9 @@ fn numbers(words: &[String], options: &mut [(&str, &mut u64)]) -> Result<()> {
 fn report(name: &str, limit: Duration, body: impl FnOnce() -> Result<()>) -> ExitCode {
     let end = Child::start_group(body).and_then(|child| child.end_within(limit));
     let (verdict, status) = match end {
-        Ok(End::Done) => ("ok".to_owned(), ExitCode::SUCCESS),
-        Ok(End::Skipped(why)) => (format!("skipped: {why}"), ExitCode::SUCCESS),
-        Ok(End::Failed(why)) => (format!("failed: {why}"), ExitCode::FAILURE),
+        Ok(ChildEnd::Done) => ("ok".to_owned(), ExitCode::SUCCESS),
+        Ok(ChildEnd::Skipped(why)) => (format!("skipped: {why}"), ExitCode::SUCCESS),
+        Ok(ChildEnd::Failed(why)) => (format!("failed: {why}"), ExitCode::FAILURE),
         Err(error) => (format!("failed: {error:#}"), ExitCode::FAILURE),
     };
     println!("load: {name}: {}", verdict.replace('\n', " / "));

@@ -15,10 +15,10 @@ const MIB: usize = 1 << 20;
 const HUGE: usize = 64 * MIB;
 
 /// A kind, what a CPU does for it, and how often.
-type Kind = (&'static str, fn(u64) -> Result<()>, u64);
+type WorkKind = (&'static str, fn(u64) -> Result<()>, u64);
 
 /// What every CPU does.
-const KINDS: [Kind; 8] = [
+const KINDS: [WorkKind; 8] = [
     ("fork", fork, 100),
     ("vm", vm, 20),
     ("mmap", |_| map(), 1000),

@@ -11,7 +11,7 @@ use crate::declare::numbers;
 pub const WORDS: usize = 4;
 /// Bytes of a record.
 pub const BYTES: usize = WORDS * 8;
-/// Where the CPU's index stands in the first word; the [`Kind`] is below.
+/// Where the CPU's index stands in the first word; the [`RecordKind`] is below.
 pub const CPU_SHIFT: u32 = 8;
 /// Records that wait before they are written out together.
 pub const BUFFERED: usize = 512;
@@ -21,7 +21,7 @@ pub const SYMBOL: &str = "DONJON_TRACE";
 
 numbers! {
     /// What a record is about.
-    pub enum Kind: u8 {
+    pub enum RecordKind: u8 {
         /// A store to a table: the entry's physical address, what stood there, the new value.
         Store = 1,
         /// A frame was filled with zeros: its physical address.

@@ -104,7 +104,7 @@ impl Descriptor {
 
     /// The leaf of `level` that maps `output` as `kind`; none at level 0, which has no leaves, or
     /// for an output address that is not aligned to the leaf.
-    pub const fn leaf(level: Level, output: PhysicalAddress, kind: Kind) -> Option<Self> {
+    pub const fn leaf(level: Level, output: PhysicalAddress, kind: MappingKind) -> Option<Self> {
         if !output.is_aligned(level.size()) {
             return None;
         }
@@ -161,7 +161,7 @@ impl Descriptor {
 /// Every inner-only kind is non-global: on a TLB hit the ASID alone keeps the outer domain out.
 /// Only the gate, which both views need, is global. Nothing is executable or accessible at EL0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MappingKind {
     /// Inner code: read-only, executable at EL1.
     InnerText,
     /// Inner constants: read-only, never executable.
@@ -174,7 +174,7 @@ pub enum Kind {
     GateText,
 }
 
-impl Kind {
+impl MappingKind {
     /// Every kind.
     pub const ALL: [Self; 5] = [
         Self::InnerText,
@@ -213,7 +213,7 @@ mod tests {
 
     const LEVELS: [Level; 4] = [Level::Zero, Level::One, Level::Two, Level::Three];
 
-    fn page(kind: Kind) -> u64 {
+    fn page(kind: MappingKind) -> u64 {
         let output = PhysicalAddress::new(0x12_3456_7000).expect("48 bits");
         let leaf = Descriptor::leaf(Level::Three, output, kind);
         leaf.expect("aligned").encode()
@@ -222,16 +222,16 @@ mod tests {
     #[test]
     fn kinds_have_the_encodings_of_the_manual() {
         // UXN, PXN | address | nG, AF, SH, AP, AttrIndx, type.
-        assert_eq!(page(Kind::InnerText), 0x0040_0012_3456_7f83);
-        assert_eq!(page(Kind::InnerReadOnly), 0x0060_0012_3456_7f83);
-        assert_eq!(page(Kind::InnerData), 0x0060_0012_3456_7f03);
-        assert_eq!(page(Kind::InnerDevice), 0x0060_0012_3456_7c0f);
-        assert_eq!(page(Kind::GateText), 0x0040_0012_3456_7783);
+        assert_eq!(page(MappingKind::InnerText), 0x0040_0012_3456_7f83);
+        assert_eq!(page(MappingKind::InnerReadOnly), 0x0060_0012_3456_7f83);
+        assert_eq!(page(MappingKind::InnerData), 0x0060_0012_3456_7f03);
+        assert_eq!(page(MappingKind::InnerDevice), 0x0060_0012_3456_7c0f);
+        assert_eq!(page(MappingKind::GateText), 0x0040_0012_3456_7783);
     }
 
     #[test]
     fn nothing_is_open_to_el0_and_nothing_is_both_writable_and_executable() {
-        for kind in Kind::ALL {
+        for kind in MappingKind::ALL {
             let bits = kind.attributes();
             assert!(!bits.contains(Attributes::EL0));
             assert!(bits.contains(Attributes::UNPRIVILEGED_EXECUTE_NEVER | Attributes::ACCESSED));
@@ -241,7 +241,7 @@ mod tests {
                 "{kind:?} is writable and executable"
             );
             let global = !bits.contains(Attributes::NON_GLOBAL);
-            assert_eq!(global, kind == Kind::GateText);
+            assert_eq!(global, kind == MappingKind::GateText);
         }
     }
 
@@ -258,11 +258,14 @@ mod tests {
     fn leaves_are_aligned_to_their_size() {
         let megabyte = PhysicalAddress::new(1 << 20).expect("48 bits");
         assert_eq!(
-            Descriptor::leaf(Level::Two, megabyte, Kind::InnerData),
+            Descriptor::leaf(Level::Two, megabyte, MappingKind::InnerData),
             None
         );
         let zero = PhysicalAddress::new(0).expect("48 bits");
-        assert_eq!(Descriptor::leaf(Level::Zero, zero, Kind::InnerData), None);
+        assert_eq!(
+            Descriptor::leaf(Level::Zero, zero, MappingKind::InnerData),
+            None
+        );
     }
 
     proptest! {

@@ -44,11 +44,11 @@ use crate::rules::{Checks, Hardware, Rules};
 use description::{Description, units};
 
 pub use error::{DescriptionError, Fault, HandoverError, Part};
-pub use place::Place;
+pub use place::EntryPlace;
 
 /// What the inner domain knows of the machine by itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Machine<'a> {
+pub struct MachineParts<'a> {
     /// Physical address of the kernel's root.
     pub root: u64,
     /// The table block, with that root in it.
@@ -97,7 +97,7 @@ pub struct Summary {
 pub fn take_over<H: Hardware, C: Checks>(
     rules: &mut Rules<'_, C>,
     hardware: &mut H,
-    machine: &Machine<'_>,
+    machine: &MachineParts<'_>,
     said: &Handover,
     scan: impl FnMut(u64) -> Result<(), BadInstruction>,
 ) -> Result<Summary, HandoverError> {
@@ -126,7 +126,7 @@ pub fn take_over<H: Hardware, C: Checks>(
 struct Takeover<'t, 'r, H: Hardware, C: Checks> {
     rules: &'t mut Rules<'r, C>,
     hardware: &'t mut H,
-    machine: &'t Machine<'t>,
+    machine: &'t MachineParts<'t>,
     description: Description,
     summary: Summary,
 }

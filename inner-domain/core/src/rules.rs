@@ -41,7 +41,7 @@ use donjon_abi::layout::PAGE_SIZE;
 use crate::address::ENTRIES;
 use crate::devices::DeviceList;
 use crate::frames::{FrameTable, FrameType, slot_of};
-use table::Place;
+use table::LinkedEntry;
 use types::EntryAddress;
 
 pub use checks::{Checks, Configured};
@@ -147,7 +147,7 @@ impl<'a, C: Checks> Rules<'a, C> {
         // The table block holds tables as well, without metadata: those never change.
         let table = self.pool_index(entry.as_u64());
         let table = table.ok_or(Reason::NotATable)?;
-        let place = Place {
+        let place = LinkedEntry {
             entry,
             table,
             level,
@@ -178,7 +178,7 @@ impl<'a, C: Checks> Rules<'a, C> {
         self.vectors = Some(va);
     }
 
-    fn shows_vectors(&self, place: Place) -> bool {
+    fn shows_vectors(&self, place: LinkedEntry) -> bool {
         let start = self.address(place);
         self.vectors
             .is_some_and(|it| it.wrapping_sub(start) < place.level.size())

@@ -42,7 +42,7 @@ const SPACE: u32 = 0b110_1010;
 
 /// What is decided of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ScanResult {
     /// It may stand in a page that is executable at EL1.
     Allowed,
     /// It may not, and this is what it is.
@@ -50,11 +50,11 @@ pub enum Verdict {
 }
 
 /// Decides about one word.
-pub fn check(word: u32) -> Verdict {
+pub fn check(word: u32) -> ScanResult {
     if is_allowed(word) {
-        Verdict::Allowed
+        ScanResult::Allowed
     } else {
-        Verdict::Refused(Class::of(word))
+        ScanResult::Refused(Class::of(word))
     }
 }
 

@@ -12,7 +12,7 @@ use donjon_abi::layout::{PAGE_SIZE, ROOT_HALF};
 use thiserror::Error;
 
 use crate::address::{ENTRIES, Level, PhysicalAddress, VirtualAddress};
-use crate::descriptor::{Descriptor, Kind};
+use crate::descriptor::{Descriptor, MappingKind};
 
 /// Where translation tables live. `index` is always below 512.
 pub trait TableMemory {
@@ -34,7 +34,7 @@ pub struct Mapping {
     /// Bytes, a multiple of 4 KiB and not 0.
     pub size: u64,
     /// Permissions and memory type.
-    pub kind: Kind,
+    pub kind: MappingKind,
     /// The largest leaf allowed: level 1, 2 or 3.
     pub largest: Level,
 }

@@ -84,7 +84,7 @@ pub fn set_ttbr0(value: u64) {
     TTBR0_EL1.set(value);
     synchronize();
     #[cfg(feature = "trace-steps")]
-    crate::trace::record(donjon_abi::trace::Kind::Load, [value, 0, 0]);
+    crate::trace::record(donjon_abi::trace::RecordKind::Load, [value, 0, 0]);
 }
 
 /// Affinity and the rest of `MPIDR_EL1`.

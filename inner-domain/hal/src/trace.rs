@@ -13,7 +13,7 @@ use core::arch::asm;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use donjon_abi::layout::{MAX_CPUS, cpu_index};
-use donjon_abi::trace::{BUFFERED, BYTES, CPU_SHIFT, Kind, WORDS};
+use donjon_abi::trace::{BUFFERED, BYTES, CPU_SHIFT, RecordKind, WORDS};
 use donjon_core::rules::Step;
 use spin::Mutex;
 
@@ -45,16 +45,18 @@ static OUTPUT: Mutex<Option<u64>> = Mutex::new(None);
 /// Records a step of the rules. `replaced` is what a store found in its entry.
 pub fn step(step: Step, replaced: u64) {
     let (kind, operands) = match step {
-        Step::Write { entry, value } => (Kind::Store, [entry, replaced, value]),
-        Step::ZeroFrame(frame) | Step::ZeroGroups { frame, .. } => (Kind::Zero, [frame, 0, 0]),
-        Step::CleanFrame(frame) => (Kind::Clean, [frame, 0, 0]),
-        Step::BarrierStore => (Kind::StoreBarrier, [0; 3]),
-        Step::Barrier => (Kind::Barrier, [0; 3]),
-        Step::InvalidateLeaf { va } => (Kind::InvalidateLeaf, [va, 0, 0]),
-        Step::InvalidatePage { asid, va } => (Kind::InvalidatePage, [va, u64::from(asid), 0]),
-        Step::InvalidateTable { va } => (Kind::InvalidateTable, [va, 0, 0]),
-        Step::InvalidateAsid(asid) => (Kind::InvalidateAsid, [u64::from(asid), 0, 0]),
-        Step::InvalidateAll => (Kind::InvalidateAll, [0; 3]),
+        Step::Write { entry, value } => (RecordKind::Store, [entry, replaced, value]),
+        Step::ZeroFrame(frame) | Step::ZeroGroups { frame, .. } => {
+            (RecordKind::Zero, [frame, 0, 0])
+        }
+        Step::CleanFrame(frame) => (RecordKind::Clean, [frame, 0, 0]),
+        Step::BarrierStore => (RecordKind::StoreBarrier, [0; 3]),
+        Step::Barrier => (RecordKind::Barrier, [0; 3]),
+        Step::InvalidateLeaf { va } => (RecordKind::InvalidateLeaf, [va, 0, 0]),
+        Step::InvalidatePage { asid, va } => (RecordKind::InvalidatePage, [va, u64::from(asid), 0]),
+        Step::InvalidateTable { va } => (RecordKind::InvalidateTable, [va, 0, 0]),
+        Step::InvalidateAsid(asid) => (RecordKind::InvalidateAsid, [u64::from(asid), 0, 0]),
+        Step::InvalidateAll => (RecordKind::InvalidateAll, [0; 3]),
         // The function that writes TTBR0_EL1 records it (`registers`).
         Step::LoadRoot { .. } => return,
     };
@@ -65,19 +67,19 @@ pub fn step(step: Step, replaced: u64) {
 pub fn end() {
     let busy = BUSY.get(cpu_index(cpu::mpidr()));
     if busy.is_some_and(|it| it.swap(false, Ordering::Relaxed)) {
-        write_down(Kind::End, [0; 3]);
+        write_down(RecordKind::End, [0; 3]);
     }
 }
 
 /// Records anything else.
-pub fn record(kind: Kind, operands: [u64; WORDS - 1]) {
+pub fn record(kind: RecordKind, operands: [u64; WORDS - 1]) {
     if let Some(busy) = BUSY.get(cpu_index(cpu::mpidr())) {
         busy.store(true, Ordering::Relaxed);
     }
     write_down(kind, operands);
 }
 
-fn write_down(kind: Kind, operands: [u64; WORDS - 1]) {
+fn write_down(kind: RecordKind, operands: [u64; WORDS - 1]) {
     let mut output = OUTPUT.lock();
     let first = kind as u64 | (cpu_index(cpu::mpidr()) as u64) << CPU_SHIFT;
     let waiting = DONJON_TRACE.waiting.load(Ordering::Relaxed);

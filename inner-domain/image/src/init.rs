@@ -21,7 +21,7 @@ use donjon_core::shadow::{self, Cell, Shadows};
 use donjon_core::weaken;
 use donjon_hal::{physical, registers, steps};
 
-use crate::state::{self, Machine};
+use crate::state::{self, MachineInfo};
 use crate::{arrival, domain, gate, heap, logger, users};
 
 /// Called by the boot stage with the inner view live, on the boot stage's stack.
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
 /// # Safety
 ///
 /// Called once, with the boot stage's description of memory that it zeroed for this.
-unsafe fn rules(machine: &Machine) -> Option<Rules<'static>> {
+unsafe fn rules(machine: &MachineInfo) -> Option<Rules<'static>> {
     let boot = &machine.boot;
     let start = boot.banks.iter().filter(|bank| bank.start < bank.end);
     let start = start.map(|bank| bank.start).min()?;
@@ -104,7 +104,7 @@ unsafe fn rules(machine: &Machine) -> Option<Rules<'static>> {
 /// # Safety
 ///
 /// As for [`rules`].
-unsafe fn shadows(machine: &Machine) -> Option<Shadows<'static>> {
+unsafe fn shadows(machine: &MachineInfo) -> Option<Shadows<'static>> {
     let boot = &machine.boot;
     let entries = |bank: &Bank, size: usize| (bank.end - bank.start) as usize / size;
     let count = entries(&boot.user_cells, size_of::<Cell>());
@@ -125,7 +125,7 @@ unsafe fn shadows(machine: &Machine) -> Option<Shadows<'static>> {
     Shadows::new(storage, boot.reserved_root)
 }
 
-fn machine(boot: BootInfo) -> Option<Machine> {
+fn machine(boot: BootInfo) -> Option<MachineInfo> {
     if SwitchMode::from_number(boot.switch_mode) != Some(gate::SWITCH_MODE) {
         return None;
     }
@@ -144,7 +144,7 @@ fn machine(boot: BootInfo) -> Option<Machine> {
     let outer = OuterMemory::new(&banks, &withheld).ok()?;
     let count = usize::try_from(boot.cpu_count).ok()?;
     let cpus = CpuSet::new(boot.mpidrs.get(..count)?.iter().copied()).ok()?;
-    Some(Machine {
+    Some(MachineInfo {
         boot,
         banks,
         reserved,

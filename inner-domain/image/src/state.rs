@@ -12,7 +12,7 @@ use donjon_core::placement::Range;
 use spin::Once;
 
 /// The machine.
-pub struct Machine {
+pub struct MachineInfo {
     /// What the boot stage said.
     pub boot: BootInfo,
     /// Banks of RAM.
@@ -27,14 +27,14 @@ pub struct Machine {
     pub conduit: Conduit,
 }
 
-static MACHINE: Once<Machine> = Once::new();
+static MACHINE: Once<MachineInfo> = Once::new();
 
 /// Stores it. The first one stays.
-pub fn set(machine: Machine) -> &'static Machine {
+pub fn set(machine: MachineInfo) -> &'static MachineInfo {
     MACHINE.call_once(|| machine)
 }
 
 /// The machine, or none before initialisation.
-pub fn machine() -> Option<&'static Machine> {
+pub fn machine() -> Option<&'static MachineInfo> {
     MACHINE.get()
 }

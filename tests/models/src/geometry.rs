@@ -16,7 +16,7 @@ use donjon_core::descriptor::Descriptor;
 use donjon_core::placement::Range;
 
 use forged::{
-    Finding, Geometry, Granule, PhysicalMemory, Probe, TableRead, Verdict, enumerate, walk,
+    Finding, Geometry, Granule, PhysicalMemory, Probe, TableRead, WalkResult, enumerate, walk,
 };
 
 /// The outer view: 4 KiB granule, 47 bits.
@@ -104,7 +104,7 @@ impl fmt::Display for Report {
     /// One line per address and verdict, with the geometries that lead there.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for report in &self.probes {
-            let mut verdicts: BTreeMap<Verdict, BTreeSet<String>> = BTreeMap::new();
+            let mut verdicts: BTreeMap<WalkResult, BTreeSet<String>> = BTreeMap::new();
             for finding in &report.findings {
                 let geometry = finding.geometry.map_or("any".to_owned(), |it| {
                     let large = if it.large_addresses { "/52" } else { "" };
@@ -155,7 +155,7 @@ pub fn check(
             address,
             expected: u64::MAX,
         };
-        let Verdict::Astray { address: expected } = walk(&memory, root, OUTER, unknown) else {
+        let WalkResult::Astray { address: expected } = walk(&memory, root, OUTER, unknown) else {
             return Err(NotMapped { address });
         };
         let probe = Probe { address, expected };

@@ -22,7 +22,7 @@ use donjon_abi::call::Handover;
 use donjon_abi::layout;
 use donjon_core::devices::DeviceList;
 use donjon_core::frames::FrameTable;
-use donjon_core::handover::{BadInstruction, HandoverError, Machine, Summary, take_over};
+use donjon_core::handover::{BadInstruction, HandoverError, MachineParts, Summary, take_over};
 use donjon_core::placement::Range;
 use donjon_core::rules::{PoolFrame, Rules, Storage};
 
@@ -193,7 +193,7 @@ impl Linux {
             pool: &mut pool,
         };
         let mut rules = Rules::new(storage, devices(), root());
-        let machine = Machine {
+        let machine = MachineParts {
             root: root(),
             table_block: range((block_page(0), block_page(16))),
             banks: &ram,

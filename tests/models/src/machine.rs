@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use donjon_abi::layout;
 use donjon_core::address::{Level, PhysicalAddress, VirtualAddress};
-use donjon_core::descriptor::Kind;
+use donjon_core::descriptor::MappingKind;
 use donjon_core::placement::Range;
 use donjon_core::tables::{Mapping, TableMemory, link, map};
 
@@ -76,7 +76,7 @@ impl Plan {
 
 /// A machine whose tables are built.
 #[derive(Debug)]
-pub struct Machine {
+pub struct BuiltMachine {
     plan: Plan,
     pages: HashMap<u64, Box<[u64; 512]>>,
     /// Next frame that Linux makes a table of; two user frames lie between any two.
@@ -85,7 +85,7 @@ pub struct Machine {
     slots: BTreeMap<usize, u64>,
 }
 
-impl Machine {
+impl BuiltMachine {
     /// Builds everything.
     ///
     /// # Panics
@@ -224,12 +224,18 @@ impl Machine {
         let root = PhysicalAddress::new(self.root()).expect("48 bits");
         let inner = self.plan.image + GIB / 4;
         for (address, physical, size, kind, largest) in [
-            (layout::PHYSMAP, 0, 2 * GIB, Kind::InnerData, Level::One),
+            (
+                layout::PHYSMAP,
+                0,
+                2 * GIB,
+                MappingKind::InnerData,
+                Level::One,
+            ),
             (
                 layout::GATE - PAGE,
                 inner,
                 PAGE,
-                Kind::InnerText,
+                MappingKind::InnerText,
                 Level::Three,
             ),
         ] {
@@ -259,14 +265,14 @@ impl Machine {
             virtual_address: VirtualAddress::new(self.gate()).expect("canonical"),
             physical_address: PhysicalAddress::new(gate).expect("48 bits"),
             size: PAGE,
-            kind: Kind::GateText,
+            kind: MappingKind::GateText,
             largest: Level::Three,
         };
         map(self, root, &mapping).expect("free page");
     }
 }
 
-impl TableMemory for Machine {
+impl TableMemory for BuiltMachine {
     fn allocate(&mut self) -> Option<PhysicalAddress> {
         PhysicalAddress::new(self.new_table())
     }

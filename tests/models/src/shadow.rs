@@ -27,7 +27,7 @@ pub const CPUS: usize = 3;
 const PERMISSIONS: u64 = 1 << 6 | 1 << 7 | 1 << 10 | 1 << 50 | 1 << 54;
 
 /// Where a table is used: for which ASID, at which level, from which address on.
-type Place = (u16, u32, u64);
+type WalkPlace = (u16, u32, u64);
 
 /// An invalidation.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ pub struct World {
     /// Leaves in TLBs.
     tlb: BTreeMap<(u16, u64), BTreeSet<(u64, u64)>>,
     /// Tables that a walk may use, also from caches of walks.
-    held: HashMap<u64, BTreeSet<Place>>,
+    held: HashMap<u64, BTreeSet<WalkPlace>>,
     /// Stores that walks may not see yet: what stood there.
     unseen: Vec<(u64, u64)>,
     /// Invalidations that are not complete.
@@ -114,7 +114,7 @@ impl World {
     }
 
     /// A walk finds `descriptor` in a table used at `place`, for the entry `index`.
-    fn walk(&mut self, place: Place, index: u64, descriptor: u64) {
+    fn walk(&mut self, place: WalkPlace, index: u64, descriptor: u64) {
         let (asid, level, base) = place;
         let shift = 39 - 9 * level;
         let va = base + (index << shift);
@@ -279,7 +279,7 @@ impl World {
     }
 
     /// A walk that also looks below tables that are held already.
-    fn walk_again(&mut self, place: Place, index: u64, descriptor: u64) {
+    fn walk_again(&mut self, place: WalkPlace, index: u64, descriptor: u64) {
         let (asid, level, base) = place;
         if descriptor & 3 == 3 && level < 3 {
             let below = descriptor & 0xffff_ffff_f000;

@@ -3,7 +3,7 @@
 
 use donjon_abi::call::Reason;
 use donjon_core::rules::{Configured, PoolKind, Progress, Step};
-use donjon_models::space::memory::{Machine, PAGE};
+use donjon_models::space::memory::{PAGE, SmallMachine};
 use donjon_models::space::small::{
     self, Books, DATA, IMAGE, IMAGE_L1, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, LINEAR_L2, ORDINARY, POOL,
     ROOT,
@@ -16,8 +16,8 @@ const WIDE: u64 = 1 << 47;
 
 /// The steps of a call that succeeds.
 fn steps<T: core::fmt::Debug>(
-    machine: &mut Machine,
-    call: impl FnOnce(&mut Machine) -> Result<T, Reason>,
+    machine: &mut SmallMachine,
+    call: impl FnOnce(&mut SmallMachine) -> Result<T, Reason>,
 ) -> Vec<Step> {
     machine.trace = Some(Vec::new());
     let answer = call(machine);

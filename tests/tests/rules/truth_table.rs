@@ -5,7 +5,7 @@
 use donjon_abi::call::Reason;
 use donjon_core::frames::FrameType as T;
 use donjon_core::rules::{Configured, PoolKind, Rules};
-use donjon_models::space::memory::{Machine, PAGE};
+use donjon_models::space::memory::{PAGE, SmallMachine};
 use donjon_models::space::small::{
     self, Books, DATA, DEVICE, GATE, IMAGE_L1, IMAGE_L2, IMAGE_L3, INNER, KERNEL_PAGE, ORDINARY,
     POOL, READ_ONLY, ROOT, TEXT, TEXT_POOL, VECTORS,
@@ -42,7 +42,7 @@ fn letter(answer: Result<u64, Reason>) -> char {
 }
 
 /// A machine with a frame of every type.
-fn everything(books: &mut Books) -> (Machine, Rules<'_>) {
+fn everything(books: &mut Books) -> (SmallMachine, Rules<'_>) {
     let (mut machine, mut rules) = small::build::<Configured>(books);
     let hw = &mut machine;
     let entry = IMAGE_L3 + 8 * 8;
@@ -83,7 +83,7 @@ fn classes() -> impl Iterator<Item = Option<T>> {
 }
 
 /// A call that has to do with one frame.
-type Column = dyn Fn(&mut Machine, &mut Rules<'_>, u64) -> Result<u64, Reason>;
+type Column = dyn Fn(&mut SmallMachine, &mut Rules<'_>, u64) -> Result<u64, Reason>;
 
 /// The block that a frame is in.
 const fn block_of(frame: u64) -> u64 {
@@ -146,12 +146,12 @@ fn every_type_as_what_is_mapped() {
         (None, "AAA+Xmm"),
     ];
     let leaf = |base: u64| {
-        move |machine: &mut Machine, rules: &mut Rules<'_>, target: u64| {
+        move |machine: &mut SmallMachine, rules: &mut Rules<'_>, target: u64| {
             rules.write(machine, IMAGE_L3 + 20 * 8, target | base)
         }
     };
     let block = |base: u64| {
-        move |machine: &mut Machine, rules: &mut Rules<'_>, target: u64| {
+        move |machine: &mut SmallMachine, rules: &mut Rules<'_>, target: u64| {
             let start = target & !(small::BLOCK - 1);
             rules.write(machine, IMAGE_L2 + 20 * 8, start | base & !0b10)
         }
@@ -196,7 +196,7 @@ fn every_type_as_the_table_that_is_written() {
         (None, "NNNNNNNN"),
     ];
     let write = |index: u64, value: u64| {
-        move |machine: &mut Machine, rules: &mut Rules<'_>, table: u64| {
+        move |machine: &mut SmallMachine, rules: &mut Rules<'_>, table: u64| {
             rules.write(machine, table + index * 8, value)
         }
     };
@@ -225,7 +225,7 @@ fn every_type_as_the_table_that_is_linked() {
     });
     let expected: Vec<_> = expected.collect();
     let link = |parent: u64| {
-        move |machine: &mut Machine, rules: &mut Rules<'_>, child: u64| {
+        move |machine: &mut SmallMachine, rules: &mut Rules<'_>, child: u64| {
             rules.write(machine, parent + 20 * 8, child | TABLE)
         }
     };

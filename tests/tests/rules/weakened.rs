@@ -4,7 +4,7 @@
 
 use donjon_abi::call::Reason;
 use donjon_core::rules::{Checks, Configured, PoolKind, Progress, Rules};
-use donjon_models::space::memory::{Machine, PAGE, Violation};
+use donjon_models::space::memory::{PAGE, SmallMachine, Violation};
 use donjon_models::space::small::{
     self, Books, DATA, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, ORDINARY, TEXT,
 };
@@ -20,7 +20,7 @@ const ENTRY: u64 = IMAGE_L3 + 9 * 8;
 
 /// A machine under rules with these checks.
 struct Attack<'a, C: Checks> {
-    machine: Machine,
+    machine: SmallMachine,
     rules: Rules<'a, C>,
 }
 

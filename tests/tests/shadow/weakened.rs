@@ -8,7 +8,7 @@ use donjon_core::rules::{Checks, Configured, Hardware, PoolKind, Progress, Step}
 use donjon_core::shadow::{Fill, LEAST_PAGES, Shadows};
 use donjon_models::shadow::books::Books;
 use donjon_models::shadow::{PAGE, World, leaves};
-use donjon_models::space::memory::Machine;
+use donjon_models::space::memory::SmallMachine;
 use donjon_models::space::small;
 
 const RAM: u64 = 0x4000_0000;
@@ -165,7 +165,7 @@ fn each_asid_is_one_process() {
 
 /// Memory of the kernel's tables and of the arena.
 struct Both {
-    kernel: Machine,
+    kernel: SmallMachine,
     users: World,
 }
 

@@ -11,11 +11,11 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 /// TCR_EL1: op0 3, op1 0, CRn 2, CRm 0, op2 2.
-const TCR: Kind = Kind::System([3, 0, 2, 0, 2]);
+const TCR: InstructionKind = InstructionKind::System([3, 0, 2, 0, 2]);
 
 /// What a sensitive word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum InstructionKind {
     /// Exception generation by mnemonic.
     Exception(&'static str),
     /// MSR, SYS, hints and barriers: op0, op1, CRn, CRm, op2.
@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 /// What `word` is, if it is anything of these. Reads of registers are nothing.
-pub const fn kind(word: u32) -> Option<Kind> {
+pub const fn kind(word: u32) -> Option<InstructionKind> {
     let fields = [
         (word >> 19 & 3) as u8,
         (word >> 16 & 7) as u8,
@@ -40,20 +40,20 @@ pub const fn kind(word: u32) -> Option<Kind> {
         // Bit 21 is L: 1 reads.
         (0xd5, 0b00 | 0b01, 1) => match fields[0] {
             // SYSL reads the result of an instruction: it executes it.
-            1 => Some(Kind::System(fields)),
+            1 => Some(InstructionKind::System(fields)),
             2 | 3 => None,
-            _ => Some(Kind::Unknown),
+            _ => Some(InstructionKind::Unknown),
         },
-        (0xd5, 0b00, _) => Some(Kind::System(fields)),
-        (0xd5, 0b01, _) => Some(Kind::Pair(fields)),
-        (0xd5, _, _) => Some(Kind::Unknown),
+        (0xd5, 0b00, _) => Some(InstructionKind::System(fields)),
+        (0xd5, 0b01, _) => Some(InstructionKind::Pair(fields)),
+        (0xd5, _, _) => Some(InstructionKind::Unknown),
         _ => None,
     }
 }
 
-const fn exception(word: u32) -> Kind {
+const fn exception(word: u32) -> InstructionKind {
     let (opc, op2, ll) = (word >> 21 & 7, word >> 2 & 7, word & 3);
-    Kind::Exception(match (opc, op2, ll) {
+    InstructionKind::Exception(match (opc, op2, ll) {
         (0, 0, 1) => "SVC",
         (0, 0, 2) => "HVC",
         (0, 0, 3) => "SMC",
@@ -63,7 +63,7 @@ const fn exception(word: u32) -> Kind {
         (5, 0, 1) => "DCPS1",
         (5, 0, 2) => "DCPS2",
         (5, 0, 3) => "DCPS3",
-        _ => return Kind::Unknown,
+        _ => return InstructionKind::Unknown,
     })
 }
 
@@ -157,22 +157,22 @@ impl AllowList {
     }
 
     /// Whether the list has words of this kind. [`super::denied`] comes before it.
-    pub fn allows(&self, kind: Kind) -> bool {
+    pub fn allows(&self, kind: InstructionKind) -> bool {
         match kind {
-            TCR | Kind::Pair(_) | Kind::Unknown => false,
-            Kind::System(fields) => self.system.contains(&fields),
-            Kind::Exception(name) => self.exceptions.contains(name),
+            TCR | InstructionKind::Pair(_) | InstructionKind::Unknown => false,
+            InstructionKind::System(fields) => self.system.contains(&fields),
+            InstructionKind::Exception(name) => self.exceptions.contains(name),
         }
     }
 
     /// What is on it.
     #[cfg(test)]
-    pub fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
+    pub fn kinds(&self) -> impl Iterator<Item = InstructionKind> + '_ {
         let named = EXCEPTIONS
             .iter()
             .filter(|it| self.exceptions.contains(**it));
-        let system = self.system.iter().map(|it| Kind::System(*it));
-        named.map(|it| Kind::Exception(it)).chain(system)
+        let system = self.system.iter().map(|it| InstructionKind::System(*it));
+        named.map(|it| InstructionKind::Exception(it)).chain(system)
     }
 
     /// Whether there is anything on it.
@@ -196,12 +196,21 @@ mod tests {
     fn words_are_told_apart() {
         assert_eq!(kind(0xd518_2040), Some(TCR)); // msr tcr_el1, x0
         assert_eq!(kind(0xd538_2040), None); // mrs x0, tcr_el1
-        assert_eq!(kind(0xd400_0003), Some(Kind::Exception("SMC")));
-        assert_eq!(kind(0xd4a0_0001), Some(Kind::Exception("DCPS1")));
-        assert_eq!(kind(0xd440_0000), Some(Kind::Exception("HLT")));
-        assert_eq!(kind(0xd503_201f), Some(Kind::System([0, 3, 2, 0, 0]))); // nop
-        assert_eq!(kind(0xd508_871f), Some(Kind::System([1, 0, 8, 7, 0]))); // tlbi vmalle1
-        assert_eq!(kind(0xd558_2000), Some(Kind::Pair([3, 0, 2, 0, 0]))); // msrr ttbr0_el1
+        assert_eq!(kind(0xd400_0003), Some(InstructionKind::Exception("SMC")));
+        assert_eq!(kind(0xd4a0_0001), Some(InstructionKind::Exception("DCPS1")));
+        assert_eq!(kind(0xd440_0000), Some(InstructionKind::Exception("HLT")));
+        assert_eq!(
+            kind(0xd503_201f),
+            Some(InstructionKind::System([0, 3, 2, 0, 0]))
+        ); // nop
+        assert_eq!(
+            kind(0xd508_871f),
+            Some(InstructionKind::System([1, 0, 8, 7, 0]))
+        ); // tlbi vmalle1
+        assert_eq!(
+            kind(0xd558_2000),
+            Some(InstructionKind::Pair([3, 0, 2, 0, 0]))
+        ); // msrr ttbr0_el1
         assert_eq!(kind(0xd578_2000), None); // mrrs
         assert_eq!(kind(0xd69f_03e0), None); // eret
         assert_eq!(kind(0xf940_0000), None);
@@ -213,11 +222,11 @@ mod tests {
                     { encoding = \"S0_3_C2_C0_2-3 S3_3_C14_C8-9_0\", name = \"\", why = \"\" },\n\
                     { encoding = \"BRK\", name = \"BRK\", why = \"\" } ]\n";
         let list = AllowList::parse(text).expect("a list");
-        assert!(list.allows(Kind::System([0, 3, 2, 0, 3])));
-        assert!(list.allows(Kind::System([3, 3, 14, 9, 0])));
-        assert!(!list.allows(Kind::System([3, 3, 14, 10, 0])));
-        assert!(list.allows(Kind::Exception("BRK")));
-        assert!(!list.allows(Kind::Exception("HLT")));
+        assert!(list.allows(InstructionKind::System([0, 3, 2, 0, 3])));
+        assert!(list.allows(InstructionKind::System([3, 3, 14, 9, 0])));
+        assert!(!list.allows(InstructionKind::System([3, 3, 14, 10, 0])));
+        assert!(list.allows(InstructionKind::Exception("BRK")));
+        assert!(!list.allows(InstructionKind::Exception("HLT")));
         assert!(!list.allows(TCR));
     }
 }

@@ -5,18 +5,18 @@
 //! The allow-list is shared with the inner domain's scanner. An entry that found its way onto it by
 //! mistake would blind both; these rules would still name it.
 
-use super::code::Kind;
+use super::code::InstructionKind;
 
 /// Why a word of this kind must never be executable; none where the allow-list decides alone.
-pub const fn why(kind: Kind) -> Option<&'static str> {
+pub const fn why(kind: InstructionKind) -> Option<&'static str> {
     match kind {
-        Kind::Pair(_) => Some("it writes 128 bits at once"),
-        Kind::Unknown => Some("the manual does not define it"),
-        Kind::Exception(name) => exception(name),
-        Kind::System([0, op1, crn, crm, op2]) => state(op1, crn, crm, op2),
-        Kind::System([1, op1, crn, crm, op2]) => maintenance(op1, crn, crm, op2),
-        Kind::System([2, op1, crn, crm, op2]) => debug(op1, crn, crm, op2),
-        Kind::System([_, op1, crn, crm, op2]) => register(op1, crn, crm, op2),
+        InstructionKind::Pair(_) => Some("it writes 128 bits at once"),
+        InstructionKind::Unknown => Some("the manual does not define it"),
+        InstructionKind::Exception(name) => exception(name),
+        InstructionKind::System([0, op1, crn, crm, op2]) => state(op1, crn, crm, op2),
+        InstructionKind::System([1, op1, crn, crm, op2]) => maintenance(op1, crn, crm, op2),
+        InstructionKind::System([2, op1, crn, crm, op2]) => debug(op1, crn, crm, op2),
+        InstructionKind::System([_, op1, crn, crm, op2]) => register(op1, crn, crm, op2),
     }
 }
 
@@ -153,7 +153,7 @@ mod tests {
             0xd518_1040, // msr cpacr_el1, x0
             0xd51c_d040, // msr tpidr_el2, x0
         ] {
-            let kind = kind(word).unwrap_or(Kind::Unknown);
+            let kind = kind(word).unwrap_or(InstructionKind::Unknown);
             assert_eq!(why(kind), None, "{word:#x}");
         }
     }
@@ -163,7 +163,7 @@ mod tests {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let list = AllowList::read(&root.join("kernel-patch/allow-list.toml"));
         let list = list.expect("the allow-list");
-        let both: Vec<Kind> = list.kinds().filter(|it| why(*it).is_some()).collect();
+        let both: Vec<InstructionKind> = list.kinds().filter(|it| why(*it).is_some()).collect();
         assert!(both.is_empty(), "{both:?}");
     }
 }

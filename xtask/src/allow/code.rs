@@ -18,7 +18,7 @@ pub struct Code<'a> {
 
 /// Where a word is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct WordPlace {
     /// Its address, or offset in the section.
     pub address: u64,
     /// The section.
@@ -138,13 +138,13 @@ impl Code<'_> {
     }
 
     /// Where the word at an offset is.
-    pub fn place(&self, offset: u64) -> Place {
+    pub fn place(&self, offset: u64) -> WordPlace {
         let address = self.address + offset;
         let function = match self.functions.range(..=address).next_back() {
             Some((&start, name)) => format!("{name}+{:#x}", address - start),
             None => "no function".to_owned(),
         };
-        Place {
+        WordPlace {
             address,
             section: self.section.clone(),
             function,

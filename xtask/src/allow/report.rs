@@ -7,9 +7,9 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use donjon_core::scan::{self, Verdict};
+use donjon_core::scan::{self, ScanResult};
 
-use super::code::{self, Place};
+use super::code::{self, WordPlace};
 use super::list::{List, entries};
 
 /// How many refused words an error names.
@@ -28,11 +28,11 @@ pub struct Report {
 #[derive(Debug)]
 pub struct Sensitive {
     /// Where it is.
-    pub place: Place,
+    pub place: WordPlace,
     /// The word.
     pub word: u32,
     /// What is decided of it.
-    pub verdict: Verdict,
+    pub verdict: ScanResult,
 }
 
 impl Report {
@@ -64,7 +64,7 @@ impl Report {
     pub fn refused(&self) -> impl Iterator<Item = &Sensitive> {
         self.sensitive
             .iter()
-            .filter(|it| it.verdict != Verdict::Allowed)
+            .filter(|it| it.verdict != ScanResult::Allowed)
     }
 
     /// An error that names function, address and instruction, if a word is refused.
@@ -100,10 +100,10 @@ impl Report {
         for it in &self.sensitive {
             let name = names.get(&key(it.word)).copied();
             let (verdict, instruction) = match it.verdict {
-                Verdict::Allowed => ("allowed", name.unwrap_or("?").to_owned()),
-                Verdict::Refused(_) => ("REFUSED", instruction(it)),
+                ScanResult::Allowed => ("allowed", name.unwrap_or("?").to_owned()),
+                ScanResult::Refused(_) => ("REFUSED", instruction(it)),
             };
-            if it.verdict == Verdict::Allowed
+            if it.verdict == ScanResult::Allowed
                 && let Some(name) = name
             {
                 *uses.entry(name).or_default() += 1;
@@ -143,8 +143,8 @@ impl Report {
 
 fn instruction(it: &Sensitive) -> String {
     match it.verdict {
-        Verdict::Allowed => "allowed".to_owned(),
-        Verdict::Refused(class) => class.to_string(),
+        ScanResult::Allowed => "allowed".to_owned(),
+        ScanResult::Refused(class) => class.to_string(),
     }
 }
 

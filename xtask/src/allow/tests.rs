@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use donjon_core::scan::{Verdict, check, is_sensitive};
+use donjon_core::scan::{ScanResult, check, is_sensitive};
 
 use super::list::{self, entries};
 use super::*;
@@ -41,7 +41,7 @@ fn the_scanner_decides_what_the_list_says_for_every_system_word() {
         };
         let verdict = check(word);
         assert_eq!(
-            verdict == Verdict::Allowed,
+            verdict == ScanResult::Allowed,
             expected,
             "{word:#010x} {verdict:?}"
         );
@@ -66,7 +66,7 @@ fn of_the_words_that_generate_exceptions_the_listed_ones_are_allowed() {
                 let word = 0xd400_0000 | high << 21 | immediate << 5 | low;
                 // The cast keeps eight bits, which are all there are.
                 let expected = allowed.contains(&((high << 5 | low) as u8));
-                assert_eq!(check(word) == Verdict::Allowed, expected, "{word:#010x}");
+                assert_eq!(check(word) == ScanResult::Allowed, expected, "{word:#010x}");
             }
         }
     }
@@ -85,7 +85,7 @@ fn a_name_in_a_refusal_is_the_lists() {
             .take(1)
         {
             let word = 0xd500_001f | u32::from(number) << 5;
-            let Verdict::Refused(class) = check(word) else {
+            let ScanResult::Refused(class) = check(word) else {
                 panic!("{} is allowed", entry.name);
             };
             let named = class.to_string();

@@ -88,7 +88,7 @@ pub struct Attempt {
     /// Its name in the guest.
     pub name: &'static str,
     /// How it ends with all protections on.
-    pub end: End,
+    pub end: AttemptEnd,
     /// A number that it is about, such as a value of `TCR_EL1`.
     pub value: Option<u64>,
 }
@@ -98,20 +98,20 @@ impl Attempt {
     pub const fn stopped(name: &'static str, mark: &'static str) -> Self {
         Self {
             name,
-            end: End::Stopped(mark),
+            end: AttemptEnd::Stopped(mark),
             value: None,
         }
     }
 
     /// Whether the machine does not survive it, with all protections on.
     pub const fn is_fatal(&self) -> bool {
-        matches!(self.end, End::Panic | End::Hang)
+        matches!(self.end, AttemptEnd::Panic | AttemptEnd::Hang)
     }
 }
 
 /// How an attempt ends that does not succeed.
 #[derive(Clone, Copy, Debug)]
-pub enum End {
+pub enum AttemptEnd {
     /// It is refused or faults, and the guest says so with these words.
     Stopped(&'static str),
     /// The inner domain stops the machine.
@@ -120,7 +120,7 @@ pub enum End {
     Hang,
 }
 
-impl End {
+impl AttemptEnd {
     /// What is in the result.
     pub const fn mark(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow};
 
 use super::attempt::{Attack, Without};
 use super::guest::Tried;
-use super::judge::Verdict;
+use super::judge::Judgement;
 use super::record::Record;
 use super::{Bench, by_protection, gate, together};
 use crate::cli::Switch;
@@ -38,7 +38,7 @@ enum Job {
 
 /// What came of it.
 enum Done {
-    Protected(Vec<Verdict>),
+    Protected(Vec<Judgement>),
     Control(BTreeMap<&'static str, Tried>),
     Record(Record),
 }
@@ -93,7 +93,7 @@ impl Campaign {
                 (_, Done::Control(_)) => {}
             }
         }
-        let mut all: Vec<_> = verdicts.into_iter().map(Verdict::record).collect();
+        let mut all: Vec<_> = verdicts.into_iter().map(Judgement::record).collect();
         all.extend(records);
         Ok(all)
     }

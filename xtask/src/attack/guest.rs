@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::attempt::{Attack, Attempt, End};
+use super::attempt::{Attack, Attempt, AttemptEnd};
 use crate::audit::{self, Report, Subject};
 use crate::gdb::Stub;
 use crate::guest;
@@ -162,9 +162,9 @@ pub fn alone(parts: &Parts, attack: &Attack, attempt: &Attempt) -> Result<Line> 
                 "it succeeded, and the machine then failed: {text}"
             );
             match attempt.end {
-                End::Panic => is_stop(&text)?,
-                End::Hang => is_hang_at_vector(&text)?,
-                End::Stopped(_) => bail!("the machine should have gone on: {text}"),
+                AttemptEnd::Panic => is_stop(&text)?,
+                AttemptEnd::Hang => is_hang_at_vector(&text)?,
+                AttemptEnd::Stopped(_) => bail!("the machine should have gone on: {text}"),
             }
             Ok(Line {
                 attempt: attempt.name.to_owned(),

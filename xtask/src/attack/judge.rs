@@ -9,7 +9,7 @@ use super::record::Record;
 use crate::cli::Switch;
 
 /// What came of an attack and its controls.
-pub struct Verdict {
+pub struct Judgement {
     /// Which.
     pub attack: &'static Attack,
     mode: Switch,
@@ -23,7 +23,7 @@ pub struct Verdict {
     notes: Vec<String>,
 }
 
-impl Verdict {
+impl Judgement {
     /// Nothing is known yet.
     pub fn new(attack: &'static Attack, mode: Switch) -> Self {
         Self {

@@ -39,7 +39,7 @@ use attempt::{Attempt, MODES};
 use campaign::Campaign;
 use guest::Tried;
 pub use guest::arm;
-use judge::Verdict;
+use judge::Judgement;
 use record::Record;
 
 /// Enough for two CPUs to race.
@@ -104,15 +104,15 @@ pub fn controls_succeed(bench: Bench<'_>, without: Without) -> Result<()> {
     ensure!(!attacks.is_empty(), "no attack has such a control");
     let tried = bench.without(without, &attacks)?;
     let verdicts = attacks.iter().map(|attack| {
-        let mut verdict = Verdict::new(attack, bench.switch);
+        let mut verdict = Judgement::new(attack, bench.switch);
         verdict.add_controls(without, &tried);
         verdict
     });
     all_good(verdicts.collect())
 }
 
-fn all_good(verdicts: Vec<Verdict>) -> Result<()> {
-    let records = verdicts.into_iter().map(Verdict::record);
+fn all_good(verdicts: Vec<Judgement>) -> Result<()> {
+    let records = verdicts.into_iter().map(Judgement::record);
     let bad = records.filter(|it| !it.is_good());
     let bad: Vec<_> = bad.map(|it| it.to_string()).collect();
     ensure!(bad.is_empty(), "{}", bad.join("\n"));
@@ -183,12 +183,12 @@ pub struct Bench<'a> {
 
 impl Bench<'_> {
     /// Carries `attacks` out with all protections on.
-    fn protected(&self, attacks: &[&'static Attack]) -> Result<Vec<Verdict>> {
+    fn protected(&self, attacks: &[&'static Attack]) -> Result<Vec<Judgement>> {
         let tried = self.together(Without::NOTHING, attacks, |_, _| true)?;
         let nothing = Tried::default();
         let verdict = |attack: &&'static Attack| {
             let tried = tried.get(attack.name).unwrap_or(&nothing);
-            Verdict::of(attack, self.switch, tried)
+            Judgement::of(attack, self.switch, tried)
         };
         Ok(attacks.iter().map(verdict).collect())
     }
@@ -245,11 +245,11 @@ impl Bench<'_> {
     }
 
     /// Carries an attack out that no machine survives, and its controls.
-    fn alone(&self, attack: &'static Attack) -> Verdict {
+    fn alone(&self, attack: &'static Attack) -> Judgement {
         let mut verdict = match self.alone_without(Without::NOTHING, attack) {
-            Ok(tried) => Verdict::of(attack, self.switch, &tried),
+            Ok(tried) => Judgement::of(attack, self.switch, &tried),
             Err(error) => {
-                let mut verdict = Verdict::new(attack, self.switch);
+                let mut verdict = Judgement::new(attack, self.switch);
                 verdict.fail(format!("{error:#}"));
                 verdict
             }
@@ -273,12 +273,12 @@ impl Bench<'_> {
     /// Fails unless an attack that no machine survives is stopped as it has to be.
     pub fn is_stopped(&self, attack: &'static Attack) -> Result<()> {
         let tried = self.alone_without(Without::NOTHING, attack)?;
-        all_good(vec![Verdict::of(attack, self.switch, &tried)])
+        all_good(vec![Judgement::of(attack, self.switch, &tried)])
     }
 
     /// Fails unless it succeeds where its protections are off.
     pub fn succeeds(&self, attack: &'static Attack) -> Result<()> {
-        let mut verdict = Verdict::new(attack, self.switch);
+        let mut verdict = Judgement::new(attack, self.switch);
         for control in attack.controls {
             let tried = self.alone_without(control.without, attack)?;
             verdict.add_controls(control.without, &BTreeMap::from([(attack.name, tried)]));

@@ -26,9 +26,9 @@ struct State {
     touched: BTreeSet<PathBuf>,
 }
 
-struct Place<'a>(&'a Path);
+struct TreePath<'a>(&'a Path);
 
-impl Place<'_> {
+impl TreePath<'_> {
     fn tree(&self) -> PathBuf {
         self.0.join("tree")
     }
@@ -52,7 +52,7 @@ impl Place<'_> {
 
 /// Brings the tree in `place` to the originals plus `recipe`.
 pub fn apply(lock: &CacheLock, place: &Path, recipe: &Recipe, version: Version) -> Result<()> {
-    let place = Place(place);
+    let place = TreePath(place);
     let patches = recipe.patches()?;
     let new = walk::files(&recipe.files)?;
     let mut touched = BTreeSet::new();
@@ -95,7 +95,7 @@ pub fn apply(lock: &CacheLock, place: &Path, recipe: &Recipe, version: Version) 
 
 /// Brings the tree in `place` back to the originals and forgets them.
 pub fn undo(place: &Path) -> Result<()> {
-    let place = Place(place);
+    let place = TreePath(place);
     for path in &place.state().touched {
         bring(&place.originals().join(path), &place.tree().join(path))?;
     }
@@ -107,7 +107,7 @@ pub fn undo(place: &Path) -> Result<()> {
 }
 
 /// From here on `state` covers `touched`, and it is on the disk before the tree changes.
-fn keep_originals(place: &Place, state: &mut State, touched: &BTreeSet<PathBuf>) -> Result<()> {
+fn keep_originals(place: &TreePath, state: &mut State, touched: &BTreeSet<PathBuf>) -> Result<()> {
     let before = state.touched.clone();
     for path in touched.difference(&before) {
         let original = place.originals().join(path);

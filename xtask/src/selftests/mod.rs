@@ -18,9 +18,9 @@ use crate::machine::Machine;
 use crate::run;
 use crate::test::boots;
 use list::{PROGRAMS, Program};
-use verdict::{BEGIN, END, Verdict, parse};
+use verdict::{BEGIN, END, SelftestResult, parse};
 
-type Verdicts = BTreeMap<String, Verdict>;
+type Verdicts = BTreeMap<String, SelftestResult>;
 
 /// `cargo xtask kselftest`; returns the exit status.
 pub fn run(arguments: &KselftestArguments) -> Result<u8> {
@@ -72,7 +72,7 @@ fn compare(
         Switch::None => native.clone(),
         _ => verdicts(host, cpu, cpus, switch, programs)?,
     };
-    let nothing = Verdict::default();
+    let nothing = SelftestResult::default();
     let of = |all: &Verdicts, name: &str| all.get(name).unwrap_or(&nothing).clone();
     // Some depend on time, which the emulator does not keep: what is worse twice is worse.
     let suspects: Vec<&Program> = programs

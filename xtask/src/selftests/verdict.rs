@@ -36,13 +36,13 @@ impl Tally {
 
 /// What one program said: its checks by description, and its status.
 #[derive(Clone, Debug, Default)]
-pub struct Verdict {
+pub struct SelftestResult {
     checks: BTreeMap<String, Tally>,
     /// Its exit status; nothing if it did not end.
     pub status: Option<u8>,
 }
 
-impl Verdict {
+impl SelftestResult {
     /// All checks together.
     pub fn total(&self) -> Tally {
         let mut total = Tally::default();
@@ -99,12 +99,12 @@ impl Verdict {
 }
 
 /// The verdicts of all programs in the output of a guest.
-pub fn parse(text: &str) -> BTreeMap<String, Verdict> {
+pub fn parse(text: &str) -> BTreeMap<String, SelftestResult> {
     let mut all = BTreeMap::new();
-    let mut current: Option<(String, Verdict)> = None;
+    let mut current: Option<(String, SelftestResult)> = None;
     for line in text.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix(BEGIN) {
-            all.extend(current.replace((name.to_owned(), Verdict::default())));
+            all.extend(current.replace((name.to_owned(), SelftestResult::default())));
         } else if let (Some(status), Some((_, verdict))) = (line.strip_prefix(END), &mut current) {
             verdict.status = status.parse().ok();
             all.extend(current.take());
@@ -176,7 +176,7 @@ mod tests {
     const NATIVE: &str = "#### begin mm/cow\nTAP version 13\n1..3\nok 1 a at 0x7ff12\n\
         ok 2 b # SKIP no\nnot ok 3 c\n#### end 1\n";
 
-    fn cow(text: &str) -> Verdict {
+    fn cow(text: &str) -> SelftestResult {
         parse(text).remove("mm/cow").expect("the program")
     }
 

@@ -57,7 +57,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 }
 
 /// What was seen at the end.
-struct End {
+struct RollOver {
     generations: u64,
     report: Report,
 }
@@ -119,10 +119,10 @@ pub fn leave_few(
     left
 }
 
-fn look(subject: &Subject, guest: &Live<'_>, asids: &Asids, before: u64) -> Result<End> {
+fn look(subject: &Subject, guest: &Live<'_>, asids: &Asids, before: u64) -> Result<RollOver> {
     let (report, _) = audit::live(subject, guest, None)?;
     let snapshot = audit::snapshot(subject, guest)?;
-    Ok(End {
+    Ok(RollOver {
         generations: asids.generation(&snapshot)? - before,
         report,
     })

@@ -4,7 +4,7 @@
 
 use donjon_abi::layout::ROOT_HALF;
 
-use super::place::Place;
+use super::place::EntryPlace;
 use crate::address::{ENTRIES, Level};
 use crate::descriptor::Descriptor;
 use crate::rules::Hardware;
@@ -20,7 +20,7 @@ pub(super) struct Entry {
     pub level: Level,
     pub index: usize,
     /// Where it stands, what it translates, its value.
-    pub place: Place,
+    pub place: EntryPlace,
 }
 
 impl Entry {
@@ -64,7 +64,7 @@ impl Cursor {
             let found = (descriptor & 1 != 0).then(|| Entry {
                 level: LEVELS[depth],
                 index,
-                place: Place {
+                place: EntryPlace {
                     va: self.va(),
                     entry,
                     descriptor,

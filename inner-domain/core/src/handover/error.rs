@@ -6,7 +6,7 @@ use core::fmt;
 use donjon_abi::call::Reason;
 use thiserror::Error;
 
-use super::place::Place;
+use super::place::EntryPlace;
 use crate::frames::FrameType;
 
 /// Why. What had been changed stays changed: the caller stops.
@@ -19,7 +19,7 @@ pub enum HandoverError {
     #[error("{place}: {fault}")]
     Entry {
         /// The entry.
-        place: Place,
+        place: EntryPlace,
         /// What is wrong with it.
         fault: Fault,
     },
@@ -49,7 +49,7 @@ pub enum HandoverError {
 
 impl HandoverError {
     /// `fault` at `place`, as a function for `map_err`.
-    pub(super) fn at(place: Place) -> impl Fn(Fault) -> Self {
+    pub(super) fn at(place: EntryPlace) -> impl Fn(Fault) -> Self {
         move |fault| Self::Entry { place, fault }
     }
 }

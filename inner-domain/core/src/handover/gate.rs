@@ -8,9 +8,9 @@ use donjon_abi::layout::{
 
 use super::description::units;
 use super::error::{Fault, HandoverError};
-use super::{Place, Takeover};
+use super::{EntryPlace, Takeover};
 use crate::address::{ENTRIES, Level, PhysicalAddress};
-use crate::descriptor::{Descriptor, Kind};
+use crate::descriptor::{Descriptor, MappingKind};
 use crate::frames::FrameType;
 use crate::rules::{Checks, Hardware};
 
@@ -25,7 +25,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
             page(GATE_L2_PAGE),
             page(GATE_L3_PAGE),
         ];
-        let mut place = Place::default();
+        let mut place = EntryPlace::default();
         for (table, expected) in tables.iter().zip(tables.iter().skip(1)) {
             let first = *table == self.machine.root;
             place = self.only_entry(*table, if first { GATE_SLOT } else { 0 }, !first)?;
@@ -39,7 +39,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         else {
             return Err(HandoverError::at(place)(Fault::Gate));
         };
-        let expected = Descriptor::leaf(Level::Three, output, Kind::GateText);
+        let expected = Descriptor::leaf(Level::Three, output, MappingKind::GateText);
         let is_inner = self.frame(output.as_u64()) == Some(FrameType::Inner);
         if !is_inner || expected.map(Descriptor::encode) != Some(leaf.descriptor) {
             return Err(HandoverError::at(leaf)(Fault::Gate));
@@ -69,10 +69,15 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     }
 
     /// The entry of a table for the gate; `alone` if it must be the only one.
-    fn only_entry(&self, table: u64, index: usize, alone: bool) -> Result<Place, HandoverError> {
+    fn only_entry(
+        &self,
+        table: u64,
+        index: usize,
+        alone: bool,
+    ) -> Result<EntryPlace, HandoverError> {
         let place = |index: usize| {
             let entry = table + index as u64 * 8;
-            Place {
+            EntryPlace {
                 va: GATE,
                 entry,
                 descriptor: self.hardware.read(entry),

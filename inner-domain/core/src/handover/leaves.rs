@@ -20,7 +20,7 @@ const PAGE: u64 = 0b10;
 /// Frames that one block may show together, because they are always shown
 /// with the same permissions.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LeafKind {
     Ordinary,
     Text,
     /// The table block is among the constants.
@@ -65,7 +65,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         }
         let kind = self.kind_of_leaf(entry.level, output)?;
         // Elsewhere the pool would still be mapped like this when it is a pool no more.
-        if entry.level == Level::Two && kind == Kind::Pool && !is_linear {
+        if entry.level == Level::Two && kind == LeafKind::Pool && !is_linear {
             return Err(Fault::Mixed);
         }
         if attributes.contains(Attributes::CONTIGUOUS) {
@@ -78,9 +78,9 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         }
         let checked = match (entry.level, kind) {
             // Left as they were, on purpose.
-            (Level::Two, Kind::Pool | Kind::TextPool) if !C::POOL => Ok(()),
+            (Level::Two, LeafKind::Pool | LeafKind::TextPool) if !C::POOL => Ok(()),
             (Level::Three, _) => self.rules.check_page(leaf),
-            (_, Kind::Ordinary | Kind::Elsewhere) => self.rules.check_block(leaf),
+            (_, LeafKind::Ordinary | LeafKind::Elsewhere) => self.rules.check_block(leaf),
             // As each of its pages.
             _ => (0..ENTRIES as u64).try_for_each(|page| {
                 let page = (leaf | PAGE) + page * PAGE_SIZE;
@@ -95,7 +95,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         Fault::Refused { reason, target }
     }
 
-    fn kind_of_leaf(&self, level: Level, output: u64) -> Result<Kind, Fault> {
+    fn kind_of_leaf(&self, level: Level, output: u64) -> Result<LeafKind, Fault> {
         let kind = self.kind(output);
         let pages = level.size() / PAGE_SIZE;
         if (1..pages).all(|page| self.kind(output + page * PAGE_SIZE) == kind) {
@@ -105,17 +105,17 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         }
     }
 
-    fn kind(&self, frame: u64) -> Kind {
+    fn kind(&self, frame: u64) -> LeafKind {
         match self.frame(frame) {
-            None => Kind::Elsewhere,
-            Some(FrameType::Ordinary) => Kind::Ordinary,
-            Some(FrameType::KernelText | FrameType::KernelVectors) => Kind::Text,
-            _ if self.machine.table_block.contains(frame) => Kind::Constants,
-            Some(FrameType::KernelReadOnly) => Kind::Constants,
-            Some(FrameType::TextPoolFree) => Kind::TextPool,
-            Some(FrameType::PoolFree) => Kind::Pool,
-            Some(table) if table.as_table().is_some() => Kind::Pool,
-            _ => Kind::Hidden,
+            None => LeafKind::Elsewhere,
+            Some(FrameType::Ordinary) => LeafKind::Ordinary,
+            Some(FrameType::KernelText | FrameType::KernelVectors) => LeafKind::Text,
+            _ if self.machine.table_block.contains(frame) => LeafKind::Constants,
+            Some(FrameType::KernelReadOnly) => LeafKind::Constants,
+            Some(FrameType::TextPoolFree) => LeafKind::TextPool,
+            Some(FrameType::PoolFree) => LeafKind::Pool,
+            Some(table) if table.as_table().is_some() => LeafKind::Pool,
+            _ => LeafKind::Hidden,
         }
     }
 }

@@ -7,7 +7,7 @@ use donjon_abi::layout::{BLOCK_SIZE, LINEAR_L1_PAGE, PAGE_SIZE, SLOT_SIZE};
 use super::cursor::{Cursor, UPPER_RANGE};
 use super::description::units;
 use super::error::{DescriptionError, Fault, HandoverError};
-use super::{Place, Takeover};
+use super::{EntryPlace, Takeover};
 use crate::address::{ENTRIES, Level};
 use crate::descriptor::{Attributes, Descriptor};
 use crate::frames::FrameType;
@@ -108,7 +108,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     }
 
     /// The level 2 entry of the linear map that shows a block as a block.
-    fn linear_block(&self, block: u64, start: u64) -> Option<Place> {
+    fn linear_block(&self, block: u64, start: u64) -> Option<EntryPlace> {
         let offset = block.checked_sub(start).filter(|it| *it < SLOT_SIZE)?;
         let mut table = self.machine.root;
         for level in [Level::Zero, Level::One, Level::Two] {
@@ -118,7 +118,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
                 Descriptor::Table { next, .. } => table = next.as_u64(),
                 Descriptor::Block { output, .. } if output.as_u64() == block => {
                     let va = UPPER_RANGE + offset;
-                    return (level == Level::Two).then_some(Place {
+                    return (level == Level::Two).then_some(EntryPlace {
                         va,
                         entry,
                         descriptor,

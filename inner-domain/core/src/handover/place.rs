@@ -5,7 +5,7 @@ use core::fmt;
 
 /// One entry of a table, for messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct EntryPlace {
     /// First virtual address that it translates.
     pub va: u64,
     /// Its physical address.
@@ -14,7 +14,7 @@ pub struct Place {
     pub descriptor: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for EntryPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             va,

@@ -8,7 +8,7 @@ use donjon_abi::layout::{GATE_SLOT, INNER_SLOT, PHYSMAP_SLOT, ROOT_HALF};
 
 use super::cursor::{Cursor, Entry, UPPER_RANGE};
 use super::error::{Fault, HandoverError};
-use super::{Place, Takeover};
+use super::{EntryPlace, Takeover};
 use crate::address::Level;
 use crate::descriptor::Descriptor;
 use crate::frames::FrameType;
@@ -27,7 +27,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         self.summary.kernel_tables += 1;
         for slot in 0..ROOT_HALF {
             let entry = root + slot as u64 * 8;
-            let place = Place {
+            let place = EntryPlace {
                 va: UPPER_RANGE + ((slot as u64) << Level::Zero.shift()),
                 entry,
                 descriptor: self.hardware.read(entry),

@@ -6,7 +6,7 @@ use donjon_abi::layout::PAGE_SIZE;
 
 use super::checks::Checks;
 use super::step::Hardware;
-use super::table::Place;
+use super::table::LinkedEntry;
 use super::types::RawDescriptor;
 use super::{Rules, flush, leaf};
 use crate::address::Level;
@@ -17,10 +17,10 @@ impl<C: Checks> Rules<'_, C> {
     pub(super) fn write_page<H: Hardware>(
         &mut self,
         hw: &mut H,
-        place: Place,
+        place: LinkedEntry,
         value: RawDescriptor,
     ) -> Result<RawDescriptor, Reason> {
-        let Place { entry, table, .. } = place;
+        let LinkedEntry { entry, table, .. } = place;
         let old = entry.read(hw);
         if !value.is_valid() {
             entry.write(hw, value);

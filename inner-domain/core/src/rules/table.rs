@@ -14,7 +14,7 @@ use crate::frames::FrameType;
 
 /// An entry and the table that it stands in.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct LinkedEntry {
     /// The entry.
     pub entry: EntryAddress,
     /// Index of the table among the pool frames.
@@ -28,7 +28,7 @@ impl<C: Checks> Rules<'_, C> {
     pub(super) fn write_table<H: Hardware>(
         &mut self,
         hw: &mut H,
-        place: Place,
+        place: LinkedEntry,
         below: Level,
         value: RawDescriptor,
     ) -> Result<RawDescriptor, Reason> {
@@ -95,7 +95,7 @@ impl<C: Checks> Rules<'_, C> {
     }
 
     /// First virtual address that an entry translates.
-    pub(super) fn address(&self, place: Place) -> u64 {
+    pub(super) fn address(&self, place: LinkedEntry) -> u64 {
         self.pool[place.table].va + ((place.entry.index() as u64) << place.level.shift())
     }
 
@@ -128,11 +128,11 @@ impl<C: Checks> Rules<'_, C> {
     fn unlink<H: Hardware>(
         &mut self,
         hw: &mut H,
-        place: Place,
+        place: LinkedEntry,
         old: RawDescriptor,
         value: RawDescriptor,
     ) -> Result<(), Reason> {
-        let Place { entry, table, .. } = place;
+        let LinkedEntry { entry, table, .. } = place;
         let child = self.pool_index(old.output().as_u64());
         let child = child.ok_or(Reason::NotATable)?;
         entry.write(hw, value);

@@ -11,7 +11,7 @@ use super::*;
 
 /// What the manual's table says that a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum WordKind {
     Exception(&'static str),
     Hint,
     Barrier,
@@ -27,30 +27,30 @@ enum Kind {
 }
 
 /// (mask, value, kind), from the encoding diagrams of C6.2 and C5; the first that fits counts.
-const DIAGRAMS: [(u32, u32, Kind); 20] = [
-    (0xffe0_001f, 0xd400_0001, Kind::Exception("svc")),
-    (0xffe0_001f, 0xd400_0002, Kind::Exception("hvc")),
-    (0xffe0_001f, 0xd400_0003, Kind::Exception("smc")),
-    (0xffe0_001f, 0xd420_0000, Kind::Exception("brk")),
-    (0xffe0_001f, 0xd440_0000, Kind::Exception("hlt")),
-    (0xffe0_001f, 0xd460_0000, Kind::Exception("tcancel")),
-    (0xffe0_001f, 0xd4a0_0001, Kind::Exception("dcps1")),
-    (0xffe0_001f, 0xd4a0_0002, Kind::Exception("dcps2")),
-    (0xffe0_001f, 0xd4a0_0003, Kind::Exception("dcps3")),
-    (0xffff_f01f, 0xd503_201f, Kind::Hint),
-    (0xffff_f01f, 0xd503_301f, Kind::Barrier),
-    (0xffff_ffc0, 0xd503_1000, Kind::Wait),
-    (0xfff8_f01f, 0xd500_401f, Kind::State),
-    (0xfff0_0000, 0xd510_0000, Kind::Msr),
-    (0xfff0_0000, 0xd550_0000, Kind::Msrr),
-    (0xfff0_0000, 0xd530_0000, Kind::Mrs),
-    (0xfff0_0000, 0xd570_0000, Kind::Mrrs),
-    (0xfff8_0000, 0xd508_0000, Kind::Sys),
-    (0xfff8_0000, 0xd548_0000, Kind::Sysp),
-    (0xfff8_0000, 0xd528_0000, Kind::Sysl),
+const DIAGRAMS: [(u32, u32, WordKind); 20] = [
+    (0xffe0_001f, 0xd400_0001, WordKind::Exception("svc")),
+    (0xffe0_001f, 0xd400_0002, WordKind::Exception("hvc")),
+    (0xffe0_001f, 0xd400_0003, WordKind::Exception("smc")),
+    (0xffe0_001f, 0xd420_0000, WordKind::Exception("brk")),
+    (0xffe0_001f, 0xd440_0000, WordKind::Exception("hlt")),
+    (0xffe0_001f, 0xd460_0000, WordKind::Exception("tcancel")),
+    (0xffe0_001f, 0xd4a0_0001, WordKind::Exception("dcps1")),
+    (0xffe0_001f, 0xd4a0_0002, WordKind::Exception("dcps2")),
+    (0xffe0_001f, 0xd4a0_0003, WordKind::Exception("dcps3")),
+    (0xffff_f01f, 0xd503_201f, WordKind::Hint),
+    (0xffff_f01f, 0xd503_301f, WordKind::Barrier),
+    (0xffff_ffc0, 0xd503_1000, WordKind::Wait),
+    (0xfff8_f01f, 0xd500_401f, WordKind::State),
+    (0xfff0_0000, 0xd510_0000, WordKind::Msr),
+    (0xfff0_0000, 0xd550_0000, WordKind::Msrr),
+    (0xfff0_0000, 0xd530_0000, WordKind::Mrs),
+    (0xfff0_0000, 0xd570_0000, WordKind::Mrrs),
+    (0xfff8_0000, 0xd508_0000, WordKind::Sys),
+    (0xfff8_0000, 0xd548_0000, WordKind::Sysp),
+    (0xfff8_0000, 0xd528_0000, WordKind::Sysl),
 ];
 
-fn kind(word: u32) -> Option<Kind> {
+fn kind(word: u32) -> Option<WordKind> {
     DIAGRAMS
         .iter()
         .find(|(mask, value, _)| word & mask == *value)
@@ -58,17 +58,17 @@ fn kind(word: u32) -> Option<Kind> {
 }
 
 /// The kind that a class claims.
-fn claimed(class: Class) -> Option<Kind> {
+fn claimed(class: Class) -> Option<WordKind> {
     Some(match class {
-        Class::Register(_) => Kind::Msr,
-        Class::RegisterPair(_) => Kind::Msrr,
-        Class::System(_) => Kind::Sys,
-        Class::SystemPair(_) => Kind::Sysp,
-        Class::SystemResult(_) => Kind::Sysl,
-        Class::State(_) => Kind::State,
-        Class::Hint(_) => Kind::Hint,
-        Class::Barrier(_) => Kind::Barrier,
-        Class::Exception(it) => Kind::Exception(it.name()),
+        Class::Register(_) => WordKind::Msr,
+        Class::RegisterPair(_) => WordKind::Msrr,
+        Class::System(_) => WordKind::Sys,
+        Class::SystemPair(_) => WordKind::Sysp,
+        Class::SystemResult(_) => WordKind::Sysl,
+        Class::State(_) => WordKind::State,
+        Class::Hint(_) => WordKind::Hint,
+        Class::Barrier(_) => WordKind::Barrier,
+        Class::Exception(it) => WordKind::Exception(it.name()),
         Class::Unallocated(_) => return None,
     })
 }
@@ -78,23 +78,25 @@ fn agrees(word: u32) -> Result<(), std::string::String> {
     let verdict = check(word);
     let system = (0xd400_0000..=0xd5ff_ffff).contains(&word);
     let expected = match (kind(word), verdict) {
-        (_, Verdict::Allowed) if !system => true,
-        (Some(Kind::Mrs | Kind::Mrrs), Verdict::Allowed) => true,
+        (_, ScanResult::Allowed) if !system => true,
+        (Some(WordKind::Mrs | WordKind::Mrrs), ScanResult::Allowed) => true,
         (
             Some(
-                Kind::Exception("brk")
-                | Kind::Hint
-                | Kind::Barrier
-                | Kind::Wait
-                | Kind::State
-                | Kind::Msr
-                | Kind::Sys,
+                WordKind::Exception("brk")
+                | WordKind::Hint
+                | WordKind::Barrier
+                | WordKind::Wait
+                | WordKind::State
+                | WordKind::Msr
+                | WordKind::Sys,
             ),
-            Verdict::Allowed,
+            ScanResult::Allowed,
         ) => true,
-        (Some(Kind::Wait | Kind::Mrs | Kind::Mrrs | Kind::Exception("brk")), _) => false,
-        (kind, Verdict::Refused(class)) => system && claimed(class) == kind,
-        (_, Verdict::Allowed) => false,
+        (Some(WordKind::Wait | WordKind::Mrs | WordKind::Mrrs | WordKind::Exception("brk")), _) => {
+            false
+        }
+        (kind, ScanResult::Refused(class)) => system && claimed(class) == kind,
+        (_, ScanResult::Allowed) => false,
     };
     if expected {
         Ok(())
@@ -219,7 +221,7 @@ const REFUSED: [(u32, &str); 33] = [
 #[test]
 fn what_linux_needs_is_allowed() {
     for (word, name) in ALLOWED {
-        assert_eq!(check(word), Verdict::Allowed, "{name}");
+        assert_eq!(check(word), ScanResult::Allowed, "{name}");
     }
 }
 
@@ -227,8 +229,8 @@ fn what_linux_needs_is_allowed() {
 fn a_refusal_names_the_instruction() {
     for (word, name) in REFUSED {
         match check(word) {
-            Verdict::Refused(class) => assert_eq!(class.to_string(), name),
-            Verdict::Allowed => panic!("{name} is allowed"),
+            ScanResult::Refused(class) => assert_eq!(class.to_string(), name),
+            ScanResult::Allowed => panic!("{name} is allowed"),
         }
     }
 }
@@ -239,7 +241,7 @@ fn the_operand_decides_nothing() {
         for (word, name) in [(0xd518_2040, "msr tcr_el1"), (0xd400_0003, "smc #0")] {
             let shift = if word >> 24 == 0xd5 { 0 } else { 5 };
             let word = word | operand << shift;
-            assert_ne!(check(word), Verdict::Allowed, "{name} {operand}");
+            assert_ne!(check(word), ScanResult::Allowed, "{name} {operand}");
         }
     }
 }

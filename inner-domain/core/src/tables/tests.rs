@@ -89,7 +89,7 @@ fn mapping(virtual_address: u64, physical_address: u64, size: u64, largest: Leve
         virtual_address: VirtualAddress::new(virtual_address).expect("canonical"),
         physical_address: PhysicalAddress::new(physical_address).expect("48 bits"),
         size,
-        kind: Kind::InnerData,
+        kind: MappingKind::InnerData,
         largest,
     }
 }
@@ -98,7 +98,7 @@ fn mapping(virtual_address: u64, physical_address: u64, size: u64, largest: Leve
 fn the_gate_is_one_global_page() {
     let mut memory = Memory::new(3);
     let gate = Mapping {
-        kind: Kind::GateText,
+        kind: MappingKind::GateText,
         ..mapping(layout::GATE, 0x4000_5000, 4096, Level::Three)
     };
     map(&mut memory, root(), &gate).expect("three tables suffice");
@@ -236,7 +236,7 @@ fn request() -> impl Strategy<Value = Mapping> {
     let near = prop_oneof![0..64_u64, 480..560_u64, 0..1_100_000_u64];
     let most = if cfg!(miri) { 8 } else { 1_600 };
     let pages = prop_oneof![1..20_u64.min(most), most / 3..most];
-    let kind = proptest::sample::select(Kind::ALL.as_slice());
+    let kind = proptest::sample::select(MappingKind::ALL.as_slice());
     let largest = proptest::sample::select([Level::One, Level::Two, Level::Three].as_slice());
     (near.clone(), near, pages, kind, largest, any::<bool>()).prop_map(
         |(page, frame, pages, kind, largest, identity)| Mapping {

@@ -19,7 +19,7 @@ use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical};
 
 use crate::outcome::{Arguments, Outcome, Refusal};
-use crate::state::Machine;
+use crate::state::MachineInfo;
 use crate::{domain, logger, state, users};
 
 /// Takes the machine over, or with 0 looks at this CPU's registers afterwards.
@@ -32,7 +32,7 @@ pub fn handover([address, ..]: &Arguments) -> Outcome {
     }
 }
 
-fn take_over(machine: &Machine, address: u64) -> Outcome {
+fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
     let said = description(machine, address)?;
     let mut domain = domain::lock()?;
     if domain.controlled.is_some() {
@@ -47,7 +47,7 @@ fn take_over(machine: &Machine, address: u64) -> Outcome {
     if !weaken::RESERVED {
         inner.extend(&machine.reserved);
     }
-    let parts = handover::Machine {
+    let parts = handover::MachineParts {
         root: boot.root,
         table_block: range(boot.table_block.start, boot.table_block.end)?,
         banks: &machine.banks,
@@ -109,7 +109,7 @@ fn check_vectors(
 }
 
 /// Linux's words, copied before they are looked at.
-fn description(machine: &Machine, address: u64) -> Result<Handover, Refusal> {
+fn description(machine: &MachineInfo, address: u64) -> Result<Handover, Refusal> {
     let buffer = machine
         .outer
         .check(Allegation::new(address, size_of::<Handover>() as u64))
@@ -165,7 +165,7 @@ fn check_features() -> Result<(), Refusal> {
 /// Each CPU after the hand-over, before anything else runs on it: its registers are those that
 /// were recorded, and it has the root that maps nothing. The result is which CPUs that run have still to
 /// come here, a bit each.
-fn check_this_cpu(machine: &Machine) -> Outcome {
+fn check_this_cpu(machine: &MachineInfo) -> Outcome {
     const ASID_SHIFT: u32 = 48;
     let mut domain = domain::lock_after_handover()?;
     let root_of_all = machine.boot.root | u64::from(RESERVED_ASID) << ASID_SHIFT;

@@ -165,7 +165,7 @@ fn copy_scanned(seal: &Seal, range: Range<usize>) -> Result<(), Refusal> {
     // still, and whatever is read is scanned before it is code.
     let words = unsafe { physical::items(seal.from + offset, range.len() as u64) };
     for (index, word) in range.zip(words) {
-        if scan::check(word) != scan::Verdict::Allowed {
+        if scan::check(word) != scan::ScanResult::Allowed {
             return Err(Refusal::instruction(index, word));
         }
         let offset = index as u64 * 4;

@@ -155,7 +155,7 @@ pub enum Fault {
 
 /// Where a walk leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
+pub enum WalkResult {
     /// Nowhere.
     Fault(Fault),
     /// To what the address is meant to show.
@@ -182,7 +182,7 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl WalkResult {
     /// Whether the outer domain may execute what it likes.
     pub const fn is_escape(self) -> bool {
         matches!(self, Self::Astray { .. } | Self::HostileTable { .. })
@@ -201,7 +201,7 @@ pub struct Finding {
     /// How the CPU takes it; none if it refuses the size.
     pub geometry: Option<Geometry>,
     /// Where it leads.
-    pub verdict: Verdict,
+    pub verdict: WalkResult,
 }
 
 impl fmt::Display for Finding {
@@ -222,11 +222,11 @@ impl fmt::Display for Finding {
             }
         }
         match self.verdict {
-            Verdict::Fault(fault) => write!(f, ": {fault:x?}"),
-            Verdict::Itself { address } => write!(f, ": itself at {address:#x}"),
-            Verdict::NotExecutable { address } => write!(f, ": not executable at {address:#x}"),
-            Verdict::Astray { address } => write!(f, ": ASTRAY, executes {address:#x}"),
-            Verdict::HostileTable { descriptor, level } => {
+            WalkResult::Fault(fault) => write!(f, ": {fault:x?}"),
+            WalkResult::Itself { address } => write!(f, ": itself at {address:#x}"),
+            WalkResult::NotExecutable { address } => write!(f, ": not executable at {address:#x}"),
+            WalkResult::Astray { address } => write!(f, ": ASTRAY, executes {address:#x}"),
+            WalkResult::HostileTable { descriptor, level } => {
                 write!(f, ": HOSTILE level {level} descriptor at {descriptor:#x}")
             }
         }
@@ -253,7 +253,7 @@ pub fn enumerate(
             for large_addresses in formats(granule, ds) {
                 let sizes = effective_sizes(granule, large_addresses, t1sz);
                 if sizes.may_refuse {
-                    visit(finding(None, Verdict::Fault(Fault::UnsupportedSize)));
+                    visit(finding(None, WalkResult::Fault(Fault::UnsupportedSize)));
                 }
                 for size_offset in (0..64).filter(|size| sizes.mask >> size & 1 == 1) {
                     let aligned = Geometry {

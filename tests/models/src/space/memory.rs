@@ -77,7 +77,7 @@ impl Frames {
 }
 
 /// Memory and TLBs, on which steps are carried out.
-pub struct Machine {
+pub struct SmallMachine {
     /// What stands in memory.
     pub frames: Frames,
     /// What the TLBs hold.
@@ -93,7 +93,7 @@ pub struct Machine {
     issued: Vec<Invalidation>,
 }
 
-impl Machine {
+impl SmallMachine {
     /// Memory in which `root` is the root of the upper range.
     pub fn new(root: u64) -> Self {
         Self {
@@ -130,7 +130,7 @@ impl Machine {
     }
 }
 
-impl Hardware for Machine {
+impl Hardware for SmallMachine {
     fn read(&self, entry: u64) -> u64 {
         self.frames.read(entry)
     }

@@ -8,7 +8,7 @@ use donjon_core::frames::FrameType;
 use donjon_core::rules::{Checks, PoolKind, Progress, Rules};
 
 use super::dice::Dice;
-use super::memory::{Frames, Machine, PAGE, Violation};
+use super::memory::{Frames, PAGE, SmallMachine, Violation};
 use super::small::{self, BLOCK};
 use super::survey;
 use super::tally::Tally;
@@ -27,7 +27,7 @@ pub struct Outer {
 
 impl Outer {
     /// An attacker on a machine as it is now, who chooses by `dice`.
-    pub fn new(dice: Dice, machine: &Machine) -> Self {
+    pub fn new(dice: Dice, machine: &SmallMachine) -> Self {
         Self {
             dice,
             expected: machine.frames.clone(),
@@ -49,7 +49,7 @@ impl Outer {
     /// What is wrong.
     pub fn step<C: Checks>(
         &mut self,
-        machine: &mut Machine,
+        machine: &mut SmallMachine,
         rules: &mut Rules<'_, C>,
     ) -> Result<(), Vec<Violation>> {
         self.tally.calls += 1;
@@ -81,7 +81,7 @@ impl Outer {
     /// What is wrong.
     pub fn survey<C: Checks>(
         &mut self,
-        machine: &Machine,
+        machine: &SmallMachine,
         rules: &Rules<'_, C>,
     ) -> Result<survey::Survey, Vec<Violation>> {
         let mut found = survey::survey(&machine.frames, rules.frames());
@@ -121,7 +121,7 @@ impl Outer {
 
     fn write<C: Checks>(
         &mut self,
-        machine: &mut Machine,
+        machine: &mut SmallMachine,
         rules: &mut Rules<'_, C>,
         entry: u64,
         value: u64,
@@ -142,7 +142,11 @@ impl Outer {
         true
     }
 
-    fn write_leaf<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
+    fn write_leaf<C: Checks>(
+        &mut self,
+        machine: &mut SmallMachine,
+        rules: &mut Rules<'_, C>,
+    ) -> bool {
         let Some(table) = self.table(rules, FrameType::KernelTable3) else {
             return self.write_link(machine, rules);
         };
@@ -168,7 +172,11 @@ impl Outer {
         written && value & 1 == 0
     }
 
-    fn write_link<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
+    fn write_link<C: Checks>(
+        &mut self,
+        machine: &mut SmallMachine,
+        rules: &mut Rules<'_, C>,
+    ) -> bool {
         let class = match self.dice.below(12) {
             0 => FrameType::KernelTable0,
             1..5 => FrameType::KernelTable1,
@@ -210,7 +218,7 @@ impl Outer {
 
     fn write_anything<C: Checks>(
         &mut self,
-        machine: &mut Machine,
+        machine: &mut SmallMachine,
         rules: &mut Rules<'_, C>,
     ) -> bool {
         let frame = match self.dice.below(4) {
@@ -230,7 +238,7 @@ impl Outer {
         self.write(machine, rules, entry, value) && !inner_half
     }
 
-    fn release<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
+    fn release<C: Checks>(&mut self, machine: &mut SmallMachine, rules: &mut Rules<'_, C>) -> bool {
         let frame = match self.dice.below(40) {
             0 => self.target(),
             1 => small::kernel(self.dice.below(10)),
@@ -247,7 +255,7 @@ impl Outer {
         true
     }
 
-    fn pool<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
+    fn pool<C: Checks>(&mut self, machine: &mut SmallMachine, rules: &mut Rules<'_, C>) -> bool {
         let block = small::RAM + self.dice.one_of(&[3, 3, 3, 4, 5, 0, 1]) * BLOCK;
         if self.dice.once_in(3) {
             let removed = rules.pool_remove(machine, block).is_ok();
@@ -276,7 +284,7 @@ impl Outer {
         true
     }
 
-    fn seal<C: Checks>(&mut self, machine: &mut Machine, rules: &mut Rules<'_, C>) -> bool {
+    fn seal<C: Checks>(&mut self, machine: &mut SmallMachine, rules: &mut Rules<'_, C>) -> bool {
         let va = small::IMAGE + self.dice.one_of(&[0, 1, 3, 8, 8, 9, 9, 10, 11, 12]) * PAGE;
         let Ok(seal) = rules.seal_begin(machine, va) else {
             return false;
@@ -374,7 +382,7 @@ impl Outer {
     }
 }
 
-fn view<'a, C: Checks>(machine: &'a Machine, rules: &'a Rules<'_, C>) -> View<'a> {
+fn view<'a, C: Checks>(machine: &'a SmallMachine, rules: &'a Rules<'_, C>) -> View<'a> {
     View {
         frames: &machine.frames,
         types: rules.frames(),

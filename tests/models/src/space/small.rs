@@ -8,7 +8,7 @@ use donjon_core::frames::{FrameTable, FrameType};
 use donjon_core::placement::Range;
 use donjon_core::rules::{Checks, PoolFrame, PoolKind, Rules, Storage};
 
-use super::memory::{Machine, PAGE};
+use super::memory::{PAGE, SmallMachine};
 
 /// Bytes of a block.
 pub const BLOCK: u64 = 2 << 20;
@@ -103,7 +103,7 @@ impl Books {
 }
 
 /// The machine and its rules.
-pub fn build<C: Checks>(books: &mut Books) -> (Machine, Rules<'_, C>) {
+pub fn build<C: Checks>(books: &mut Books) -> (SmallMachine, Rules<'_, C>) {
     let mut devices = DeviceList::new();
     let device = Range::with_size(DEVICE, 2 * PAGE).expect("not empty");
     devices.add(device).expect("room");
@@ -131,7 +131,7 @@ pub fn build<C: Checks>(books: &mut Books) -> (Machine, Rules<'_, C>) {
         .import_pool(TEXT_POOL, PoolKind::Text)
         .expect("ordinary");
 
-    let mut machine = Machine::new(ROOT);
+    let mut machine = SmallMachine::new(ROOT);
     let mut link = |table: u64, entry: u64, va: u64| {
         machine.frames.write(entry, table | TABLE);
         if entry & !(PAGE - 1) == ROOT {

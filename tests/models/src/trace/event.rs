@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use donjon_abi::trace::{BYTES, CPU_SHIFT, Kind, WORDS};
+use donjon_abi::trace::{BYTES, CPU_SHIFT, RecordKind, WORDS};
 
 /// Something that a CPU did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,29 +64,29 @@ impl Event {
     /// Reads a record; none if it is not one.
     pub fn of(words: [u64; WORDS]) -> Option<Self> {
         let [first, a, b, c] = words;
-        let action = match Kind::from_number(first as u8)? {
-            Kind::Store => Action::Store {
+        let action = match RecordKind::from_number(first as u8)? {
+            RecordKind::Store => Action::Store {
                 entry: a,
                 old: b,
                 value: c,
             },
-            Kind::Zero => Action::Zero(a),
-            Kind::Clean => Action::Clean(a),
-            Kind::StoreBarrier => Action::StoreBarrier,
-            Kind::Barrier => Action::Barrier,
-            Kind::InvalidateLeaf => Action::InvalidateLeaf(a),
-            Kind::InvalidateTable => Action::InvalidateTable(a),
-            Kind::InvalidatePage => Action::InvalidatePage {
+            RecordKind::Zero => Action::Zero(a),
+            RecordKind::Clean => Action::Clean(a),
+            RecordKind::StoreBarrier => Action::StoreBarrier,
+            RecordKind::Barrier => Action::Barrier,
+            RecordKind::InvalidateLeaf => Action::InvalidateLeaf(a),
+            RecordKind::InvalidateTable => Action::InvalidateTable(a),
+            RecordKind::InvalidatePage => Action::InvalidatePage {
                 va: a,
                 asid: u16::try_from(b).ok()?,
             },
-            Kind::InvalidateAsid => Action::InvalidateAsid(u16::try_from(a).ok()?),
-            Kind::InvalidateAll => Action::InvalidateAll,
-            Kind::Load => Action::Load {
+            RecordKind::InvalidateAsid => Action::InvalidateAsid(u16::try_from(a).ok()?),
+            RecordKind::InvalidateAll => Action::InvalidateAll,
+            RecordKind::Load => Action::Load {
                 root: a & 0x0000_ffff_ffff_f000,
                 asid: (a >> 48) as u16,
             },
-            Kind::End => Action::End,
+            RecordKind::End => Action::End,
         };
         let cpu = usize::try_from(first >> CPU_SHIFT).ok()?;
         (cpu < donjon_abi::layout::MAX_CPUS).then_some(Self { cpu, action })
@@ -106,20 +106,20 @@ impl Event {
     }
 
     /// Its kind.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> RecordKind {
         match self.action {
-            Action::Store { .. } => Kind::Store,
-            Action::Zero(_) => Kind::Zero,
-            Action::Clean(_) => Kind::Clean,
-            Action::StoreBarrier => Kind::StoreBarrier,
-            Action::Barrier => Kind::Barrier,
-            Action::InvalidateLeaf(_) => Kind::InvalidateLeaf,
-            Action::InvalidateTable(_) => Kind::InvalidateTable,
-            Action::InvalidatePage { .. } => Kind::InvalidatePage,
-            Action::InvalidateAsid(_) => Kind::InvalidateAsid,
-            Action::InvalidateAll => Kind::InvalidateAll,
-            Action::Load { .. } => Kind::Load,
-            Action::End => Kind::End,
+            Action::Store { .. } => RecordKind::Store,
+            Action::Zero(_) => RecordKind::Zero,
+            Action::Clean(_) => RecordKind::Clean,
+            Action::StoreBarrier => RecordKind::StoreBarrier,
+            Action::Barrier => RecordKind::Barrier,
+            Action::InvalidateLeaf(_) => RecordKind::InvalidateLeaf,
+            Action::InvalidateTable(_) => RecordKind::InvalidateTable,
+            Action::InvalidatePage { .. } => RecordKind::InvalidatePage,
+            Action::InvalidateAsid(_) => RecordKind::InvalidateAsid,
+            Action::InvalidateAll => RecordKind::InvalidateAll,
+            Action::Load { .. } => RecordKind::Load,
+            Action::End => RecordKind::End,
         }
     }
 }

@@ -5,7 +5,7 @@ use super::descriptor::{
     self, ENTRIES, PAGE, UPPER, index, is_leaf, is_valid, next, span, table_of,
 };
 use super::oracle::{Oracle, Words, block_of};
-use super::stale::{Place, Space};
+use super::stale::{Space, TablePlace};
 use super::verdict::Rule;
 
 /// A table, or a frame that was one.
@@ -72,8 +72,8 @@ struct Role {
 }
 
 impl Role {
-    const fn place(self, index: usize) -> Place {
-        Place {
+    const fn place(self, index: usize) -> TablePlace {
+        TablePlace {
             space: self.space,
             va: self.va + index as u64 * span(self.level),
             level: self.level,
@@ -90,9 +90,9 @@ impl Role {
     }
 
     /// The entry that leads here.
-    const fn above(self) -> Option<Place> {
+    const fn above(self) -> Option<TablePlace> {
         match self.level.checked_sub(1) {
-            Some(level) => Some(Place {
+            Some(level) => Some(TablePlace {
                 space: self.space,
                 va: self.va,
                 level,
@@ -216,7 +216,7 @@ impl Oracle<'_> {
     }
 
     /// An entry was taken out there.
-    fn hold(&mut self, place: Place, descriptor: u64) {
+    fn hold(&mut self, place: TablePlace, descriptor: u64) {
         self.stale.hold(place, descriptor, self.at);
         if place.space != Space::Kernel {
             let lost = self.lost.entry(self.event.cpu).or_default();
@@ -225,7 +225,7 @@ impl Oracle<'_> {
     }
 
     /// An entry becomes valid there.
-    fn may_be_made(&mut self, place: Place, value: u64) {
+    fn may_be_made(&mut self, place: TablePlace, value: u64) {
         if let Some(held) = self.stale.conflict(place, value) {
             self.wrong(Rule::NotInvalidated, held.to_string());
         }

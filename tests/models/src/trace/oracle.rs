@@ -10,7 +10,7 @@ use super::asids::Asids;
 use super::descriptor::{ENTRIES, PAGE};
 use super::links::Table;
 use super::order::{Invalidation, Order};
-use super::stale::{Place, Stale};
+use super::stale::{Stale, TablePlace};
 use super::verdict::{Rule, Tally, Violation};
 use super::{Action, Event, Position};
 
@@ -46,7 +46,7 @@ pub struct Oracle<'a> {
     /// Roots of trees that were dropped, until they are zeroed.
     pub(super) gone: BTreeSet<u64>,
     /// What each CPU took out of tables of users in its call.
-    pub(super) lost: BTreeMap<usize, Vec<(Place, Position)>>,
+    pub(super) lost: BTreeMap<usize, Vec<(TablePlace, Position)>>,
     pub(super) event: Event,
     violations: Vec<Violation>,
 }

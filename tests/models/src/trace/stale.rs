@@ -26,7 +26,7 @@ pub enum Space {
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     /// Where it was met.
-    pub place: Place,
+    pub place: TablePlace,
     /// The entry.
     pub descriptor: u64,
     /// When it was taken out of its table.
@@ -37,7 +37,7 @@ pub struct Held {
 
 /// Where walks meet an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TablePlace {
     /// Whose address.
     pub space: Space,
     /// First address that the entry translates.
@@ -46,7 +46,7 @@ pub struct Place {
     pub level: u8,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TablePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { space, va, level } = self;
         match space {
@@ -122,7 +122,7 @@ impl Stale {
     }
 
     /// An entry was taken out.
-    pub fn hold(&mut self, place: Place, descriptor: u64, at: Position) {
+    pub fn hold(&mut self, place: TablePlace, descriptor: u64, at: Position) {
         let views = match place.space {
             Space::Kernel => 0b11,
             Space::User(root) if self.users.contains_key(&root) => 0b01,
@@ -180,15 +180,15 @@ impl Stale {
     }
 
     /// Whether an entry may be held that leads to `table` there.
-    pub fn leads_to(&self, place: Place, table: u64) -> bool {
+    pub fn leads_to(&self, place: TablePlace, table: u64) -> bool {
         self.at(place.va).any(|it| {
             it.place == place && descriptor::next(it.descriptor, place.level) == Some(table)
         })
     }
 
     /// Something that may not be held when `descriptor` becomes valid there.
-    pub fn conflict(&self, place: Place, descriptor: u64) -> Option<Held> {
-        let Place { space, va, level } = place;
+    pub fn conflict(&self, place: TablePlace, descriptor: u64) -> Option<Held> {
+        let TablePlace { space, va, level } = place;
         let leaf = is_leaf(descriptor, level);
         let wrong = |it: &&Held| {
             let same_level = it.place.level == level;
@@ -272,7 +272,7 @@ impl Stale {
     }
 
     /// What was taken out there at `since`, if it may still be held.
-    pub fn left(&self, place: Place, since: Position) -> Option<Held> {
+    pub fn left(&self, place: TablePlace, since: Position) -> Option<Held> {
         let mut there = self.at(place.va);
         there
             .find(|it| it.place == place && it.since == since)

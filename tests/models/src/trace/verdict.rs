@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use donjon_abi::trace::Kind;
+use donjon_abi::trace::RecordKind;
 
 use super::{Event, Position};
 
@@ -106,7 +106,7 @@ impl fmt::Display for Violation {
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Events by kind, once the tables were known.
-    pub events: BTreeMap<Kind, usize>,
+    pub events: BTreeMap<RecordKind, usize>,
     /// Valid entries that changed in their permissions.
     pub permissions: usize,
     /// Entries that became valid.

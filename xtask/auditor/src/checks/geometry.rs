@@ -28,7 +28,7 @@ struct Geometry {
     large: bool,
 }
 
-enum End {
+enum WalkEnd {
     Fault,
     Harmless,
     Escape { pa: u64, why: &'static str },
@@ -49,7 +49,7 @@ pub fn check(world: &World<'_>) -> (Vec<Violation>, usize) {
         for geometry in geometries() {
             for base in bases(world.root, geometry) {
                 tried += 1;
-                if let End::Escape { pa, why } = walk(world, geometry, base, va, expected) {
+                if let WalkEnd::Escape { pa, why } = walk(world, geometry, base, va, expected) {
                     escapes.insert((va, geometry, pa, why));
                 }
             }
@@ -144,9 +144,9 @@ fn bases(root: u64, geometry: Geometry) -> Vec<u64> {
     bases
 }
 
-fn walk(world: &World<'_>, geometry: Geometry, base: u64, va: u64, expected: u64) -> End {
+fn walk(world: &World<'_>, geometry: Geometry, base: u64, va: u64, expected: u64) -> WalkEnd {
     if va >> geometry.range != u64::MAX >> geometry.range {
-        return End::Fault;
+        return WalkEnd::Fault;
     }
     let mut table = base;
     let mut width = geometry.first();
@@ -157,29 +157,29 @@ fn walk(world: &World<'_>, geometry: Geometry, base: u64, va: u64, expected: u64
         let at = table + 8 * (va >> shift & ((1 << width) - 1));
         width = geometry.stride();
         let Some(raw) = world.snapshot.memory.word(at) else {
-            return End::Fault;
+            return WalkEnd::Fault;
         };
         if !in_role(world, geometry, at, left) {
             let why = "a descriptor is read from a frame that was not made for it";
-            return End::Escape { pa: at, why };
+            return WalkEnd::Escape { pa: at, why };
         }
         let next = geometry.address(raw);
         let is_leaf = match (raw & 3, left) {
             (3, 0) => true,
             (3, _) => false,
             (1, 1..=3) if geometry.has_block(level) => true,
-            _ => return End::Fault,
+            _ => return WalkEnd::Fault,
         };
         if is_leaf {
             let size = 1_u64 << shift;
             let pa = next & !(size - 1) | va & (size - 1);
             // PXN in the leaf.
             if raw >> 53 & 1 == 1 || pa == expected {
-                return End::Harmless;
+                return WalkEnd::Harmless;
             }
             return match world.frames.class(pa) {
-                Class::Nothing => End::Fault,
-                _ => End::Escape {
+                Class::Nothing => WalkEnd::Fault,
+                _ => WalkEnd::Escape {
                     pa,
                     why: "other memory is executed",
                 },
@@ -187,7 +187,7 @@ fn walk(world: &World<'_>, geometry: Geometry, base: u64, va: u64, expected: u64
         }
         table = next;
     }
-    End::Fault
+    WalkEnd::Fault
 }
 
 /// Whether what stands at `at` is the inner domain's business in this role: in the block, or in a

@@ -40,7 +40,7 @@ impl Memory for Pages {
     }
 }
 
-pub struct Machine {
+pub struct TestMachine {
     pub memory: Pages,
     pub cpus: Vec<Cpu>,
     pub fixed: Fixed,
@@ -50,7 +50,7 @@ pub struct Machine {
     next_inner: u64,
 }
 
-impl Machine {
+impl TestMachine {
     pub fn clean() -> Self {
         let mut machine = Self {
             memory: Pages(BTreeMap::new()),

@@ -15,8 +15,8 @@ use donjon_abi::boot_info::BootInfo;
 use donjon_abi::layout::{GATE, GATE_TLBI_LIST};
 use donjon_abi::tcr::INNER;
 use machine::{
-    FRAME, GATE_FRAME, INFO, KERNEL_DATA, LOADED, Machine, PHYSICAL, RAM, READ_ONLY, STAY, Tree,
-    USER_DATA, VMALLOC, off,
+    FRAME, GATE_FRAME, INFO, KERNEL_DATA, LOADED, PHYSICAL, RAM, READ_ONLY, STAY, TestMachine,
+    Tree, USER_DATA, VMALLOC, off,
 };
 
 use super::books::{KERNEL_ROOT, POOL_FREE};
@@ -25,7 +25,7 @@ use super::{of, since};
 
 #[test]
 fn a_machine_as_it_must_be_is_clean() {
-    let report = of(&Machine::clean().snapshot());
+    let report = of(&TestMachine::clean().snapshot());
     assert!(report.violations.is_empty(), "{report}");
     assert_eq!(report.cpus, 2);
     assert_eq!(report.user_roots, 2);
@@ -41,8 +41,8 @@ fn a_machine_as_it_must_be_is_clean() {
 
 #[test]
 fn the_root_of_a_process_that_does_not_run_is_found() {
-    let mut machine = Machine::clean();
-    machine.cpus[1].ttbr0 = Machine::empty_root();
+    let mut machine = TestMachine::clean();
+    machine.cpus[1].ttbr0 = TestMachine::empty_root();
     let report = of(&machine.snapshot());
     assert!(report.violations.is_empty(), "{report}");
     // The reserved one counts as well.
@@ -56,7 +56,7 @@ fn the_root_of_a_process_that_does_not_run_is_found() {
 
 #[test]
 fn a_cpu_on_its_way_in_is_the_inner_domains_business() {
-    let mut machine = Machine::clean();
+    let mut machine = TestMachine::clean();
     let cpu = &mut machine.cpus[1];
     (cpu.pc, cpu.sctlr, cpu.tcr, cpu.ttbr0, cpu.ttbr1) = (STAY + 0x900, 0, 0, 0, 0);
     let report = of(&machine.snapshot());
@@ -75,7 +75,7 @@ fn a_cpu_on_its_way_in_is_the_inner_domains_business() {
 
 #[test]
 fn a_cpu_inside_may_have_the_inner_view() {
-    let mut machine = Machine::clean();
+    let mut machine = TestMachine::clean();
     machine.cpus[1].tcr = INNER;
     machine.cpus[1].pc = GATE - 0x100;
     let report = of(&machine.snapshot());
@@ -86,14 +86,14 @@ fn a_cpu_inside_may_have_the_inner_view() {
 /// A block that joined a pool of tables later.
 const GROWN: u64 = 0x42c0_0000;
 
-fn grow(machine: &mut Machine) {
+fn grow(machine: &mut TestMachine) {
     machine.change(Tree::Kernel, UPPER + GROWN - RAM, 2, |raw| raw | READ_ONLY);
     machine.set_block(GROWN, POOL_FREE, 2);
 }
 
 #[test]
 fn a_pool_that_grew_is_one_that_the_inner_domain_has_written_down() {
-    let mut machine = Machine::clean();
+    let mut machine = TestMachine::clean();
     grow(&mut machine);
     machine.set_kind(GROWN, KERNEL_ROOT + 3);
     let entry = machine.entry(Tree::Kernel, VMALLOC + (64 << 20), 2);
@@ -114,7 +114,7 @@ fn a_pool_that_grew_is_one_that_the_inner_domain_has_written_down() {
 
 #[test]
 fn what_linux_has_in_memory_changes_nothing() {
-    let mut machine = Machine::clean();
+    let mut machine = TestMachine::clean();
     let before = machine.snapshot().facts;
     // Everything that Linux has in memory of its own is a lie: a second description of an inner
     // domain elsewhere, with the right root, and a table of frames that makes all memory a pool.
@@ -139,10 +139,10 @@ fn what_linux_has_in_memory_changes_nothing() {
 
 #[test]
 fn an_inner_domain_that_cannot_be_found_is_an_error() {
-    let mut machine = Machine::clean();
+    let mut machine = TestMachine::clean();
     machine.write(INFO, 0);
     assert!(machine.fixed.facts(&machine.memory, LOADED).is_err());
-    let machine = Machine::clean();
+    let machine = TestMachine::clean();
     assert!(
         machine
             .fixed
@@ -153,7 +153,7 @@ fn an_inner_domain_that_cannot_be_found_is_an_error() {
 
 #[test]
 fn a_cpu_that_is_off_is_as_a_reset_leaves_it() {
-    let mut machine = Machine::clean();
+    let mut machine = TestMachine::clean();
     machine.cpus[1] = off(1);
     let report = of(&machine.snapshot());
     assert!(report.violations.is_empty(), "{report}");
@@ -162,7 +162,7 @@ fn a_cpu_that_is_off_is_as_a_reset_leaves_it() {
 
 #[test]
 fn a_machine_whose_el2_is_closed_is_clean() {
-    let mut machine = Machine::clean();
+    let mut machine = TestMachine::clean();
     machine.start_at_el2();
     let report = of(&machine.snapshot());
     assert!(report.violations.is_empty(), "{report}");
@@ -170,7 +170,7 @@ fn a_machine_whose_el2_is_closed_is_clean() {
 
 #[test]
 fn the_gate_of_mode_tlbi_lists_every_inner_mapping() {
-    let mut machine = Machine::clean();
+    let mut machine = TestMachine::clean();
     machine.fill_list();
     let report = of(&machine.snapshot());
     assert!(report.violations.is_empty(), "{report}");
@@ -181,7 +181,7 @@ fn the_gate_of_mode_tlbi_lists_every_inner_mapping() {
 
 #[test]
 fn a_split_of_the_linear_map_is_noticed_at_the_next_audit() {
-    let mut machine = Machine::clean();
+    let mut machine = TestMachine::clean();
     let va = UPPER + FRAME - RAM;
     let (_, before) = since(&machine.snapshot(), None);
     let block = machine.entry(Tree::Kernel, va, 2);

@@ -16,14 +16,14 @@ struct Plant {
     name: &'static str,
     /// What the violation says, and where.
     text: &'static str,
-    plant: fn(&mut Machine),
+    plant: fn(&mut TestMachine),
 }
 
 const fn plant(
     invariant: &'static str,
     name: &'static str,
     text: &'static str,
-    plant: fn(&mut Machine),
+    plant: fn(&mut TestMachine),
 ) -> Plant {
     Plant {
         invariant,
@@ -67,7 +67,7 @@ const PLANTS: [Plant; 50] = [
         m.map(K, SPARE, POOL + 0x1f_f000, 3, KERNEL_DATA);
     }),
     plant("I2", "the root in a process", "PT frame is writable", |m| {
-        m.map(U, 0x41_0000, Machine::root(), 3, USER_DATA);
+        m.map(U, 0x41_0000, TestMachine::root(), 3, USER_DATA);
     }),
     plant("I3", "an inner frame, read-only", "an inner frame is mapped", |m| {
         m.map(K, SPARE, REGION + 2 * PAGE, 3, KERNEL_DATA | READ_ONLY);
@@ -155,7 +155,7 @@ const PLANTS: [Plant; 50] = [
         m.write(at + PAGE / 2, 0);
     }),
     plant("I9", "an outer entry for an inner slot", "inner-only slot is valid", |m| {
-        let at = Machine::root() + 8 * PHYSMAP_SLOT as u64;
+        let at = TestMachine::root() + 8 * PHYSMAP_SLOT as u64;
         m.write(at, m.word(at + PAGE / 2));
     }),
     plant("I9", "the reserved ASID in use", "the reserved ASID", |m| {
@@ -186,7 +186,7 @@ const PLANTS: [Plant; 50] = [
 ];
 
 /// Puts on the allow-list what must never be on it.
-fn allow_everything(m: &mut Machine) {
+fn allow_everything(m: &mut TestMachine) {
     let list = "[[allowed]]\nentries = [ \
                 { encoding = \"S0_3_C2_C0_0 S3_0-7_C0-15_C0-15_0-7 S1_0-7_C0-15_C0-15_0-7\" }, \
                 { encoding = \"HLT\" } ]\n";
@@ -196,16 +196,16 @@ fn allow_everything(m: &mut Machine) {
 #[rustfmt::skip]
 const REGISTERS: [Plant; 27] = [
     plant("I9", "the reserved ASID with the empty root", "the reserved ASID", |m| {
-        m.cpus[1].ttbr0 = Machine::empty_root() | u64::from(RESERVED_ASID) << 48;
+        m.cpus[1].ttbr0 = TestMachine::empty_root() | u64::from(RESERVED_ASID) << 48;
     }),
     plant("I6", "the empty root with an ASID", "the empty root with ASID", |m| {
-        m.cpus[1].ttbr0 = Machine::empty_root() | 0x44 << 48;
+        m.cpus[1].ttbr0 = TestMachine::empty_root() | 0x44 << 48;
     }),
     plant("I6", "a user root with ASID 0", "a user root with ASID 0", |m| {
         m.cpus[1].ttbr0 = m.roots[1];
     }),
     plant("I6", "CnP with the empty root", "CnP", |m| {
-        m.cpus[1].ttbr0 = Machine::empty_root() | 1;
+        m.cpus[1].ttbr0 = TestMachine::empty_root() | 1;
     }),
     plant("I6", "a table of another level as root", "is not the root of ASID", |m| {
         let table = m.entry(U, 0x40_0000, 1) & !0xfff;
@@ -213,7 +213,7 @@ const REGISTERS: [Plant; 27] = [
     }),
     plant("I6", "a root with another tree's ASID", "is not the root of ASID", |m| {
         m.cpus[0].ttbr0 = m.roots[1] | 0x31 << 48;
-        m.cpus[1].ttbr0 = Machine::empty_root();
+        m.cpus[1].ttbr0 = TestMachine::empty_root();
     }),
     plant("I6", "a tree that is no ASID's", "is not the root of ASID", |m| {
         let root = m.table(U, 0);
@@ -223,7 +223,7 @@ const REGISTERS: [Plant; 27] = [
         m.cpus[1].ttbr0 = (POOL + 0x1f_f000) | 0x33 << 48;
     }),
     plant("I6", "the kernel's root", "no root of the arena but", |m| {
-        m.cpus[1].ttbr0 = Machine::root() | 0x33 << 48;
+        m.cpus[1].ttbr0 = TestMachine::root() | 0x33 << 48;
     }),
     plant("I6", "a root in a block that is read-only and no pool", "no root of the arena but", |m| {
         let hidden = 0x42a0_0000;
@@ -323,7 +323,7 @@ const FRAMES: [Plant; 20] = [
         m.write(at, (POOL + 0x1f_f000) | 3);
     }),
     plant("I5", "a process that does not run", "user mapping is exec", |m| {
-        m.cpus[1].ttbr0 = Machine::empty_root();
+        m.cpus[1].ttbr0 = TestMachine::empty_root();
         m.change(Tree::User(1), 0x40_0000, 3, |raw| raw & !PXN);
     }),
     plant("I15", "registers of a device in a process", "mapped for a process", |m| {
@@ -368,13 +368,13 @@ const FRAMES: [Plant; 20] = [
 #[rustfmt::skip]
 const GEOMETRY: [Plant; 5] = [
     plant("I14", "a word in a page of zeros", "a stray word", |m| {
-        m.write(Machine::block(0) + 0x210, FRAME | 3);
+        m.write(TestMachine::block(0) + 0x210, FRAME | 3);
     }),
     plant("I14", "the linear map's table elsewhere", "not in its page", |m| {
         let table = m.table(K, 1);
-        m.memory.0.insert(table, m.memory.0[&Machine::block(LINEAR_L1_PAGE)]);
-        m.write(Machine::root(), table | 3);
-        m.write(Machine::root() + PAGE / 2, table | 3);
+        m.memory.0.insert(table, m.memory.0[&TestMachine::block(LINEAR_L1_PAGE)]);
+        m.write(TestMachine::root(), table | 3);
+        m.write(TestMachine::root() + PAGE / 2, table | 3);
     }),
     plant("I14", "the gate's table elsewhere", "the gate's table of level 2", |m| {
         let at = m.entry(K, GATE, 1);
@@ -409,7 +409,7 @@ fn every_plant_is_named() {
         plant,
     } in all()
     {
-        let mut machine = Machine::clean();
+        let mut machine = TestMachine::clean();
         plant(&mut machine);
         let report = of(&machine.snapshot());
         let named = report

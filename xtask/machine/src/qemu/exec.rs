@@ -149,16 +149,16 @@ pub fn exec_live(
         )
     };
     match end {
-        End::Status => {
+        GuestEnd::Status => {
             let text = String::from_utf8_lossy(&status);
             let status = text.trim().parse().ok();
             status.with_context(|| format!("the guest sent the status {text:?}"))
         }
-        End::Panic => bail!(failed(format!(
+        GuestEnd::Panic => bail!(failed(format!(
             "the guest panicked: {}",
             console.fatal().unwrap_or_default()
         ))),
-        End::Quit => {
+        GuestEnd::Quit => {
             let said = fs::read_to_string(&errors).unwrap_or_default();
             let colon = if said.trim().is_empty() { "" } else { ": " };
             bail!(failed(format!(
@@ -166,7 +166,7 @@ pub fn exec_live(
                 said.trim()
             )))
         }
-        End::Timeout => {
+        GuestEnd::Timeout => {
             let registers = monitor::registers(&monitor).unwrap_or_else(|it| format!("{it:#}"));
             let what = format!(
                 "the guest hung, or needs more than --timeout {}: no status so far",
@@ -177,7 +177,7 @@ pub fn exec_live(
     }
 }
 
-enum End {
+enum GuestEnd {
     Status,
     Panic,
     Quit,
@@ -191,7 +191,7 @@ fn watch(
     mut deadline: Instant,
     console: &mut Console,
     mut take: impl FnMut(Source, &[u8]) -> bool,
-) -> Result<End> {
+) -> Result<GuestEnd> {
     let mut end = None;
     loop {
         match receiver.recv_timeout(Duration::from_millis(20)) {
@@ -200,11 +200,11 @@ fn watch(
                     console.push(&bytes);
                 }
                 if take(from, &bytes) && end.is_none() {
-                    end = Some(End::Status);
+                    end = Some(GuestEnd::Status);
                     deadline = Instant::now() + GRACE;
                 }
                 if console.fatal().is_some() && end.is_none() {
-                    end = Some(End::Panic);
+                    end = Some(GuestEnd::Panic);
                     deadline = Instant::now() + GRACE;
                 }
                 continue;
@@ -220,16 +220,16 @@ fn watch(
                     console.push(&bytes);
                 }
                 if take(from, &bytes) {
-                    end = end.or(Some(End::Status));
+                    end = end.or(Some(GuestEnd::Status));
                 }
             }
             if console.fatal().is_some() {
-                end = end.or(Some(End::Panic));
+                end = end.or(Some(GuestEnd::Panic));
             }
-            return Ok(end.unwrap_or(End::Quit));
+            return Ok(end.unwrap_or(GuestEnd::Quit));
         }
         if Instant::now() >= deadline {
-            return Ok(end.unwrap_or(End::Timeout));
+            return Ok(end.unwrap_or(GuestEnd::Timeout));
         }
     }
 }

@@ -26,7 +26,7 @@ const COMPARISON: u64 = 7;
 
 /// Whose an instruction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FetchPlace {
     /// The gate page.
     Gate,
     /// The vectors' comparison and the way to the repair entry.
@@ -171,7 +171,7 @@ impl Map {
     }
 
     /// Whose the instruction at an address is, which word it has to be, and where that stands.
-    pub fn expected(&self, pc: u64) -> (Place, u32, u64) {
+    pub fn expected(&self, pc: u64) -> (FetchPlace, u32, u64) {
         let page = pc & !(PAGE_SIZE - 1);
         let offset = pc - page;
         let of = |place, it: &Page| {
@@ -179,15 +179,15 @@ impl Map {
             (place, word, it.frame + offset)
         };
         if page == GATE {
-            return of(Place::Gate, &self.gate);
+            return of(FetchPlace::Gate, &self.gate);
         }
         if page == self.vectors & !(PAGE_SIZE - 1) && self.compares(pc) {
-            return of(Place::Vectors, &self.vectors_page);
+            return of(FetchPlace::Vectors, &self.vectors_page);
         }
         match self.text.get(&page) {
-            Some(it) if page == GATE - PAGE_SIZE => of(Place::InnerGate, it),
-            Some(it) => of(Place::Inner, it),
-            None => (Place::Outside, 0, 0),
+            Some(it) if page == GATE - PAGE_SIZE => of(FetchPlace::InnerGate, it),
+            Some(it) => of(FetchPlace::Inner, it),
+            None => (FetchPlace::Outside, 0, 0),
         }
     }
 
@@ -258,11 +258,11 @@ pub mod tests {
         let map = map();
         assert_eq!(
             map.expected(GATE + 0x94),
-            (Place::Gate, WRITE, GATE_FRAME + 0x94)
+            (FetchPlace::Gate, WRITE, GATE_FRAME + 0x94)
         );
-        assert_eq!(map.expected(GATE - 4).0, Place::InnerGate);
-        assert_eq!(map.expected(TEXT_WINDOW + 8).0, Place::Inner);
-        assert_eq!(map.expected(TEXT_WINDOW + 0x1000).0, Place::Outside);
+        assert_eq!(map.expected(GATE - 4).0, FetchPlace::InnerGate);
+        assert_eq!(map.expected(TEXT_WINDOW + 8).0, FetchPlace::Inner);
+        assert_eq!(map.expected(TEXT_WINDOW + 0x1000).0, FetchPlace::Outside);
         assert_eq!(map.writes(), [GATE + 0x94]);
     }
 
@@ -270,15 +270,15 @@ pub mod tests {
     fn of_the_vectors_only_comparison_and_mismatch_count() {
         let map = map();
         for (offset, place) in [
-            (0, Place::Vectors),
-            (0x18, Place::Vectors),
-            (0x1c, Place::Outside),
-            (0x380, Place::Vectors),
-            (0x400, Place::Outside),
-            (0x7fc, Place::Outside),
-            (0x800, Place::Vectors),
-            (0x810, Place::Vectors),
-            (0x814, Place::Outside),
+            (0, FetchPlace::Vectors),
+            (0x18, FetchPlace::Vectors),
+            (0x1c, FetchPlace::Outside),
+            (0x380, FetchPlace::Vectors),
+            (0x400, FetchPlace::Outside),
+            (0x7fc, FetchPlace::Outside),
+            (0x800, FetchPlace::Vectors),
+            (0x810, FetchPlace::Vectors),
+            (0x814, FetchPlace::Outside),
         ] {
             assert_eq!(map.expected(VECTORS + offset).0, place, "{offset:#x}");
         }

@@ -9,7 +9,7 @@ use donjon_abi::layout::{GATE, GATE_REPAIR};
 use donjon_abi::tcr::{OUTER, STRICT_MIDDLE};
 use serde::Serialize;
 
-use super::map::{Map, Place, SLOT, SLOTS};
+use super::map::{FetchPlace, Map, SLOT, SLOTS};
 use super::oracle::{self, Breach, Seen};
 use super::session::Session;
 use super::states::{Class, Start};
@@ -24,7 +24,7 @@ const THOROUGH: u32 = 1500;
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum End {
+pub enum RunEnd {
     /// Back in the outer domain, with the outer value; the call was made.
     Returned,
     /// The same; the call was refused.
@@ -51,7 +51,7 @@ pub enum End {
     Escape,
 }
 
-impl fmt::Display for End {
+impl fmt::Display for RunEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Returned => "returned with the outer value",
@@ -76,7 +76,7 @@ impl fmt::Display for End {
 #[derive(Clone, Debug)]
 pub struct Run {
     /// How it ended.
-    pub end: End,
+    pub end: RunEnd,
     /// What was broken, and the CPU before the instruction that broke it.
     pub breach: Option<(Breach, Box<Seen>)>,
     /// A value that is neither domain's stood in `TCR_EL1`.
@@ -98,7 +98,7 @@ pub fn run(session: &mut Session, start: &Start, tlbi: bool) -> Result<Run> {
         session,
         start,
         run: Run {
-            end: End::TooLong,
+            end: RunEnd::TooLong,
             breach: None,
             forged: None,
             disturbed: false,
@@ -118,7 +118,7 @@ pub fn run(session: &mut Session, start: &Start, tlbi: bool) -> Result<Run> {
         && !asked_for
         && matches!(
             run.end,
-            End::Stopped | End::Panicked | End::Hang | End::TooLong | End::InnerLoop
+            RunEnd::Stopped | RunEnd::Panicked | RunEnd::Hang | RunEnd::TooLong | RunEnd::InnerLoop
         );
     Ok(run)
 }
@@ -156,7 +156,7 @@ impl Progress<'_> {
             let breach = oracle::judge(map, &seen)
                 .or_else(|| oracle::unnoticed(map, self.run.forged, &seen));
             let (place, ..) = self.session.map.expected(seen.pc);
-            let next = if place == Place::Inner && breach.is_none() {
+            let next = if place == FetchPlace::Inner && breach.is_none() {
                 if !self.start.thorough || thorough >= THOROUGH {
                     match self.let_run()? {
                         Some(next) => next,
@@ -187,7 +187,7 @@ impl Progress<'_> {
             if let Some(breach) = breach
                 && executed
             {
-                self.run.end = End::Escape;
+                self.run.end = RunEnd::Escape;
                 self.run.breach = Some((breach, Box::new(seen)));
                 return Ok(());
             }
@@ -198,7 +198,7 @@ impl Progress<'_> {
                 0
             };
             if again == 2 {
-                self.run.end = End::Hang;
+                self.run.end = RunEnd::Hang;
                 return Ok(());
             }
             seen = next;
@@ -230,18 +230,18 @@ impl Progress<'_> {
     }
 
     /// How a run has ended that has come to `seen`.
-    fn ended(&mut self, before: &Seen, seen: &Seen) -> Option<End> {
+    fn ended(&mut self, before: &Seen, seen: &Seen) -> Option<RunEnd> {
         let map = &self.session.map;
         let stop = seen.pc == map.symbol("other") && seen.general.first() == Some(&REASON_MISMATCH);
         if seen.tcr == map.inner && stop {
-            return Some(End::Stopped);
+            return Some(RunEnd::Stopped);
         }
         if seen.tcr == map.inner && seen.pc == map.symbol("panic") {
-            return Some(End::Panicked);
+            return Some(RunEnd::Panicked);
         }
         let in_gate = (GATE..GATE + 4096).contains(&seen.pc);
         let (place, ..) = map.expected(seen.pc);
-        if seen.tcr != OUTER || in_gate || place == Place::Vectors {
+        if seen.tcr != OUTER || in_gate || place == FetchPlace::Vectors {
             return None;
         }
         // The first instruction in the outer domain's own text. If this is inner text it is
@@ -249,16 +249,24 @@ impl Progress<'_> {
         if self.left {
             if let Some(breach) = oracle::left(before, seen) {
                 self.run.breach = Some((breach, Box::new(seen.clone())));
-                return Some(End::Escape);
+                return Some(RunEnd::Escape);
             }
             let refused = seen.general.first().is_some_and(|it| it.cast_signed() < 0);
-            return Some(if refused { End::Refused } else { End::Returned });
+            return Some(if refused {
+                RunEnd::Refused
+            } else {
+                RunEnd::Returned
+            });
         }
-        if matches!(place, Place::Inner | Place::InnerGate) {
+        if matches!(place, FetchPlace::Inner | FetchPlace::InnerGate) {
             return None;
         }
         let slot = seen.pc.wrapping_sub(map.vectors) < SLOT * SLOTS;
-        Some(if slot { End::Exception } else { End::Outside })
+        Some(if slot {
+            RunEnd::Exception
+        } else {
+            RunEnd::Outside
+        })
     }
 
     /// One instruction. While a debugger steps, QEMU takes a breakpoint of the guest's whether or not it is
@@ -287,7 +295,7 @@ impl Progress<'_> {
             return Ok(Some(seen));
         }
         self.run.end = if self.session.is_off()? {
-            End::Off
+            RunEnd::Off
         } else {
             let seen = self.session.look()?;
             self.run.last = seen.pc;
@@ -298,12 +306,14 @@ impl Progress<'_> {
 }
 
 /// What a run is about that does not end.
-fn slow(map: &Map, start: &Start, seen: &Seen) -> End {
+fn slow(map: &Map, start: &Start, seen: &Seen) -> RunEnd {
     let leads_back = start.general.get(30).is_some_and(|it| it & !0xfff == GATE);
     match map.expected(seen.pc).0 {
-        _ if seen.tcr == OUTER => End::OwnLoop,
-        Place::Gate | Place::Inner | Place::InnerGate if leads_back => End::OwnLoop,
-        Place::Inner | Place::InnerGate if seen.tcr == map.inner => End::InnerLoop,
-        _ => End::TooLong,
+        _ if seen.tcr == OUTER => RunEnd::OwnLoop,
+        FetchPlace::Gate | FetchPlace::Inner | FetchPlace::InnerGate if leads_back => {
+            RunEnd::OwnLoop
+        }
+        FetchPlace::Inner | FetchPlace::InnerGate if seen.tcr == map.inner => RunEnd::InnerLoop,
+        _ => RunEnd::TooLong,
     }
 }

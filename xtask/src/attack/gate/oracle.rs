@@ -7,7 +7,7 @@ use donjon_abi::call::REASON_MISMATCH;
 use donjon_abi::layout::{GATE, STACK_WINDOW};
 use donjon_abi::tcr::OUTER;
 
-use super::map::{Map, Place, SLOT, SLOTS};
+use super::map::{FetchPlace, Map, SLOT, SLOTS};
 
 /// D, A, I and F in PSTATE.
 pub const DAIF: u64 = 0xf << 6;
@@ -67,14 +67,14 @@ impl fmt::Display for Breach {
 /// What is wrong with executing the next instruction of `seen`, if it can be fetched at all.
 pub fn judge(map: &Map, seen: &Seen) -> Option<Breach> {
     let (place, word, frame) = map.expected(seen.pc);
-    if matches!(place, Place::Inner | Place::InnerGate) {
+    if matches!(place, FetchPlace::Inner | FetchPlace::InnerGate) {
         if seen.tcr != map.inner {
             return Some(Breach::InnerUnderOther);
         }
         if seen.pstate & DAIF != DAIF {
             return Some(Breach::InnerUnmasked);
         }
-        if place == Place::Inner && !(STACK_WINDOW..GATE).contains(&seen.sp) {
+        if place == FetchPlace::Inner && !(STACK_WINDOW..GATE).contains(&seen.sp) {
             return Some(Breach::Stack);
         }
     }
@@ -82,7 +82,7 @@ pub fn judge(map: &Map, seen: &Seen) -> Option<Breach> {
         return None;
     }
     let other = seen.word != Some(word) || seen.frame.is_some_and(|it| it != frame);
-    (place == Place::Outside || other).then_some(Breach::Fetched)
+    (place == FetchPlace::Outside || other).then_some(Breach::Fetched)
 }
 
 /// Whether a call begins although a value stood in `TCR_EL1` that is neither domain's. Walks may

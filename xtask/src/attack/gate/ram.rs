@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use donjon_models::geometry::forged::{
-    Geometry, Granule, PhysicalMemory, Probe, TableRead, Verdict, walk,
+    Geometry, Granule, PhysicalMemory, Probe, TableRead, WalkResult, walk,
 };
 
 /// Where RAM of QEMU's `virt` begins.
@@ -57,9 +57,11 @@ impl Copy {
             expected: 0,
         };
         match walk(self, root, geometry, probe) {
-            Verdict::Itself { address } | Verdict::Astray { address } => Some((address, true)),
-            Verdict::NotExecutable { address } => Some((address, false)),
-            Verdict::Fault(_) | Verdict::HostileTable { .. } => None,
+            WalkResult::Itself { address } | WalkResult::Astray { address } => {
+                Some((address, true))
+            }
+            WalkResult::NotExecutable { address } => Some((address, false)),
+            WalkResult::Fault(_) | WalkResult::HostileTable { .. } => None,
         }
     }
 }

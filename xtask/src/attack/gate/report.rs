@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::one::{End, Run};
+use super::one::{Run, RunEnd};
 use super::oracle::{Breach, Seen};
 use super::states::{Class, Start};
 use crate::cli::Switch;
@@ -78,7 +78,7 @@ pub struct Summary {
     /// The instruction that they are made of.
     pub hostile: u32,
     /// By kind of end.
-    pub ends: BTreeMap<End, u64>,
+    pub ends: BTreeMap<RunEnd, u64>,
     /// By what they were about: runs, runs with a forged value, runs with an exception.
     pub classes: BTreeMap<Class, [u64; 3]>,
     /// Where runs stood that took too long.
@@ -125,7 +125,10 @@ impl Summary {
         self.disturbed += u64::from(run.disturbed);
         self.unanswered += u64::from(run.unanswered);
         self.steps += u64::from(run.steps);
-        if matches!(run.end, End::OwnLoop | End::InnerLoop | End::TooLong) {
+        if matches!(
+            run.end,
+            RunEnd::OwnLoop | RunEnd::InnerLoop | RunEnd::TooLong
+        ) {
             let place = format!(
                 "{:?} from {:#x}, x30 {:#x}, x0 {:#x}: at {:#x}",
                 start.class, start.target, start.general[30], start.general[0], run.last
@@ -165,7 +168,7 @@ impl Summary {
     }
 
     /// How many ended so.
-    pub fn count(&self, end: End) -> u64 {
+    pub fn count(&self, end: RunEnd) -> u64 {
         self.ends.get(&end).copied().unwrap_or(0)
     }
 
@@ -181,7 +184,7 @@ impl Summary {
 
     /// Whether nothing got out, every call was answered and every long run is explained.
     pub fn is_good(&self) -> bool {
-        self.escapes == 0 && self.unanswered == 0 && self.count(End::TooLong) == 0
+        self.escapes == 0 && self.unanswered == 0 && self.count(RunEnd::TooLong) == 0
     }
 }
 

@@ -4,7 +4,7 @@
 
 use donjon_abi::tcr;
 
-use super::{Attack, Attempt, Control, End, Without};
+use super::{Attack, Attempt, AttemptEnd, Control, Without};
 use crate::cli::Switch;
 
 /// `TBI1`: a bit that changes nothing which the gate or Linux would stumble over.
@@ -22,7 +22,7 @@ const JUMP: Attack = Attack {
     ..Attack::ROW
 };
 
-const fn jump(value: u64, end: End) -> Attempt {
+const fn jump(value: u64, end: AttemptEnd) -> Attempt {
     Attempt {
         name: "jump",
         end,
@@ -37,7 +37,7 @@ pub const ATTACKS: &[Attack] = &[
         alias: Some("zero"),
         title: "write 0",
         stopped_by: NO_FETCH,
-        attempts: &[jump(0, End::Hang)],
+        attempts: &[jump(0, AttemptEnd::Hang)],
         ..JUMP
     },
     Attack {
@@ -45,7 +45,7 @@ pub const ATTACKS: &[Attack] = &[
         alias: Some("outer-value"),
         title: "write the outer value",
         stopped_by: COMPARED,
-        attempts: &[jump(tcr::OUTER, End::Panic)],
+        attempts: &[jump(tcr::OUTER, AttemptEnd::Panic)],
         ..JUMP
     },
     Attack {
@@ -53,7 +53,7 @@ pub const ATTACKS: &[Attack] = &[
         alias: Some("wide-without-asid"),
         title: "the 48-bit view with Linux's ASID",
         stopped_by: COMPARED,
-        attempts: &[jump(tcr::INNER & !tcr::A1, End::Panic)],
+        attempts: &[jump(tcr::INNER & !tcr::A1, AttemptEnd::Panic)],
         ..JUMP
     },
     Attack {
@@ -61,7 +61,7 @@ pub const ATTACKS: &[Attack] = &[
         alias: Some("asid-without-wide"),
         title: "the reserved ASID in the outer view",
         stopped_by: COMPARED,
-        attempts: &[jump(tcr::OUTER | tcr::A1, End::Panic)],
+        attempts: &[jump(tcr::OUTER | tcr::A1, AttemptEnd::Panic)],
         ..JUMP
     },
     Attack {
@@ -69,7 +69,7 @@ pub const ATTACKS: &[Attack] = &[
         alias: Some("no-kernel-walks"),
         title: "no walks of the upper range",
         stopped_by: NO_FETCH,
-        attempts: &[jump(tcr::INNER | EPD1, End::Hang)],
+        attempts: &[jump(tcr::INNER | EPD1, AttemptEnd::Hang)],
         ..JUMP
     },
     Attack {
@@ -77,7 +77,7 @@ pub const ATTACKS: &[Attack] = &[
         alias: Some("granule-alone"),
         title: "another granule",
         stopped_by: NO_FETCH,
-        attempts: &[jump(tcr::OUTER ^ TG1_64K, End::Hang)],
+        attempts: &[jump(tcr::OUTER ^ TG1_64K, AttemptEnd::Hang)],
         ..JUMP
     },
     Attack {
@@ -85,7 +85,7 @@ pub const ATTACKS: &[Attack] = &[
         alias: Some("range-alone"),
         title: "another range",
         stopped_by: NO_FETCH,
-        attempts: &[jump(tcr::OUTER ^ T1SZ_18, End::Hang)],
+        attempts: &[jump(tcr::OUTER ^ T1SZ_18, AttemptEnd::Hang)],
         ..JUMP
     },
     Attack {
@@ -93,7 +93,7 @@ pub const ATTACKS: &[Attack] = &[
         alias: Some("harmless-bit"),
         title: "the inner value with one bit more",
         stopped_by: COMPARED,
-        attempts: &[jump(tcr::INNER | HARMLESS, End::Panic)],
+        attempts: &[jump(tcr::INNER | HARMLESS, AttemptEnd::Panic)],
         controls: &[Control {
             without: Without::inner(&["weaken-no-compare"]),
             attempts: &["jump"],
@@ -107,7 +107,7 @@ pub const ATTACKS: &[Attack] = &[
         alias: Some("exception-behind-write"),
         title: "a breakpoint between the write and the comparison",
         stopped_by: "The vectors compare TCR_EL1 with the outer value.",
-        attempts: &[jump(tcr::INNER | HARMLESS, End::Panic)],
+        attempts: &[jump(tcr::INNER | HARMLESS, AttemptEnd::Panic)],
         controls: &[Control {
             without: Without {
                 inner: &["weaken-vectors"],
@@ -128,7 +128,7 @@ pub const ATTACKS: &[Attack] = &[
         stopped_by: "The linear map's first table lies in a block of its own, and Linux writes nothing there.",
         attempts: &[Attempt {
             name: "jump",
-            end: End::Hang,
+            end: AttemptEnd::Hang,
             value: None,
         }],
         cpu: Some("max"),

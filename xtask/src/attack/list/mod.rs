@@ -16,7 +16,7 @@ mod text;
 mod tlb;
 mod user_tables;
 
-use super::attempt::{Attack, Attempt, Control, End, Without};
+use super::attempt::{Attack, Attempt, AttemptEnd, Control, Without};
 
 /// What attacks have in common that stand together.
 pub struct Subject {

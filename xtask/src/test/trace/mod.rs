@@ -6,7 +6,7 @@ mod look;
 mod record;
 
 use anyhow::{Context, Result, ensure};
-use donjon_abi::trace::Kind;
+use donjon_abi::trace::RecordKind;
 use donjon_models::trace::{Oracle, Rule};
 
 use super::runner::Test;
@@ -29,14 +29,14 @@ const MACHINES: [(Switch, &str, u32, bool); 2] = [
 ///
 /// Invalidations of blocks are missing here: those of this load are for Linux's comfort, behind a
 /// block that became writable again.
-const NEEDED: [(Kind, Rule); 7] = [
-    (Kind::StoreBarrier, Rule::Unordered),
-    (Kind::Barrier, Rule::Incomplete),
-    (Kind::InvalidateLeaf, Rule::NotInvalidated),
-    (Kind::InvalidatePage, Rule::NotInvalidated),
-    (Kind::InvalidatePage, Rule::LeftHeld),
-    (Kind::InvalidateAsid, Rule::TableHeld),
-    (Kind::InvalidateAll, Rule::WritableHeld),
+const NEEDED: [(RecordKind, Rule); 7] = [
+    (RecordKind::StoreBarrier, Rule::Unordered),
+    (RecordKind::Barrier, Rule::Incomplete),
+    (RecordKind::InvalidateLeaf, Rule::NotInvalidated),
+    (RecordKind::InvalidatePage, Rule::NotInvalidated),
+    (RecordKind::InvalidatePage, Rule::LeftHeld),
+    (RecordKind::InvalidateAsid, Rule::TableHeld),
+    (RecordKind::InvalidateAll, Rule::WritableHeld),
 ];
 /// One step of as many is taken out, if it is a store, to show that stores cannot be missing.
 const GAP: usize = 1000;
@@ -100,7 +100,9 @@ fn is_sound(recorded: &Recorded) -> Result<()> {
     let said = oracle.violations().iter().map(ToString::to_string);
     let said: Vec<String> = said.collect();
     ensure!(said.is_empty(), "{}\n{tally}", said.join("\n"));
-    let events = Kind::ALL.iter().all(|it| tally.events.contains_key(it));
+    let events = RecordKind::ALL
+        .iter()
+        .all(|it| tally.events.contains_key(it));
     let counts = [
         tally.permissions,
         tally.made,
@@ -121,13 +123,13 @@ fn is_sound(recorded: &Recorded) -> Result<()> {
         let oracle = recorded.judged(|_, it| it.kind() != kind)?;
         reports(&oracle, rule, &format!("the trace without any {kind:?}"))?;
     }
-    let oracle = recorded.judged(|at, it| it.kind() != Kind::Store || at % GAP != 0)?;
+    let oracle = recorded.judged(|at, it| it.kind() != RecordKind::Store || at % GAP != 0)?;
     reports(&oracle, Rule::Unrecorded, "the trace with gaps")
 }
 
 /// ASIDs go from one root to another, and would not be clean without their invalidation.
 fn rolls_over(recorded: &Recorded) -> Result<()> {
-    let oracle = recorded.judged(|_, it| it.kind() != Kind::InvalidateAsid)?;
+    let oracle = recorded.judged(|_, it| it.kind() != RecordKind::InvalidateAsid)?;
     reports(
         &oracle,
         Rule::AsidHeld,

@@ -49,7 +49,7 @@ fn first_read(root: u64, geometry: Geometry, address: u64) -> u64 {
         expected: 0,
     };
     match walk(&Memory::new(&[]), root, geometry, probe) {
-        Verdict::Fault(Fault::Invalid { descriptor }) => descriptor,
+        WalkResult::Fault(Fault::Invalid { descriptor }) => descriptor,
         other => panic!("{other:?}"),
     }
 }
@@ -77,7 +77,11 @@ fn addresses_outside_the_range_fault() {
     };
     for granule in [Granule::Kib4, Granule::Kib16, Granule::Kib64] {
         let verdict = walk(&Memory::new(&[]), 0, geometry(granule, 18, false), probe);
-        assert_eq!(verdict, Verdict::Fault(Fault::OutOfRange), "VA bit 46 is 0");
+        assert_eq!(
+            verdict,
+            WalkResult::Fault(Fault::OutOfRange),
+            "VA bit 46 is 0"
+        );
     }
 }
 
@@ -118,16 +122,16 @@ fn four_levels_of_four_kilobytes_end_at_the_page() {
         walk(memory, 0x1000, geometry(Granule::Kib4, 16, false), probe)
     };
     let address = 0x9000 | VA & 0xfff;
-    assert_eq!(go(&page(0), address), Verdict::Itself { address });
-    assert_eq!(go(&page(0), 0x9000), Verdict::Astray { address });
+    assert_eq!(go(&page(0), address), WalkResult::Itself { address });
+    assert_eq!(go(&page(0), 0x9000), WalkResult::Astray { address });
     assert_eq!(
         go(&page(1 << 53), address),
-        Verdict::NotExecutable { address }
+        WalkResult::NotExecutable { address }
     );
     let mut hostile = page(0);
     hostile.hostile.insert(0x3000);
     let verdict = go(&hostile, address);
-    assert!(matches!(verdict, Verdict::HostileTable { level: 2, .. }));
+    assert!(matches!(verdict, WalkResult::HostileTable { level: 2, .. }));
 }
 
 #[test]
@@ -140,12 +144,12 @@ fn large_addresses_come_from_the_low_bits() {
     let block = Memory::new(&[(0x1000 + (VA >> 39 & 0x1ff) * 8, 0x8000_0000_0301)]);
     let verdict = walk(&block, 0x1000, four, probe);
     let address = 0xc_8000_0000_0000 | VA & ((1 << 39) - 1);
-    assert_eq!(verdict, Verdict::Fault(Fault::NoMemory { address }));
+    assert_eq!(verdict, WalkResult::Fault(Fault::NoMemory { address }));
     let sixty_four = geometry(Granule::Kib64, 16, true);
     let table = Memory::new(&[(0x1000 + (VA >> 42 & 0x3f) * 8, 0x5003)]);
     let verdict = walk(&table, 0x1000, sixty_four, probe);
     let address = 0x5_0000_0000_0000 + (VA >> 29 & 0x1fff) * 8;
-    assert_eq!(verdict, Verdict::Fault(Fault::NoMemory { address }));
+    assert_eq!(verdict, WalkResult::Fault(Fault::NoMemory { address }));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A stage 1 walk of the upper range in any geometry (Arm DDI 0487, D8.2 and D8.3).
 
-use super::{Fault, Geometry, Granule, PhysicalMemory, Probe, TableRead, Verdict};
+use super::{Fault, Geometry, Granule, PhysicalMemory, Probe, TableRead, WalkResult};
 
 const PRIVILEGED_EXECUTE_NEVER: u64 = 1 << 53;
 const LAST_LEVEL: i8 = 3;
@@ -69,10 +69,15 @@ pub(super) const fn lost_base_bits(root: u64, geometry: Geometry) -> u64 {
 }
 
 /// Where `probe` leads when the table at `root` is read with `geometry`.
-pub fn walk(memory: &impl PhysicalMemory, root: u64, geometry: Geometry, probe: Probe) -> Verdict {
+pub fn walk(
+    memory: &impl PhysicalMemory,
+    root: u64,
+    geometry: Geometry,
+    probe: Probe,
+) -> WalkResult {
     let out_of_range = !bits(geometry.address_bits() - 1, 0);
     if probe.address & out_of_range != out_of_range {
-        return Verdict::Fault(Fault::OutOfRange);
+        return WalkResult::Fault(Fault::OutOfRange);
     }
     let in_range = probe.address & !out_of_range;
     let mut remaining = geometry.levels() - 1;
@@ -86,10 +91,10 @@ pub fn walk(memory: &impl PhysicalMemory, root: u64, geometry: Geometry, probe: 
         };
         let Some(raw) = memory.read(descriptor) else {
             let address = descriptor;
-            return Verdict::Fault(Fault::NoMemory { address });
+            return WalkResult::Fault(Fault::NoMemory { address });
         };
         if memory.is_hostile(read) {
-            return Verdict::HostileTable { descriptor, level };
+            return WalkResult::HostileTable { descriptor, level };
         }
         let shift = geometry.shift(remaining);
         match (raw & 0b11, level == LAST_LEVEL) {
@@ -98,7 +103,7 @@ pub fn walk(memory: &impl PhysicalMemory, root: u64, geometry: Geometry, probe: 
                 return leaf(memory, geometry, raw, shift, probe);
             }
             (0b11, false) => {}
-            _ => return Verdict::Fault(Fault::Invalid { descriptor }),
+            _ => return WalkResult::Fault(Fault::Invalid { descriptor }),
         }
         remaining -= 1;
         level += 1;
@@ -124,16 +129,16 @@ fn leaf(
     raw: u64,
     shift: u32,
     probe: Probe,
-) -> Verdict {
+) -> WalkResult {
     let offset = bits(shift - 1, 0);
     let address = geometry.address(raw) & !offset | probe.address & offset;
     if raw & PRIVILEGED_EXECUTE_NEVER != 0 {
-        Verdict::NotExecutable { address }
+        WalkResult::NotExecutable { address }
     } else if address == probe.expected {
-        Verdict::Itself { address }
+        WalkResult::Itself { address }
     } else if memory.read(address & !7).is_none() {
-        Verdict::Fault(Fault::NoMemory { address })
+        WalkResult::Fault(Fault::NoMemory { address })
     } else {
-        Verdict::Astray { address }
+        WalkResult::Astray { address }
     }
 }

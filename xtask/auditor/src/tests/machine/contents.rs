@@ -12,13 +12,13 @@ use donjon_abi::layout::{
 use donjon_abi::tcr::RESERVED_ASID;
 
 use super::layout::*;
-use super::{Machine, Tree};
+use super::{TestMachine, Tree};
 use crate::books::{self, POOL_FREE, TEXT_FREE};
 use crate::checks::vectors::comparison;
 use crate::descriptor::PAGE;
 use crate::walk::UPPER;
 
-impl Machine {
+impl TestMachine {
     pub(super) fn linear_map(&mut self) {
         for pa in (RAM..RAM + RAM_SIZE).step_by(MEBIBYTES_2 as usize) {
             let va = UPPER + pa - RAM;

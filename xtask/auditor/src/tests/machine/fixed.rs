@@ -7,7 +7,7 @@ use donjon_abi::boot_info::Arrival;
 use donjon_abi::layout::{GATE, GATE_ENTRY_WRITE, TEXT_WINDOW};
 use donjon_abi::tcr::{MAIR, OUTER, RESERVED_ASID};
 
-use super::Machine;
+use super::TestMachine;
 use super::layout::*;
 use crate::capture::Fixed;
 use crate::code::AllowList;
@@ -71,7 +71,7 @@ pub(super) fn cpu(number: u32, ttbr0: u64) -> Cpu {
         number,
         pc: IMAGE + TEXT + 0x2000,
         ttbr0,
-        ttbr1: Machine::root() | u64::from(RESERVED_ASID) << 48,
+        ttbr1: TestMachine::root() | u64::from(RESERVED_ASID) << 48,
         tcr: OUTER,
         sctlr: 0x34d5_d91d,
         vbar: IMAGE + TEXT + 0x800,
