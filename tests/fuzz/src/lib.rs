@@ -6,7 +6,7 @@ use std::env;
 use std::sync::LazyLock;
 
 use donjon_models::cases::World;
-use donjon_models::space::dice::Dice;
+use donjon_models::space::random::Random;
 
 /// The check that is left out, if any.
 static WITHOUT: LazyLock<Option<String>> = LazyLock::new(|| env::var("DONJON_FUZZ_WITHOUT").ok());
@@ -27,16 +27,16 @@ pub fn judge(world: World, case: &[u8]) {
 /// libFuzzer likes to repeat bytes. Calls differ in more than coverage shows, so that every other
 /// time some calls become random ones, in place of others or behind them.
 pub fn mutate(case: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
-    let mut dice = Dice::new(seed.into());
-    if dice.once_in(2) {
+    let mut random = Random::new(seed.into());
+    if random.once_in(2) {
         return libfuzzer_sys::fuzzer_mutate(case, size, most);
     }
     let most = most.min(case.len());
-    let first = dice.below(size.min(most) as u64 + 1) as usize;
-    let longest = dice.one_of(&[4, 16, 64, 512]);
-    let end = most.min(first + 1 + dice.below(longest) as usize);
+    let first = random.below(size.min(most) as u64 + 1) as usize;
+    let longest = random.one_of(&[4, 16, 64, 512]);
+    let end = most.min(first + 1 + random.below(longest) as usize);
     for byte in &mut case[first..end] {
-        *byte = dice.any() as u8;
+        *byte = random.any() as u8;
     }
     size.max(end)
 }

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use donjon_core::rules::{Checks, Configured};
 
 use crate::shadow;
-use crate::space::{self, dice::Dice};
+use crate::space::{self, random::Random};
 
 /// No case has more calls than this.
 const CALLS: u64 = 4096;
@@ -60,14 +60,14 @@ impl World {
                     compare,
                     ..Default::default()
                 };
-                let ran = space::run::run::<C>(Dice::of_bytes(case), CALLS, conditions);
+                let ran = space::run::run::<C>(Random::of_bytes(case), CALLS, conditions);
                 ran.map(drop)
                     .map_err(|(call, violations)| format!("call {call}: {violations:#?}"))
             }
             Self::Shadow => {
-                let mut dice = Dice::of_bytes(case);
-                let greedy = dice.once_in(2);
-                let ran = shadow::outer::run::<C>(dice, CALLS, greedy, None);
+                let mut random = Random::of_bytes(case);
+                let greedy = random.once_in(2);
+                let ran = shadow::outer::run::<C>(random, CALLS, greedy, None);
                 ran.map(drop)
                     .map_err(|(call, wrong)| format!("call {call}: {wrong}"))
             }

@@ -6,9 +6,9 @@
 //! reached yet, until a DSB. An invalidation takes effect at the next DSB and does not help
 //! against walks that came later.
 
-pub mod books;
 mod check;
 pub mod outer;
+pub mod storage;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -6,22 +6,22 @@
 //!   is walked at that moment and kept until an invalidation of it is complete; whatever is kept
 //!   is used. So one state stands for every choice that hardware has.
 //! * [`small`]: a machine of 16 MiB with one of everything, ready for its rules.
-//! * [`survey`]: all mappings and tables, found by walking from the roots, and the invariants
+//! * [`invariants`]: all mappings and tables, found by walking from the roots, and the invariants
 //!   that they must keep.
-//! * [`verdict`]: what the contract says of a call, decided from scratch.
+//! * [`expected`]: what the contract says of a call, decided from scratch.
 //! * [`outer`]: an outer domain that makes every call there is, mostly plausible ones, by its
-//!   [`dice`], and the [`tally`] of what came of them.
+//!   [`random`], and the [`counters`] of what came of them.
 //! * [`run`]: a sequence of its calls with all checks.
 //!
-//! Nothing here asks the rules what is right, and nothing keeps books as they do. The types of frames are read from them, because
+//! Nothing here asks the rules what is right, and nothing keeps metadata as they do. The types of frames are read from them, because
 //! the invariants speak of types.
 
 pub mod caches;
-pub mod dice;
+pub mod counters;
+pub mod expected;
+pub mod invariants;
 pub mod memory;
 pub mod outer;
+pub mod random;
 pub mod run;
 pub mod small;
-pub mod survey;
-pub mod tally;
-pub mod verdict;

@@ -8,7 +8,7 @@
 //! * [`stale`]: what a TLB may hold that the tables no longer say.
 //! * [`oracle`] and [`links`]: the tables, and what each step may do to them.
 //! * [`users`]: what tables of users may show.
-//! * [`verdict`]: what was found.
+//! * [`report`]: what was found.
 //!
 //! The model of [`crate::space`] walks whatever can be walked after each step. That is right, and
 //! too slow for a million steps of a real machine. Here the tables themselves stand for all that
@@ -21,13 +21,13 @@ pub mod event;
 pub mod links;
 pub mod oracle;
 pub mod order;
+pub mod report;
 pub mod stale;
 pub mod users;
-pub mod verdict;
 
 pub use event::{Action, Event};
 pub use oracle::{Memory, Oracle};
-pub use verdict::{Rule, Tally, Violation};
+pub use report::{Counters, Rule, Violation};
 
 /// Number of an event in its trace.
 pub type Position = usize;

@@ -3,30 +3,30 @@
 
 use donjon_core::rules::{Configured, Step};
 use donjon_models::space;
-use donjon_models::space::dice::Dice;
+use donjon_models::space::counters::Counters;
 use donjon_models::space::memory::Violation;
+use donjon_models::space::random::Random;
 use donjon_models::space::run::{Conditions, Lost};
-use donjon_models::space::tally::Tally;
 
 /// Calls of one run, from a fresh machine.
 const CALLS: u64 = if cfg!(miri) { 20 } else { 25_000 };
 /// Runs of each of the two threads.
 const RUNS: u64 = if cfg!(miri) { 1 } else { 45 };
 
-fn run(seed: u64, deaf_to: Option<Lost>) -> Result<Tally, (u64, Vec<Violation>)> {
+fn run(seed: u64, deaf_to: Option<Lost>) -> Result<Counters, (u64, Vec<Violation>)> {
     let conditions = Conditions {
         deaf_to,
         ..Conditions::default()
     };
-    space::run::run::<Configured>(Dice::new(seed), CALLS, conditions)
+    space::run::run::<Configured>(Random::new(seed), CALLS, conditions)
 }
 
 fn runs(seeds: impl Iterator<Item = u64>) {
-    let tallies = seeds.map(|seed| match run(seed, None) {
-        Ok(tally) => tally,
+    let counters = seeds.map(|seed| match run(seed, None) {
+        Ok(counters) => counters,
         Err((call, violations)) => panic!("seed {seed}, call {call}: {violations:#?}"),
     });
-    let sum = tallies.fold(Tally::default(), Tally::plus);
+    let sum = counters.fold(Counters::default(), Counters::plus);
     println!("{sum:?}");
     assert!(cfg!(miri) || sum.has_everything(), "not tried: {sum:?}");
 }

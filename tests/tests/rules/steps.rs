@@ -5,8 +5,8 @@ use donjon_abi::call::Reason;
 use donjon_core::rules::{Configured, PoolKind, Progress, Step};
 use donjon_models::space::memory::{PAGE, SmallMachine};
 use donjon_models::space::small::{
-    self, Books, DATA, IMAGE, IMAGE_L1, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, LINEAR_L2, ORDINARY, POOL,
-    ROOT,
+    self, DATA, IMAGE, IMAGE_L1, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, LINEAR_L2, ORDINARY,
+    OwnedStorage, POOL, ROOT,
 };
 
 const TABLE: u64 = 0b11;
@@ -37,8 +37,8 @@ const fn leaf(va: u64) -> Step {
 
 #[test]
 fn a_page_that_was_unmapped_is_invalidated_before_another_is_mapped() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
     let entry = IMAGE_L3 + 9 * 8;
     let va = IMAGE + 9 * PAGE;
     let first = DATA | KERNEL_PAGE;
@@ -66,8 +66,8 @@ fn a_page_that_was_unmapped_is_invalidated_before_another_is_mapped() {
 
 #[test]
 fn a_table_stays_where_it_is_until_it_is_released() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
     let [two, three] = FREE;
     let (above, entry) = (IMAGE_L1 + 8, two + 8);
     for (entry, table) in [(above, two), (entry, three)] {
@@ -94,8 +94,8 @@ fn a_table_stays_where_it_is_until_it_is_released() {
 fn a_kernel_table_that_is_unlinked_is_gone_at_once() {
     // Also where there is more metadata than numbers.
     for blocks in [3, 255, 256, 300] {
-        let mut books = Books::with_blocks(blocks);
-        let (mut machine, mut rules) = small::build::<Configured>(&mut books);
+        let mut storage = OwnedStorage::with_blocks(blocks);
+        let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
         let entry = IMAGE_L2 + 8;
         let value = FREE[0] | TABLE;
         let mut set = |value| steps(&mut machine, |hw| rules.write(hw, entry, value));
@@ -116,8 +116,8 @@ fn a_block_with_other_memory_attributes_joins_no_pool() {
     for kind in [PoolKind::Tables, PoolKind::Text] {
         // Device memory, and normal memory that is not shareable.
         for attributes in [4 << 2, 0] {
-            let mut books = Books::default();
-            let (mut machine, mut rules) = small::build::<Configured>(&mut books);
+            let mut storage = OwnedStorage::default();
+            let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
             let entry = LINEAR_L2 + (ORDINARY - small::RAM) / small::BLOCK * 8;
             let value = machine.frames.read(entry) & !ATTRIBUTES | attributes;
             rules.write(&mut machine, entry, 0).expect("clear");
@@ -130,8 +130,8 @@ fn a_block_with_other_memory_attributes_joins_no_pool() {
 
 #[test]
 fn a_kernel_block_that_is_cleared_is_gone_at_once() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
     let entry = IMAGE_L2 + 2 * 8;
     let va = IMAGE + 2 * small::BLOCK;
     let value = ORDINARY | KERNEL_PAGE & !0b10;
@@ -149,8 +149,8 @@ fn a_kernel_block_that_is_cleared_is_gone_at_once() {
 
 #[test]
 fn a_root_slot_is_linked_in_both_halves() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
     let entry = ROOT + 130 * 8;
     let value = FREE[0] | TABLE;
     let set = steps(&mut machine, |hw| rules.write(hw, entry, value));
@@ -161,8 +161,8 @@ fn a_root_slot_is_linked_in_both_halves() {
 
 #[test]
 fn a_page_becomes_text_through_invalid() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
     let entry = IMAGE_L3 + 8 * 8;
     let va = IMAGE + 8 * PAGE;
     let value = DATA | KERNEL_PAGE;
@@ -210,8 +210,8 @@ fn a_page_becomes_text_through_invalid() {
 #[test]
 #[cfg_attr(miri, ignore = "zeroes and compares two megabytes")]
 fn a_block_joins_the_pool_after_everything_was_invalidated_and_before_it_is_zeroed() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
     let entry = LINEAR_L2 + 3 * 8;
     let before = machine.frames.read(entry);
     let mut calls = 1;
@@ -255,8 +255,8 @@ fn a_block_joins_the_pool_after_everything_was_invalidated_and_before_it_is_zero
 
 #[test]
 fn a_block_that_is_mapped_elsewhere_does_not_join() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<Configured>(&mut books);
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
     let entry = IMAGE_L3 + 9 * 8;
     let page = (ORDINARY + 77 * PAGE) | KERNEL_PAGE;
     rules.write(&mut machine, entry, page).expect("ordinary");

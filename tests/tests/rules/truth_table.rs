@@ -7,8 +7,8 @@ use donjon_core::frames::FrameType as T;
 use donjon_core::rules::{Configured, PoolKind, Rules};
 use donjon_models::space::memory::{PAGE, SmallMachine};
 use donjon_models::space::small::{
-    self, Books, DATA, DEVICE, GATE, IMAGE_L1, IMAGE_L2, IMAGE_L3, INNER, KERNEL_PAGE, ORDINARY,
-    POOL, READ_ONLY, ROOT, TEXT, TEXT_POOL, VECTORS,
+    self, DATA, DEVICE, GATE, IMAGE_L1, IMAGE_L2, IMAGE_L3, INNER, KERNEL_PAGE, ORDINARY,
+    OwnedStorage, POOL, READ_ONLY, ROOT, TEXT, TEXT_POOL, VECTORS,
 };
 
 const TABLE: u64 = 0b11;
@@ -42,8 +42,8 @@ fn letter(answer: Result<u64, Reason>) -> char {
 }
 
 /// A machine with a frame of every type.
-fn everything(books: &mut Books) -> (SmallMachine, Rules<'_>) {
-    let (mut machine, mut rules) = small::build::<Configured>(books);
+fn everything(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_>) {
+    let (mut machine, mut rules) = small::build::<Configured>(storage);
     let hw = &mut machine;
     let entry = IMAGE_L3 + 8 * 8;
     rules
@@ -99,8 +99,8 @@ fn compare(expected: &[(Option<T>, &str)], columns: &[&Column]) {
         let answers: String = columns
             .iter()
             .map(|column| {
-                let mut books = Books::default();
-                let (mut machine, mut rules) = everything(&mut books);
+                let mut storage = OwnedStorage::default();
+                let (mut machine, mut rules) = everything(&mut storage);
                 let frame = frame(*class);
                 assert_eq!(
                     rules.frames().get(frame),
@@ -277,8 +277,8 @@ fn every_type_in_the_other_calls() {
 
 #[test]
 fn no_entry_is_written_at_an_odd_address_or_in_the_inner_half_of_a_root() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = everything(&mut books);
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = everything(&mut storage);
     for table in [ROOT, IMAGE_L1, IMAGE_L2, IMAGE_L3] {
         for offset in 1..8 {
             let answer = rules.write(&mut machine, table + offset, 0);
@@ -295,8 +295,8 @@ fn no_entry_is_written_at_an_odd_address_or_in_the_inner_half_of_a_root() {
 
 #[test]
 fn bits_without_a_use_are_refused_one_by_one() {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = everything(&mut books);
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = everything(&mut storage);
     let mut refused = |entry: u64, value: u64| -> Vec<u32> {
         let bits = 0..64_u32;
         bits.filter(|bit| {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What each check is good for: without it the attack that it stops succeeds, and the survey or
+//! What each check is good for: without it the attack that it stops succeeds, and the walk or
 //! the TLBs tell.
 
 use donjon_abi::call::Reason;
 use donjon_core::rules::{Checks, Configured, PoolKind, Progress, Rules};
+use donjon_models::space::invariants;
 use donjon_models::space::memory::{PAGE, SmallMachine, Violation};
 use donjon_models::space::small::{
-    self, Books, DATA, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, ORDINARY, TEXT,
+    self, DATA, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, ORDINARY, OwnedStorage, TEXT,
 };
-use donjon_models::space::survey;
 
 const TABLE: u64 = 0b11;
 /// No memory, and no device of the list.
@@ -25,8 +25,8 @@ struct Attack<'a, C: Checks> {
 }
 
 impl<'a, C: Checks> Attack<'a, C> {
-    fn new(books: &'a mut Books) -> Self {
-        let (mut machine, rules) = small::build::<C>(books);
+    fn new(storage: &'a mut OwnedStorage) -> Self {
+        let (mut machine, rules) = small::build::<C>(storage);
         machine.caches.fill(&machine.frames);
         Self { machine, rules }
     }
@@ -39,9 +39,9 @@ impl<'a, C: Checks> Attack<'a, C> {
     fn violations(mut self) -> Vec<Violation> {
         self.machine.settle();
         let types = self.rules.frames();
-        let mut all = survey::survey(&self.machine.frames, types).violations;
+        let mut all = invariants::walk_all(&self.machine.frames, types).violations;
         all.append(&mut self.machine.violations);
-        all.extend(survey::check_caches(types, &self.machine.caches));
+        all.extend(invariants::check_caches(types, &self.machine.caches));
         let leaf = self.rules.kernel_leaf(&self.machine, VECTORS_VA);
         if leaf.is_none_or(|it| it.page != small::VECTORS || !it.executable) {
             all.push(format!("the vectors are {leaf:x?}"));
@@ -63,13 +63,13 @@ macro_rules! attack {
                 #[allow(clippy::redundant_closure_call)]
                 ($attack)(attack)
             }
-            let mut books = Books::default();
-            let mut attack = Attack::<Configured>::new(&mut books);
+            let mut storage = OwnedStorage::default();
+            let mut attack = Attack::<Configured>::new(&mut storage);
             assert_eq!(carry_out(&mut attack), $reason);
             assert_eq!(attack.violations(), [] as [Violation; 0]);
 
-            let mut books = Books::default();
-            let mut attack = Attack::<Weakened>::new(&mut books);
+            let mut storage = OwnedStorage::default();
+            let mut attack = Attack::<Weakened>::new(&mut storage);
             assert!(carry_out(&mut attack).is_ok());
             let violations = attack.violations();
             let named = violations.iter().any(|it| it.contains($violation));
@@ -158,8 +158,8 @@ attack!(
 
 /// Not refusals: the rules do more than they are asked.
 fn grow<C: Checks>() -> Vec<Violation> {
-    let mut books = Books::default();
-    let mut attack = Attack::<C>::new(&mut books);
+    let mut storage = OwnedStorage::default();
+    let mut attack = Attack::<C>::new(&mut storage);
     attack
         .write(ENTRY, ORDINARY | KERNEL_PAGE)
         .expect("ordinary");

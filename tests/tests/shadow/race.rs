@@ -9,7 +9,7 @@ use std::time::Duration;
 use donjon_core::placement::Range;
 use donjon_core::rules::{Hardware, Step};
 use donjon_core::shadow::{Fill, LEAST_PAGES, Withdrawal};
-use donjon_models::shadow::books::Books;
+use donjon_models::shadow::storage::OwnedStorage;
 use donjon_models::shadow::{BLOCK, PAGE};
 
 use super::threads::{ARENA, Cpu, Memory, RAM, RAM_PAGES, USER};
@@ -42,9 +42,9 @@ impl<F: FnMut()> Hardware for Slow<'_, F> {
 /// ended before the flush invalidated.
 fn ends_early(ahead: u32) -> bool {
     let memory = Memory::new();
-    let books = Books::new(RAM_PAGES);
-    let frames = books.frames(RAM);
-    let shadows = books.shadows(ARENA, 0x1000);
+    let storage = OwnedStorage::new(RAM_PAGES);
+    let frames = storage.frames(RAM);
+    let shadows = storage.shadows(ARENA, 0x1000);
     let hw = &mut Cpu(&memory);
     let frame = RAM + BLOCK;
     memory.word(RAM).store(USER | frame, Ordering::Relaxed);

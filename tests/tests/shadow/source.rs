@@ -10,7 +10,7 @@ use donjon_core::frames::FrameType;
 use donjon_core::placement::Range;
 use donjon_core::rules::{Hardware, Step};
 use donjon_core::shadow::{Fill, Withdrawal};
-use donjon_models::shadow::books::{Books, set_types};
+use donjon_models::shadow::storage::{OwnedStorage, set_types};
 use donjon_models::shadow::{BLOCK, PAGE};
 
 use super::threads::{ARENA, Cpu, Memory, RAM, RAM_PAGES, USER};
@@ -38,9 +38,9 @@ impl Hardware for Watched<'_> {
 #[test]
 fn what_is_no_table_of_linuxs_any_more_is_not_read() {
     let memory = Memory::new();
-    let books = Books::new(RAM_PAGES);
-    let frames = books.frames(RAM);
-    let shadows = books.shadows(ARENA, 0x1000);
+    let storage = OwnedStorage::new(RAM_PAGES);
+    let frames = storage.frames(RAM);
+    let shadows = storage.shadows(ARENA, 0x1000);
     let reads = Cell::new(0);
     let cpu = Cpu(&memory);
     let hw = &mut Watched { cpu, reads };

@@ -11,8 +11,8 @@ use donjon_core::placement::Range;
 use donjon_core::rules::{Hardware, Step};
 use donjon_core::shadow::{Fill, LEAST_PAGES, Shadows, Withdrawal};
 use donjon_models::shadow::PAGE;
-use donjon_models::shadow::books::Books;
-use donjon_models::space::dice::Dice;
+use donjon_models::shadow::storage::OwnedStorage;
+use donjon_models::space::random::Random;
 
 pub const RAM: u64 = 0x4000_0000;
 pub const RAM_PAGES: u64 = 1024;
@@ -67,25 +67,25 @@ impl Hardware for Cpu<'_> {
 }
 
 fn act(shadows: &Shadows<'_>, frames: &FrameTable<'_>, hw: &mut Cpu<'_>, cpu: usize, calls: u64) {
-    let mut dice = Dice::new(cpu as u64);
+    let mut random = Random::new(cpu as u64);
     for _ in 0..calls {
-        let asid = 1 + dice.below(8) as u16;
-        let id = if dice.once_in(20) {
+        let asid = 1 + random.below(8) as u16;
+        let id = if random.once_in(20) {
             99
         } else {
             u64::from(asid)
         };
         let who = (asid, id);
-        let va = dice.below(500) << 30 | dice.below(8) << 21 | dice.below(480) << 12;
-        let count = 1 + dice.below(16);
-        let source = RAM + dice.below(16) * PAGE + va / PAGE % 512 * 8;
-        match dice.below(16) {
+        let va = random.below(500) << 30 | random.below(8) << 21 | random.below(480) << 12;
+        let count = 1 + random.below(16);
+        let source = RAM + random.below(16) * PAGE + va / PAGE % 512 * 8;
+        match random.below(16) {
             0..3 => {
                 let _ = shadows.switch(hw, cpu, who);
             }
             3..12 => {
                 for number in 0..count {
-                    let frame = RAM + dice.below(RAM_PAGES) * PAGE;
+                    let frame = RAM + random.below(RAM_PAGES) * PAGE;
                     let word = hw.0.word(source + number * 8);
                     word.store(USER | frame, Ordering::Relaxed);
                 }
@@ -116,9 +116,9 @@ fn act(shadows: &Shadows<'_>, frames: &FrameTable<'_>, hw: &mut Cpu<'_>, cpu: us
 fn cpus_do_not_wait_for_each_other_and_lose_nothing() {
     let calls = if cfg!(miri) { 12 } else { 20_000 };
     let memory = Memory::new();
-    let books = Books::new(RAM_PAGES);
-    let frames = books.frames(RAM);
-    let shadows = books.shadows(ARENA, 0x1000);
+    let storage = OwnedStorage::new(RAM_PAGES);
+    let frames = storage.frames(RAM);
+    let shadows = storage.shadows(ARENA, 0x1000);
     thread::scope(|scope| {
         for cpu in 0..4 {
             let (shadows, frames, memory) = (&shadows, &frames, &memory);

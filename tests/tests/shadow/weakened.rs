@@ -6,7 +6,7 @@ use std::cell::Cell;
 use donjon_core::frames::{FrameTable, FrameType};
 use donjon_core::rules::{Checks, Configured, Hardware, PoolKind, Progress, Step};
 use donjon_core::shadow::{Fill, LEAST_PAGES, Shadows};
-use donjon_models::shadow::books::Books;
+use donjon_models::shadow::storage::OwnedStorage;
 use donjon_models::shadow::{PAGE, World, leaves};
 use donjon_models::space::memory::SmallMachine;
 use donjon_models::space::small;
@@ -67,8 +67,8 @@ impl Hardware for Fickle {
     }
 }
 
-fn types(books: &Books) -> FrameTable<'_> {
-    let frames = books.frames(RAM);
+fn types(storage: &OwnedStorage) -> FrameTable<'_> {
+    let frames = storage.frames(RAM);
     frames.set(TEXT, FrameType::KernelText);
     frames.set(INNER, FrameType::Inner);
     frames
@@ -81,9 +81,9 @@ fn mapped<C: Checks>(
     descriptor: u64,
     then: u64,
 ) -> Option<u64> {
-    let books = Books::new(RAM_PAGES);
-    let frames = types(&books);
-    let shadows: Shadows<'_, C> = books.shadows_with(ARENA, 0x1000);
+    let storage = OwnedStorage::new(RAM_PAGES);
+    let frames = types(&storage);
+    let shadows: Shadows<'_, C> = storage.shadows_with(ARENA, 0x1000);
     let mut world = World::new((ARENA, ARENA_END));
     world.set(source, descriptor);
     let mut hw = Fickle {
@@ -149,8 +149,8 @@ fn what_was_checked_is_what_is_mapped() {
 
 /// Whether a CPU gets the reserved ASID, and whether two processes run under one ASID at a time.
 fn shared<C: Checks>(_: core::marker::PhantomData<C>) -> (bool, bool) {
-    let books = Books::new(RAM_PAGES);
-    let shadows: Shadows<'_, C> = books.shadows_with(ARENA, 0x1000);
+    let storage = OwnedStorage::new(RAM_PAGES);
+    let shadows: Shadows<'_, C> = storage.shadows_with(ARENA, 0x1000);
     let hw = &mut World::new((ARENA, ARENA_END));
     let reserved = shadows.switch(hw, 0, (RESERVED, 9)).is_ok();
     shadows.switch(hw, 0, OURS).expect("a tree");
@@ -200,10 +200,10 @@ impl Hardware for Both {
 
 /// What a process, and TLBs, have of a block that became a pool.
 fn left_in_a_pool<C: Checks>(_: core::marker::PhantomData<C>) -> (usize, usize) {
-    let mut kernel_books = small::Books::default();
+    let mut kernel_books = small::OwnedStorage::default();
     let (kernel, mut rules) = small::build::<C>(&mut kernel_books);
-    let books = Books::new(RAM_PAGES);
-    let shadows: Shadows<'_, C> = books.shadows_with(ARENA, 0x1000);
+    let storage = OwnedStorage::new(RAM_PAGES);
+    let shadows: Shadows<'_, C> = storage.shadows_with(ARENA, 0x1000);
     let frames = *rules.frames();
     let users = World::new((ARENA, ARENA_END));
     let mut hw = Both { kernel, users };

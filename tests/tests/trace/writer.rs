@@ -168,7 +168,7 @@ impl Writer {
         oracle.adopt(&self.start, KERNEL[0], &[USER[0], OTHER[0]]);
         self.events.iter().for_each(|it| oracle.step(*it));
         oracle.finish(&self.now);
-        let broken = &oracle.tally().violations;
+        let broken = &oracle.counters().violations;
         for violation in oracle.violations() {
             assert!(broken.contains_key(&violation.rule));
             assert!(violation.to_string().contains("missing: "));

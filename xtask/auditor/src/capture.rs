@@ -10,7 +10,6 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 
-use super::books::Books;
 use super::code::AllowList;
 use super::descriptor::PAGE;
 use super::devices;
@@ -18,6 +17,7 @@ use super::image::Image;
 use super::inner::{Inner, Known};
 use super::linux;
 use super::memory::Memory;
+use super::metadata::Metadata;
 use super::snapshot::{Cpu, Facts, Linux, Snapshot};
 use super::target::{Registers, Target};
 
@@ -122,7 +122,7 @@ impl Fixed {
         };
         let inner = Inner::find(memory, &known).context("looking for the inner domain")?;
         let first = self.machinery.ram.iter().map(|it| it.start).min();
-        let books = Books::read(memory, &inner.frame_table, first.unwrap_or_default());
+        let metadata = Metadata::read(memory, &inner.frame_table, first.unwrap_or_default());
         let user_trees = trees(memory, &inner);
         Ok(Facts {
             ram: self.machinery.ram.clone(),
@@ -130,9 +130,9 @@ impl Fixed {
             loaded,
             inner: vec![inner.region, stay.clone()],
             stay,
-            table_pools: books.table_pools(),
-            text_pools: books.text_pools(),
-            books,
+            table_pools: metadata.table_pools(),
+            text_pools: metadata.text_pools(),
+            metadata,
             user_trees,
             user_arena: inner.user_arena,
             user_tree_table: inner.user_trees,

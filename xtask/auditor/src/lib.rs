@@ -12,7 +12,7 @@
 //! 3. The inner half of that root table and the page that stays lead to the inner domain's memory;
 //!    the description that the boot stage left there has its limits and the table of all frames.
 //!    Linux can write none of these; if it can, I1 to I4 and I16 name it.
-//! 4. That table says which blocks are pools. What it says is checked: [`books`] says how.
+//! 4. That table says which blocks are pools. What it says is checked: [`metadata`] says how.
 //!
 //! Neither the console nor a variable of Linux's is a source. Registers are compared with what
 //! follows from the above, and never decide where something is.
@@ -25,7 +25,6 @@
 //! tables while its process does not run.
 #![forbid(unsafe_code)]
 
-mod books;
 mod capture;
 mod checks;
 mod code;
@@ -37,6 +36,7 @@ mod image;
 mod inner;
 pub mod linux;
 pub mod memory;
+mod metadata;
 mod report;
 pub mod snapshot;
 pub mod target;

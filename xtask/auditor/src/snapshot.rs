@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use donjon_abi::layout::{GATE, SLOT_SIZE};
 
-use super::books::Books;
 use super::code::AllowList;
 use super::image::Image;
 use super::memory::Memory;
+use super::metadata::Metadata;
 
 /// A CPU at that moment.
 #[derive(Clone, Debug, Default)]
@@ -122,7 +122,7 @@ pub struct Facts {
     /// Pools of text.
     pub text_pools: Vec<Range<u64>>,
     /// What the inner domain wrote down about each frame.
-    pub books: Books,
+    pub metadata: Metadata,
     /// Where the tables of users are.
     pub user_arena: Range<u64>,
     /// Their roots, by ASID.

@@ -3,7 +3,7 @@
 
 mod build;
 mod list;
-mod verdict;
+mod result;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::machine::Machine;
 use crate::run;
 use crate::test::boots;
 use list::{PROGRAMS, Program};
-use verdict::{BEGIN, END, SelftestResult, parse};
+use result::{BEGIN, END, SelftestResult, parse};
 
 type Verdicts = BTreeMap<String, SelftestResult>;
 

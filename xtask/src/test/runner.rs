@@ -43,7 +43,7 @@ impl Test {
 }
 
 #[derive(Default)]
-struct Tally {
+struct Counters {
     passed: usize,
     failures: Vec<String>,
 }
@@ -51,9 +51,9 @@ struct Tally {
 /// Runs the tests, those that want to be alone first. True if all passed.
 pub fn run(tests: &[Test]) -> bool {
     let start = Instant::now();
-    let tally = Mutex::new(Tally::default());
+    let counters = Mutex::new(Counters::default());
     for test in tests.iter().filter(|it| !it.parallel) {
-        one(test, &tally);
+        one(test, &counters);
     }
     let parallel: Vec<&Test> = tests.iter().filter(|it| it.parallel).collect();
     let next = AtomicUsize::new(0);
@@ -61,42 +61,46 @@ pub fn run(tests: &[Test]) -> bool {
         for _ in 0..PARALLEL {
             scope.spawn(|| {
                 while let Some(test) = parallel.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    one(test, &tally);
+                    one(test, &counters);
                 }
             });
         }
     });
-    let tally = tally
+    let counters = counters
         .into_inner()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     println!();
-    for name in &tally.failures {
+    for name in &counters.failures {
         println!("failed: {name}");
     }
     println!("in {} s", start.elapsed().as_secs());
-    println!("{} passed, {} failed", tally.passed, tally.failures.len());
-    tally.failures.is_empty()
+    println!(
+        "{} passed, {} failed",
+        counters.passed,
+        counters.failures.len()
+    );
+    counters.failures.is_empty()
 }
 
-fn one(test: &Test, tally: &Mutex<Tally>) {
+fn one(test: &Test, counters: &Mutex<Counters>) {
     let start = Instant::now();
     let result = catch_unwind(AssertUnwindSafe(|| (test.body)()))
         .unwrap_or_else(|_| Err(anyhow!("it panicked; the message stands above")));
     let seconds = start.elapsed().as_secs_f32();
-    let mut tally = tally
+    let mut counters = counters
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     match result {
         Ok(()) => {
             println!("ok     {} ({seconds:.1} s)", test.name);
-            tally.passed += 1;
+            counters.passed += 1;
         }
         Err(error) => {
             println!("FAILED {} ({seconds:.1} s)", test.name);
             for line in format!("{error:#}").lines() {
                 println!("       {line}");
             }
-            tally.failures.push(test.name.clone());
+            counters.failures.push(test.name.clone());
         }
     }
 }

@@ -11,9 +11,9 @@ use donjon_core::frames::{FrameTable, FrameType};
 use donjon_core::rules::{Checks, Step};
 use donjon_core::shadow::{LEAST_PAGES, Shadows};
 
-use super::books::Books;
+use super::storage::OwnedStorage;
 use super::{BLOCK, CPUS, PAGE, World};
-use crate::space::dice::Dice;
+use crate::space::random::Random;
 
 const RAM: u64 = 0x4000_0000;
 /// Four blocks of memory that Linux maps, some frames of which are not ordinary.
@@ -39,7 +39,7 @@ struct Outer<'a, C: Checks> {
     world: World,
     shadows: Shadows<'a, C>,
     frames: FrameTable<'a>,
-    dice: Dice,
+    random: Random,
     /// What a frame is, as the naive side knows it.
     types: BTreeMap<u64, FrameType>,
     /// Linux's table that each table of a process was filled from last, by level.
@@ -49,43 +49,43 @@ struct Outer<'a, C: Checks> {
     /// Processes map far more than they unmap.
     greedy: bool,
     /// How often each thing happened.
-    tally: Tally,
+    counters: Counters,
 }
 
 /// How often what happened.
-pub type Tally = BTreeMap<&'static str, u64>;
+pub type Counters = BTreeMap<&'static str, u64>;
 
 /// Which steps are lost.
 pub type Lost = fn(&Step) -> bool;
 
-/// Makes at most `calls` calls on a fresh machine, as long as `dice` has something to say.
+/// Makes at most `calls` calls on a fresh machine, as long as `random` has something to say.
 ///
 /// # Errors
 ///
 /// The number of the first call after which something was wrong, and what.
 pub fn run<C: Checks>(
-    dice: Dice,
+    random: Random,
     calls: u64,
     greedy: bool,
     lost: Option<Lost>,
-) -> Result<Tally, (u64, String)> {
-    let books = Books::new((RAM_END - RAM) / PAGE);
+) -> Result<Counters, (u64, String)> {
+    let storage = OwnedStorage::new((RAM_END - RAM) / PAGE);
     let mut outer = Outer::<C> {
         world: World::new((ARENA, ARENA_END)),
-        shadows: books.shadows_with(ARENA, RESERVED_ROOT),
-        frames: books.frames(RAM),
-        dice,
+        shadows: storage.shadows_with(ARENA, RESERVED_ROOT),
+        frames: storage.frames(RAM),
+        random,
         types: BTreeMap::new(),
         sources: BTreeMap::new(),
         running: [None; CPUS],
         greedy,
-        tally: BTreeMap::new(),
+        counters: BTreeMap::new(),
     };
     outer.world.lost = lost;
     outer.set_types();
     for call in 0..calls {
         outer.call();
-        let last = call + 1 == calls || outer.dice.is_over();
+        let last = call + 1 == calls || outer.random.is_over();
         let thorough = last || call % 64 == 0 || !outer.world.wrong.is_empty();
         outer.check(thorough);
         if let Some(wrong) = outer.world.wrong.first() {
@@ -96,8 +96,8 @@ pub fn run<C: Checks>(
         }
     }
     let steps = outer.world.steps;
-    outer.tally.insert("steps", steps);
-    Ok(outer.tally)
+    outer.counters.insert("steps", steps);
+    Ok(outer.counters)
 }
 
 impl<C: Checks> Outer<'_, C> {
@@ -125,6 +125,6 @@ impl<C: Checks> Outer<'_, C> {
     }
 
     fn count(&mut self, what: &'static str) {
-        *self.tally.entry(what).or_default() += 1;
+        *self.counters.entry(what).or_default() += 1;
     }
 }

@@ -7,39 +7,39 @@
 use donjon_core::frames::FrameType;
 use donjon_core::rules::{Checks, PoolKind, Progress, Rules};
 
-use super::dice::Dice;
+use super::counters::Counters;
+use super::expected::View;
+use super::invariants;
 use super::memory::{Frames, PAGE, SmallMachine, Violation};
+use super::random::Random;
 use super::small::{self, BLOCK};
-use super::survey;
-use super::tally::Tally;
-use super::verdict::View;
 
 /// The attacker, and what memory should look like after all its calls.
 pub struct Outer {
-    dice: Dice,
+    random: Random,
     expected: Frames,
     /// Whether each answer is compared with the contract's.
     pub compare: bool,
     /// What happened.
-    pub tally: Tally,
+    pub counters: Counters,
     violations: Vec<Violation>,
 }
 
 impl Outer {
-    /// An attacker on a machine as it is now, who chooses by `dice`.
-    pub fn new(dice: Dice, machine: &SmallMachine) -> Self {
+    /// An attacker on a machine as it is now, who chooses by `random`.
+    pub fn new(random: Random, machine: &SmallMachine) -> Self {
         Self {
-            dice,
+            random,
             expected: machine.frames.clone(),
             compare: true,
-            tally: Tally::default(),
+            counters: Counters::default(),
             violations: Vec::new(),
         }
     }
 
     /// Whether there is nothing left to choose by.
     pub const fn is_over(&self) -> bool {
-        self.dice.is_over()
+        self.random.is_over()
     }
 
     /// Makes one call and checks all that can be seen right after it.
@@ -52,9 +52,9 @@ impl Outer {
         machine: &mut SmallMachine,
         rules: &mut Rules<'_, C>,
     ) -> Result<(), Vec<Violation>> {
-        self.tally.calls += 1;
-        let refused = self.tally.refused;
-        let changed = match self.dice.below(1000) {
+        self.counters.calls += 1;
+        let refused = self.counters.refused;
+        let changed = match self.random.below(1000) {
             0..600 => self.write_leaf(machine, rules),
             600..830 => self.write_link(machine, rules),
             830..950 => self.release(machine, rules),
@@ -65,10 +65,10 @@ impl Outer {
         machine.settle();
         self.violations.append(&mut machine.violations);
         let types = rules.frames();
-        let recent = survey::check_recent(types, &mut machine.caches);
+        let recent = invariants::check_recent(types, &mut machine.caches);
         self.violations.extend(recent);
-        if changed && self.tally.refused == refused {
-            let held = survey::check_caches(types, &machine.caches);
+        if changed && self.counters.refused == refused {
+            let held = invariants::check_caches(types, &machine.caches);
             self.violations.extend(held);
         }
         self.verdict()
@@ -79,14 +79,14 @@ impl Outer {
     /// # Errors
     ///
     /// What is wrong.
-    pub fn survey<C: Checks>(
+    pub fn walk_all<C: Checks>(
         &mut self,
         machine: &SmallMachine,
         rules: &Rules<'_, C>,
-    ) -> Result<survey::Survey, Vec<Violation>> {
-        let mut found = survey::survey(&machine.frames, rules.frames());
+    ) -> Result<invariants::Walked, Vec<Violation>> {
+        let mut found = invariants::walk_all(&machine.frames, rules.frames());
         self.violations.append(&mut found.violations);
-        let expected = survey::survey(&self.expected, rules.frames());
+        let expected = invariants::walk_all(&self.expected, rules.frames());
         if found.mappings != expected.mappings {
             self.violations
                 .push("mappings are not what the calls asked for".into());
@@ -111,7 +111,7 @@ impl Outer {
         contract: bool,
         answer: &Result<u64, impl core::fmt::Debug>,
     ) {
-        self.tally.refused += u64::from(answer.is_err());
+        self.counters.refused += u64::from(answer.is_err());
         if self.compare && contract != answer.is_ok() {
             self.violations.push(format!(
                 "{call:x?}: {answer:?}, and the contract says {contract}"
@@ -151,23 +151,23 @@ impl Outer {
             return self.write_link(machine, rules);
         };
         let index = self.page_index(table);
-        let value = match self.dice.below(5) {
-            0 | 1 => self.dice.one_of(&[0, 0, 0xdead_0000]),
+        let value = match self.random.below(5) {
+            0 | 1 => self.random.one_of(&[0, 0, 0xdead_0000]),
             _ => self.leaf(),
         };
         let entry = table + index * 8;
         let value = match machine.frames.read(entry) {
             // Most changes of live entries are changes of permissions.
-            old if old & 1 == 1 && value & 1 == 1 && !self.dice.once_in(4) => {
+            old if old & 1 == 1 && value & 1 == 1 && !self.random.once_in(4) => {
                 old ^ 1
                     << self
-                        .dice
+                        .random
                         .one_of(&[6, 7, 10, 50, 51, 54, 55, 53, 2, 11, 12, 52])
             }
             _ => value,
         };
         let written = self.write(machine, rules, entry, value);
-        self.tally.leaves += u64::from(written);
+        self.counters.leaves += u64::from(written);
         // Module text goes back to its pool this way.
         written && value & 1 == 0
     }
@@ -177,7 +177,7 @@ impl Outer {
         machine: &mut SmallMachine,
         rules: &mut Rules<'_, C>,
     ) -> bool {
-        let class = match self.dice.below(12) {
+        let class = match self.random.below(12) {
             0 => FrameType::KernelTable0,
             1..5 => FrameType::KernelTable1,
             _ => FrameType::KernelTable2,
@@ -187,31 +187,31 @@ impl Outer {
         };
         let own = table == small::IMAGE_L1 || table == small::IMAGE_L2;
         let index = match class {
-            FrameType::KernelTable0 => self.dice.one_of(&[1, 15, 129, 130, 232, 384]),
-            _ if table == small::LINEAR_L2 => 4 + self.dice.below(8),
+            FrameType::KernelTable0 => self.random.one_of(&[1, 15, 129, 130, 232, 384]),
+            _ if table == small::LINEAR_L2 => 4 + self.random.below(8),
             // What the image hangs on goes once in a long while.
-            _ if own && !self.dice.once_in(300) => self.dice.one_of(&[1, 2, 511]),
-            _ => self.dice.one_of(&[0, 1, 511]),
+            _ if own && !self.random.once_in(300) => self.random.one_of(&[1, 2, 511]),
+            _ => self.random.one_of(&[0, 1, 511]),
         };
         let entry = table + index * 8;
         let live = machine.frames.read(entry) & 1 == 1;
-        let value = if live && !self.dice.once_in(8) {
+        let value = if live && !self.random.once_in(8) {
             0
-        } else if class == FrameType::KernelTable2 && self.dice.once_in(2) {
+        } else if class == FrameType::KernelTable2 && self.random.once_in(2) {
             self.leaf() & !0b10 & !(BLOCK - PAGE)
         } else {
             let extra = self
-                .dice
+                .random
                 .one_of(&[0, 0, 0, 1 << 59, 1 << 60, 1 << 10, 1 << 61, 1 << 2]);
             self.frame() | 0b11 | extra
         };
-        let kept_linear = live && table == small::LINEAR_L2 && !self.dice.once_in(30);
+        let kept_linear = live && table == small::LINEAR_L2 && !self.random.once_in(30);
         if kept_linear || !self.write(machine, rules, entry, value) {
             return false;
         }
         match value & 0b11 {
-            0b11 => self.tally.links += 1,
-            _ => self.tally.unlinks += u64::from(live),
+            0b11 => self.counters.links += 1,
+            _ => self.counters.unlinks += u64::from(live),
         }
         true
     }
@@ -221,27 +221,27 @@ impl Outer {
         machine: &mut SmallMachine,
         rules: &mut Rules<'_, C>,
     ) -> bool {
-        let frame = match self.dice.below(4) {
-            0 => self.dice.any(),
-            1 => small::kernel(self.dice.below(10)),
+        let frame = match self.random.below(4) {
+            0 => self.random.any(),
+            1 => small::kernel(self.random.below(10)),
             2 => self.target(),
             _ => self.frame(),
         };
-        let entry = frame.wrapping_add(self.dice.below(PAGE));
-        let entry = if self.dice.once_in(3) {
+        let entry = frame.wrapping_add(self.random.below(PAGE));
+        let entry = if self.random.once_in(3) {
             entry
         } else {
             entry & !7
         };
-        let value = self.dice.any() & self.dice.any();
+        let value = self.random.any() & self.random.any();
         let inner_half = entry & !(PAGE - 1) == small::ROOT && entry % PAGE >= PAGE / 2;
         self.write(machine, rules, entry, value) && !inner_half
     }
 
     fn release<C: Checks>(&mut self, machine: &mut SmallMachine, rules: &mut Rules<'_, C>) -> bool {
-        let frame = match self.dice.below(40) {
+        let frame = match self.random.below(40) {
             0 => self.target(),
-            1 => small::kernel(self.dice.below(10)),
+            1 => small::kernel(self.random.below(10)),
             2 => self.frame() + 8,
             _ => self.frame(),
         };
@@ -250,16 +250,16 @@ impl Outer {
         self.agree(("release", frame, 0), contract, &answer);
         if answer.is_ok() {
             self.expected.zero(frame);
-            self.tally.releases += 1;
+            self.counters.releases += 1;
         }
         true
     }
 
     fn pool<C: Checks>(&mut self, machine: &mut SmallMachine, rules: &mut Rules<'_, C>) -> bool {
-        let block = small::RAM + self.dice.one_of(&[3, 3, 3, 4, 5, 0, 1]) * BLOCK;
-        if self.dice.once_in(3) {
+        let block = small::RAM + self.random.one_of(&[3, 3, 3, 4, 5, 0, 1]) * BLOCK;
+        if self.random.once_in(3) {
             let removed = rules.pool_remove(machine, block).is_ok();
-            self.tally.shrunk += u64::from(removed);
+            self.counters.shrunk += u64::from(removed);
         } else {
             let text = block == small::RAM + 5 * BLOCK;
             let kind = if text {
@@ -267,9 +267,9 @@ impl Outer {
             } else {
                 PoolKind::Tables
             };
-            for _ in 0..self.dice.one_of(&[1, 4, 100]) {
+            for _ in 0..self.random.one_of(&[1, 4, 100]) {
                 let answer = rules.pool_add(machine, block, kind, None);
-                self.tally.grown += u64::from(answer == Ok(Progress::Done));
+                self.counters.grown += u64::from(answer == Ok(Progress::Done));
                 if answer != Ok(Progress::Again) {
                     break;
                 }
@@ -285,31 +285,31 @@ impl Outer {
     }
 
     fn seal<C: Checks>(&mut self, machine: &mut SmallMachine, rules: &mut Rules<'_, C>) -> bool {
-        let va = small::IMAGE + self.dice.one_of(&[0, 1, 3, 8, 8, 9, 9, 10, 11, 12]) * PAGE;
+        let va = small::IMAGE + self.random.one_of(&[0, 1, 3, 8, 8, 9, 9, 10, 11, 12]) * PAGE;
         let Ok(seal) = rules.seal_begin(machine, va) else {
             return false;
         };
         machine.caches.must_not_write(seal.to);
         let entry = seal.entry;
-        let interrupted = self.dice.once_in(10) && self.write(machine, rules, entry, 0);
-        if self.dice.once_in(5) {
+        let interrupted = self.random.once_in(10) && self.write(machine, rules, entry, 0);
+        if self.random.once_in(5) {
             rules.seal_abort(seal);
         } else if rules.seal_finish(machine, seal).is_ok() {
             if interrupted {
                 self.violations.push("sealed what was gone".into());
             }
             self.expected.write(entry, machine.frames.read(entry));
-            self.tally.sealed += 1;
+            self.counters.sealed += 1;
         }
         true
     }
 
     /// A frame that may be a table.
     fn frame(&mut self) -> u64 {
-        if self.dice.once_in(8) {
-            return small::ORDINARY + self.dice.below(3) * PAGE;
+        if self.random.once_in(8) {
+            return small::ORDINARY + self.random.below(3) * PAGE;
         }
-        small::POOL + (small::TAKEN + self.dice.below(16)) * PAGE
+        small::POOL + (small::TAKEN + self.random.below(16)) * PAGE
     }
 
     /// A table of a class.
@@ -326,8 +326,8 @@ impl Outer {
             small::IMAGE_L3,
         ];
         for _ in 0..24 {
-            let frame = if self.dice.once_in(3) {
-                self.dice.one_of(&own)
+            let frame = if self.random.once_in(3) {
+                self.random.one_of(&own)
             } else {
                 self.frame()
             };
@@ -340,43 +340,43 @@ impl Outer {
 
     fn page_index(&mut self, table: u64) -> u64 {
         if table == small::IMAGE_L3 {
-            return match self.dice.below(60) {
-                0 => self.dice.below(8),
-                _ => 8 + self.dice.below(4),
+            return match self.random.below(60) {
+                0 => self.random.below(8),
+                _ => 8 + self.random.below(4),
             };
         }
-        self.dice.one_of(&[0, 1, 2, 511])
+        self.random.one_of(&[0, 1, 2, 511])
     }
 
     /// A physical page that may be mapped.
     fn target(&mut self) -> u64 {
-        match self.dice.below(16) {
-            0 => small::kernel(self.dice.below(8)),
+        match self.random.below(16) {
+            0 => small::kernel(self.random.below(8)),
             1 => self.frame(),
-            2 => small::TEXT_POOL + self.dice.below(3) * PAGE,
-            3 => small::DEVICE + self.dice.below(3) * PAGE,
+            2 => small::TEXT_POOL + self.random.below(3) * PAGE,
+            3 => small::DEVICE + self.random.below(3) * PAGE,
             4 => self
-                .dice
+                .random
                 .one_of(&[0, 1 << 32, small::RAM + small::BLOCKS * BLOCK]),
-            5..8 => small::RAM + (3 + self.dice.below(5)) * BLOCK + self.dice.below(3) * PAGE,
-            _ => small::DATA + self.dice.below(4) * PAGE,
+            5..8 => small::RAM + (3 + self.random.below(5)) * BLOCK + self.random.below(3) * PAGE,
+            _ => small::DATA + self.random.below(4) * PAGE,
         }
     }
 
     /// A leaf that is right, or nearly.
     fn leaf(&mut self) -> u64 {
         let mut leaf = self.target() | small::KERNEL_PAGE;
-        if self.dice.once_in(3) {
+        if self.random.once_in(3) {
             leaf |= 1 << 7;
         }
-        if self.dice.once_in(6) {
+        if self.random.once_in(6) {
             leaf |= 1 << 51;
         }
-        if self.dice.once_in(8) {
-            leaf = leaf & !(0b111 << 2) | self.dice.below(8) << 2;
+        if self.random.once_in(8) {
+            leaf = leaf & !(0b111 << 2) | self.random.below(8) << 2;
         }
-        if self.dice.once_in(8) {
-            leaf ^= 1 << self.dice.below(64);
+        if self.random.once_in(8) {
+            leaf ^= 1 << self.random.below(64);
         }
         leaf
     }

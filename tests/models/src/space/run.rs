@@ -3,12 +3,12 @@
 
 use donjon_core::rules::{Checks, Step};
 
-use super::dice::Dice;
+use super::counters::Counters;
+use super::invariants;
 use super::memory::Violation;
 use super::outer::Outer;
-use super::small::{self, Books};
-use super::survey;
-use super::tally::Tally;
+use super::random::Random;
+use super::small::{self, OwnedStorage};
 
 /// Calls from one look at everything to the next.
 const SURVEY_EVERY: u64 = 64;
@@ -34,26 +34,26 @@ impl Default for Conditions {
     }
 }
 
-/// Makes at most `calls` calls, as long as `dice` has something to say.
+/// Makes at most `calls` calls, as long as `random` has something to say.
 ///
 /// # Errors
 ///
 /// The number of the call after which something was wrong, and what.
 pub fn run<C: Checks>(
-    dice: Dice,
+    random: Random,
     calls: u64,
     conditions: Conditions,
-) -> Result<Tally, (u64, Vec<Violation>)> {
-    let mut books = Books::default();
-    let (mut machine, mut rules) = small::build::<C>(&mut books);
+) -> Result<Counters, (u64, Vec<Violation>)> {
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<C>(&mut storage);
     machine.caches.fill(&machine.frames);
     // With the types of now: the first call may change them.
-    let held = survey::check_recent(rules.frames(), &mut machine.caches);
+    let held = invariants::check_recent(rules.frames(), &mut machine.caches);
     if !held.is_empty() {
         return Err((0, held));
     }
     machine.deaf_to = conditions.deaf_to;
-    let mut outer = Outer::new(dice, &machine);
+    let mut outer = Outer::new(random, &machine);
     outer.compare = conditions.compare;
     for call in 0..calls {
         if outer.is_over() {
@@ -62,11 +62,11 @@ pub fn run<C: Checks>(
         let step = outer.step(&mut machine, &mut rules);
         step.map_err(|violations| (call, violations))?;
         if call % SURVEY_EVERY == 0 {
-            let survey = outer.survey(&machine, &rules);
-            survey.map_err(|violations| (call, violations))?;
+            let walk_all = outer.walk_all(&machine, &rules);
+            walk_all.map_err(|violations| (call, violations))?;
         }
     }
-    let survey = outer.survey(&machine, &rules);
-    survey.map_err(|violations| (outer.tally.calls, violations))?;
-    Ok(outer.tally)
+    let walk_all = outer.walk_all(&machine, &rules);
+    walk_all.map_err(|violations| (outer.counters.calls, violations))?;
+    Ok(outer.counters)
 }

@@ -78,19 +78,19 @@ const NORMAL: u64 = 0b11 << 8 | 1 << 10 | UXN;
 /// Descriptor of a kernel page that can be read and written.
 pub const KERNEL_PAGE: u64 = TABLE | NORMAL | PXN;
 
-/// The memory that the rules keep their books in.
-pub struct Books {
+/// The memory of the rules' metadata.
+pub struct OwnedStorage {
     entries: Vec<AtomicU16>,
     pool: Vec<PoolFrame>,
 }
 
-impl Default for Books {
+impl Default for OwnedStorage {
     fn default() -> Self {
         Self::with_blocks(3)
     }
 }
 
-impl Books {
+impl OwnedStorage {
     /// With metadata for so many blocks of tables.
     pub fn with_blocks(blocks: usize) -> Self {
         Self {
@@ -103,13 +103,13 @@ impl Books {
 }
 
 /// The machine and its rules.
-pub fn build<C: Checks>(books: &mut Books) -> (SmallMachine, Rules<'_, C>) {
+pub fn build<C: Checks>(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_, C>) {
     let mut devices = DeviceList::new();
     let device = Range::with_size(DEVICE, 2 * PAGE).expect("not empty");
     devices.add(device).expect("room");
     let storage = Storage {
-        frames: FrameTable::new(RAM, &books.entries),
-        pool: &mut books.pool,
+        frames: FrameTable::new(RAM, &storage.entries),
+        pool: &mut storage.pool,
     };
     let mut rules = Rules::with_checks(storage, devices, ROOT);
     let frames = rules.frames_mut();

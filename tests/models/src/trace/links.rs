@@ -5,8 +5,8 @@ use super::descriptor::{
     self, ENTRIES, PAGE, UPPER, index, is_leaf, is_valid, next, span, table_of,
 };
 use super::oracle::{Oracle, Words, block_of};
+use super::report::Rule;
 use super::stale::{Space, TablePlace};
-use super::verdict::Rule;
 
 /// A table, or a frame that was one.
 pub struct Table {
@@ -181,8 +181,8 @@ impl Oracle<'_> {
             return;
         }
         match (was, is) {
-            (true, true) => self.tally.permissions += 1,
-            (false, true) => self.tally.made += 1,
+            (true, true) => self.counters.permissions += 1,
+            (false, true) => self.counters.made += 1,
             (_, false) => {}
         }
         for role in role.into_iter().chain(self.held_roles(frame)) {
@@ -281,8 +281,8 @@ impl Oracle<'_> {
             .tables
             .entry(frame)
             .or_insert_with(|| Table::new(memory.and_then(|it| it.frame(frame))));
-        self.tally.links += 1;
-        self.tally.again += usize::from(table.linked);
+        self.counters.links += 1;
+        self.counters.again += usize::from(table.linked);
         table.linked = true;
         let twice = table.parent.is_some() || table.level == Some(0);
         let parent = table.parent.replace(entry);
@@ -394,7 +394,7 @@ impl Oracle<'_> {
         if !self.blocks.insert(block) {
             return;
         }
-        self.tally.blocks += 1;
+        self.counters.blocks += 1;
         if let Some(held) = self.stale.writes_to(block..block + ENTRIES * PAGE) {
             self.wrong(Rule::WritableHeld, held.to_string());
         }

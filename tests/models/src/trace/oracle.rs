@@ -10,8 +10,8 @@ use super::asids::Asids;
 use super::descriptor::{ENTRIES, PAGE};
 use super::links::Table;
 use super::order::{Invalidation, Order};
+use super::report::{Counters, Rule, Violation};
 use super::stale::{Stale, TablePlace};
-use super::verdict::{Rule, Tally, Violation};
 use super::{Action, Event, Position};
 
 /// The words of a frame.
@@ -41,7 +41,7 @@ pub struct Oracle<'a> {
     /// Blocks of memory of which frames became tables since the tables were known.
     pub(super) blocks: BTreeSet<u64>,
     pub(super) at: Position,
-    pub(super) tally: Tally,
+    pub(super) counters: Counters,
     order: Order,
     /// Roots of trees that were dropped, until they are zeroed.
     pub(super) gone: BTreeSet<u64>,
@@ -64,7 +64,7 @@ impl<'a> Oracle<'a> {
             asids: Asids::default(),
             blocks: BTreeSet::new(),
             at: 0,
-            tally: Tally::default(),
+            counters: Counters::default(),
             order: Order::default(),
             gone: BTreeSet::new(),
             lost: BTreeMap::new(),
@@ -92,7 +92,7 @@ impl<'a> Oracle<'a> {
         self.event = event;
         let Event { cpu, action } = event;
         if self.memory.is_some() {
-            *self.tally.events.entry(event.kind()).or_default() += 1;
+            *self.counters.events.entry(event.kind()).or_default() += 1;
         }
         match action {
             Action::Store { entry, old, value } => {
@@ -157,12 +157,12 @@ impl<'a> Oracle<'a> {
     }
 
     /// How much was looked at, and how often which rule was broken.
-    pub const fn tally(&self) -> &Tally {
-        &self.tally
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     pub(super) fn wrong(&mut self, rule: Rule, met: String) {
-        let count = self.tally.violations.entry(rule).or_default();
+        let count = self.counters.violations.entry(rule).or_default();
         *count += 1;
         if *count <= KEPT {
             self.violations.push(Violation {
@@ -210,14 +210,14 @@ impl<'a> Oracle<'a> {
     fn complete(&mut self, invalidation: Invalidation, issued: Position) {
         match invalidation {
             Invalidation::Leaf(va) => {
-                self.tally.dropped += self.stale.drop_address(va, false, issued);
+                self.counters.dropped += self.stale.drop_address(va, false, issued);
             }
             Invalidation::Table(va) => {
-                self.tally.dropped += self.stale.drop_address(va, true, issued);
+                self.counters.dropped += self.stale.drop_address(va, true, issued);
             }
             Invalidation::Page(asid, va) => {
                 if let Some(root) = self.asids.owner(asid) {
-                    self.tally.dropped += self.stale.drop_page(root, va, issued);
+                    self.counters.dropped += self.stale.drop_page(root, va, issued);
                 }
             }
             Invalidation::Asid(asid) => {
@@ -243,7 +243,7 @@ impl<'a> Oracle<'a> {
             self.wrong(rule, met);
         }
         if let Some(binding) = binding {
-            self.tally.asids += 1;
+            self.counters.asids += 1;
             if let Some(gone) = binding.gone {
                 self.drop_tree(gone);
             }

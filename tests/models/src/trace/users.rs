@@ -8,8 +8,8 @@ use super::descriptor::{
     self, ENTRIES, PAGE, UPPER, is_leaf, is_users, is_writable, next, output, span,
 };
 use super::oracle::{Oracle, block_of};
+use super::report::Rule;
 use super::stale::Space;
-use super::verdict::Rule;
 
 impl Oracle<'_> {
     /// An entry of a user becomes valid, or another one.
@@ -17,7 +17,7 @@ impl Oracle<'_> {
         if !is_leaf(value, level) {
             return;
         }
-        self.tally.filled += 1;
+        self.counters.filled += 1;
         if !is_users(value) {
             let met = format!("{value:#x} is no entry of a user");
             return self.wrong(Rule::Forbidden, met);
@@ -125,7 +125,7 @@ impl Oracle<'_> {
 
     /// A tree is gone.
     pub(super) fn drop_tree(&mut self, root: u64) {
-        self.tally.trees += 1;
+        self.counters.trees += 1;
         self.asids.forget(root);
         self.stale.unbind(root);
         self.gone.insert(root);

@@ -3,8 +3,8 @@
 //! table of a user is in the arena. (That it has one parent, one level and one address is noted while
 //! walking.)
 
-use crate::books::KERNEL_ROOT;
 use crate::frames::{Class, Frames};
+use crate::metadata::KERNEL_ROOT;
 use crate::report::Violation;
 use crate::snapshot::Snapshot;
 use crate::walk::{Space, Walks};
@@ -52,7 +52,7 @@ pub fn check(snapshot: &Snapshot, walks: &Walks<'_>, frames: &Frames) -> Vec<Vio
         if table.space != Space::Kernel || class == Class::TableBlock {
             continue;
         }
-        let kind = facts.books.kind(*pa);
+        let kind = facts.metadata.kind(*pa);
         if kind != Some(KERNEL_ROOT + table.level) {
             wrong(format!(
                 "{BOOKS} a table of level {} is of type {kind:?}, through {}",

@@ -10,10 +10,10 @@ use std::rc::Rc;
 
 use donjon_abi::layout::{GATE_SLOT, LINEAR_L1_PAGE, ROOT_PAGE};
 
-use crate::books::KERNEL_ROOT;
 use crate::capture::Fixed;
 use crate::descriptor::{Entry, PAGE, read, shift};
 use crate::memory::{Memory, Words};
+use crate::metadata::KERNEL_ROOT;
 use crate::snapshot::{Cpu, Snapshot};
 
 pub use fixed::off;
@@ -66,7 +66,7 @@ impl TestMachine {
         machine.modules_and_devices();
         machine.inner();
         machine.arrival();
-        machine.books();
+        machine.metadata();
         for asid in [0x31, 0x32] {
             let root = machine.table(Tree::User(0), 0);
             machine.roots.push(root);

@@ -19,7 +19,7 @@ use machine::{
     Tree, USER_DATA, VMALLOC, off,
 };
 
-use super::books::{KERNEL_ROOT, POOL_FREE};
+use super::metadata::{KERNEL_ROOT, POOL_FREE};
 use super::walk::UPPER;
 use super::{of, since};
 

@@ -5,9 +5,9 @@ use donjon_abi::layout::{GATE, GATE_ENTRY, LINEAR_L1_PAGE, PHYSMAP_SLOT, SLOT_SI
 use donjon_abi::tcr::{INNER, OUTER, RESERVED_ASID};
 
 use super::machine::*;
-use crate::books::{KERNEL_ROOT, POOL_FREE};
 use crate::code::AllowList;
 use crate::descriptor::PAGE;
+use crate::metadata::{KERNEL_ROOT, POOL_FREE};
 use crate::of;
 use crate::walk::UPPER;
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::map::{Map, SLOT, SLOTS};
 use super::oracle::DAIF;
 use super::values::{GEOMETRIES, Values};
-use donjon_models::space::dice::Dice;
+use donjon_models::space::random::Random;
 
 /// `MDSCR_EL1`: software step; debug exceptions at EL1; breakpoints.
 const STEP: u64 = 1;
@@ -110,7 +110,7 @@ pub struct Outer {
 
 /// Gives out starts.
 pub struct Starts {
-    dice: Dice,
+    random: Random,
     values: Values,
     count: u64,
     words: u64,
@@ -124,10 +124,10 @@ pub struct Starts {
 impl Starts {
     /// Of a seed. `part` tells the generators apart that share runs out among them.
     pub fn new(seed: u64, part: u64, map: &Map, outer: Outer) -> Self {
-        let mut dice = Dice::new(seed.wrapping_add(part));
+        let mut random = Random::new(seed.wrapping_add(part));
         Self {
-            values: Values::new(&mut dice),
-            dice,
+            values: Values::new(&mut random),
+            random,
             count: 0,
             words: part * WORDS / 2,
             coded: map.coded(),
@@ -163,21 +163,21 @@ impl Starts {
         match class {
             Class::Call => {
                 start.target = GATE_ENTRY;
-                if self.dice.once_in(2) {
+                if self.random.once_in(2) {
                     start.pstate &= !INTERRUPT_MASK;
-                    start.interrupt_after = Some(self.dice.below(30) as u32);
+                    start.interrupt_after = Some(self.random.below(30) as u32);
                 }
             }
             Class::Word => {
                 start.target = if self.count.is_multiple_of(3) {
-                    self.dice.one_of(&self.coded)
+                    self.random.one_of(&self.coded)
                 } else {
                     self.words += 1;
                     // Prime to the number of words, so every word comes.
                     GATE + (self.words * 331 % WORDS) * 4
                 };
-                if self.dice.once_in(3) {
-                    start.interrupt_after = Some(self.dice.below(20) as u32);
+                if self.random.once_in(3) {
+                    start.interrupt_after = Some(self.random.below(20) as u32);
                 }
             }
             Class::Vectors => {
@@ -185,8 +185,8 @@ impl Starts {
                 start.target = self.vectors + slot * SLOT + word * 4;
             }
             _ => {
-                start.target = self.dice.one_of(&self.writes);
-                start.general[18] = self.values.next(&mut self.dice);
+                start.target = self.random.one_of(&self.writes);
+                start.general[18] = self.values.next(&mut self.random);
                 self.disturb(&mut start);
             }
         }
@@ -197,7 +197,7 @@ impl Starts {
     fn disturb(&mut self, start: &mut Start) {
         match start.class {
             Class::Slot => {
-                let slot = self.dice.below(SLOTS);
+                let slot = self.random.below(SLOTS);
                 start.exception = Some(self.vectors + slot * SLOT);
             }
             Class::Step => {
@@ -207,13 +207,13 @@ impl Starts {
             Class::Breakpoint => {
                 start.debug = MONITOR_DEBUG | KERNEL_DEBUG;
                 start.pstate &= !DEBUG_MASK;
-                let behind = 4 + 4 * self.dice.one_of(&[0, 0, 0, 1, 2, 3]);
+                let behind = 4 + 4 * self.random.one_of(&[0, 0, 0, 1, 2, 3]);
                 start.breakpoint = [start.target + behind, BREAKPOINT];
             }
             Class::Interrupt => {
                 start.pstate &= !INTERRUPT_MASK;
                 // One instruction is the write.
-                start.interrupt_after = Some(self.dice.one_of(&[1, 1, 1, 2, 3, 4]));
+                start.interrupt_after = Some(self.random.one_of(&[1, 1, 1, 2, 3, 4]));
             }
             _ => (),
         }
@@ -226,49 +226,49 @@ impl Starts {
         general[18] = self.word();
         general[30] = self.return_address();
         let stacks = [self.stack(), self.stack()];
-        let dice = &mut self.dice;
-        let flags = dice.below(16) << 28;
-        let masks = dice.below(16) << 6;
+        let random = &mut self.random;
+        let flags = random.below(16) << 28;
+        let masks = random.below(16) << 6;
         Start {
             class,
             target: 0,
             general,
             stacks,
-            pstate: flags | masks | (EL1H - dice.below(2)),
+            pstate: flags | masks | (EL1H - random.below(2)),
             debug: 0,
             breakpoint: [0, 0],
             interrupt_after: None,
             exception: None,
-            thorough: dice.once_in(16),
+            thorough: random.once_in(16),
         }
     }
 
     /// Function numbers of all kinds.
     fn function(&mut self) -> u64 {
-        let dice = &mut self.dice;
+        let random = &mut self.random;
         let core = CORE_FUNCTIONS as u64;
-        match dice.below(12) {
-            0..=3 => dice.below(core),
+        match random.below(12) {
+            0..=3 => random.below(core),
             // Null, version, echo, information: those that are answered.
-            4 => dice.one_of(&[0, 1, 4, 5]),
-            5 => core + dice.below(4),
+            4 => random.one_of(&[0, 1, 4, 5]),
+            5 => core + random.below(4),
             6 => REASON_MISMATCH,
-            7 => REASON_MISMATCH ^ 1 << dice.below(64),
-            8 => dice.one_of(&[0x10, 0x11, 0x12, 0x80]) << 16 | dice.below(4),
-            9 => 1 << dice.below(64),
-            10 => dice.one_of(&[u64::MAX, 1 << 63, i64::MAX as u64]),
-            _ => dice.any(),
+            7 => REASON_MISMATCH ^ 1 << random.below(64),
+            8 => random.one_of(&[0x10, 0x11, 0x12, 0x80]) << 16 | random.below(4),
+            9 => 1 << random.below(64),
+            10 => random.one_of(&[u64::MAX, 1 << 63, i64::MAX as u64]),
+            _ => random.any(),
         }
     }
 
     /// Where the gate is to return to: mostly to the outer domain.
     fn return_address(&mut self) -> u64 {
-        let dice = &mut self.dice;
-        match dice.below(16) {
-            0 => dice.one_of(&self.coded),
-            1 => GATE + dice.below(1024) * 4,
-            2 => dice.one_of(&[0, TEXT_WINDOW, GATE - 4, GATE - 0x9c, self.vectors + 0x200]),
-            3 => self.outer.text + 1 + dice.below(3),
+        let random = &mut self.random;
+        match random.below(16) {
+            0 => random.one_of(&self.coded),
+            1 => GATE + random.below(1024) * 4,
+            2 => random.one_of(&[0, TEXT_WINDOW, GATE - 4, GATE - 0x9c, self.vectors + 0x200]),
+            3 => self.outer.text + 1 + random.below(3),
             _ => self.outer.text,
         }
     }
@@ -276,7 +276,7 @@ impl Starts {
     /// Stack pointers: good, null, unmapped, misaligned, inner, text.
     fn stack(&mut self) -> u64 {
         let good = self.outer.memory + 0x800;
-        let dice = &mut self.dice;
+        let random = &mut self.random;
         let kinds = [
             good,
             0,
@@ -290,26 +290,26 @@ impl Starts {
             u64::MAX,
             1 << 40,
         ];
-        dice.one_of(&kinds)
+        random.one_of(&kinds)
     }
 
     /// Anything that the code could take for an address, a size, a function or a value.
     fn word(&mut self) -> u64 {
-        let page = |base: u64, dice: &mut Dice| base + dice.below(512) * 8;
-        let dice = &mut self.dice;
-        match dice.below(12) {
+        let page = |base: u64, random: &mut Random| base + random.below(512) * 8;
+        let random = &mut self.random;
+        match random.below(12) {
             0 => 0,
-            1 => page(self.outer.memory, dice),
-            2 => page(0x4a00_0000, dice),
-            3 => page(GATE, dice),
-            4 => dice.one_of(&[TEXT_WINDOW, DATA_WINDOW, CPU_BLOCKS, PHYSMAP + 0x4fc0_0000]),
-            5 => dice.one_of(&[OUTER, INNER, STRICT_MIDDLE, GATE_REPAIR, REASON_MISMATCH]),
-            6 => dice.below(64),
+            1 => page(self.outer.memory, random),
+            2 => page(0x4a00_0000, random),
+            3 => page(GATE, random),
+            4 => random.one_of(&[TEXT_WINDOW, DATA_WINDOW, CPU_BLOCKS, PHYSMAP + 0x4fc0_0000]),
+            5 => random.one_of(&[OUTER, INNER, STRICT_MIDDLE, GATE_REPAIR, REASON_MISMATCH]),
+            6 => random.below(64),
             // PSCI: CPU_ON, SYSTEM_OFF, SYSTEM_RESET, CPU_SUSPEND.
-            7 => dice.one_of(&[0xc400_0003, 0x8400_0008, 0x8400_0009, 0xc400_0001]),
+            7 => random.one_of(&[0xc400_0003, 0x8400_0008, 0x8400_0009, 0xc400_0001]),
             8 => self.outer.text,
-            9 => 1 << dice.below(64),
-            _ => dice.any(),
+            9 => 1 << random.below(64),
+            _ => random.any(),
         }
     }
 }

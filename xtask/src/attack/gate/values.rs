@@ -3,7 +3,7 @@
 
 use donjon_abi::tcr::{INNER, INNER_TLBI, OUTER, STRICT_MIDDLE, T1SZ_SHIFT, TG1_SHIFT};
 
-use donjon_models::space::dice::Dice;
+use donjon_models::space::random::Random;
 
 /// `DS`: 52-bit addresses in descriptors of 4 KiB and 16 KiB tables.
 const DS_SHIFT: u32 = 59;
@@ -69,26 +69,26 @@ pub struct Values {
 
 impl Values {
     /// Begins somewhere.
-    pub fn new(dice: &mut Dice) -> Self {
+    pub fn new(random: &mut Random) -> Self {
         Self {
             count: 0,
-            start: dice.any() % GEOMETRIES,
+            start: random.any() % GEOMETRIES,
         }
     }
 
     /// The next one.
-    pub fn next(&mut self, dice: &mut Dice) -> u64 {
+    pub fn next(&mut self, random: &mut Random) -> u64 {
         let turn = self.count / 4;
         let kind = self.count % 4;
         self.count += 1;
-        let base = dice.one_of(&[OUTER, INNER, INNER_TLBI, STRICT_MIDDLE]);
+        let base = random.one_of(&[OUTER, INNER, INNER_TLBI, STRICT_MIDDLE]);
         match kind {
             0 => {
                 let number = (self.start + turn * STRIDE) % GEOMETRIES;
-                let base = if dice.once_in(2) {
+                let base = if random.once_in(2) {
                     base
                 } else {
-                    mixed(base, 8, dice)
+                    mixed(base, 8, random)
                 };
                 geometry(base, number)
             }
@@ -97,24 +97,24 @@ impl Values {
                 let bases = [INNER, OUTER, STRICT_MIDDLE, INNER_TLBI];
                 bases[(turn / 64 % 4) as usize] ^ 1 << (turn * 11 % 64)
             }
-            2 => mixed(base, 3, dice),
-            _ => match dice.below(8) {
+            2 => mixed(base, 3, random),
+            _ => match random.below(8) {
                 0 => base,
                 1 => 0,
                 2 => u64::MAX,
-                3 => dice.any(),
-                _ => mixed(base, 12, dice),
+                3 => random.any(),
+                _ => mixed(base, 12, random),
             },
         }
     }
 }
 
 /// `base` with every field made anew once in `times`.
-fn mixed(base: u64, times: u64, dice: &mut Dice) -> u64 {
+fn mixed(base: u64, times: u64, random: &mut Random) -> u64 {
     FIELDS.iter().fold(base, |value, (shift, width)| {
-        if dice.once_in(times) {
+        if random.once_in(times) {
             let mask = (1 << width) - 1;
-            value & !(mask << shift) | (dice.any() & mask) << shift
+            value & !(mask << shift) | (random.any() & mask) << shift
         } else {
             value
         }
@@ -140,10 +140,10 @@ mod tests {
 
     #[test]
     fn every_geometry_and_every_neighbour_comes() {
-        let mut dice = Dice::new(7);
-        let mut values = Values::new(&mut dice);
+        let mut random = Random::new(7);
+        let mut values = Values::new(&mut random);
         let all: Vec<u64> = (0..4 * GEOMETRIES)
-            .map(|_| values.next(&mut dice))
+            .map(|_| values.next(&mut random))
             .collect();
         let read_as = |it: &u64| {
             it >> TG1_SHIFT & 3

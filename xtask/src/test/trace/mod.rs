@@ -96,29 +96,29 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 /// barrier or invalidation it would be wrong.
 fn is_sound(recorded: &Recorded) -> Result<()> {
     let oracle = recorded.judged(|_, _| true)?;
-    let tally = oracle.tally();
+    let counters = oracle.counters();
     let said = oracle.violations().iter().map(ToString::to_string);
     let said: Vec<String> = said.collect();
-    ensure!(said.is_empty(), "{}\n{tally}", said.join("\n"));
+    ensure!(said.is_empty(), "{}\n{counters}", said.join("\n"));
     let events = RecordKind::ALL
         .iter()
-        .all(|it| tally.events.contains_key(it));
+        .all(|it| counters.events.contains_key(it));
     let counts = [
-        tally.permissions,
-        tally.made,
-        tally.dropped,
-        tally.links,
-        tally.again,
-        tally.filled,
-        tally.trees,
-        tally.asids,
-        tally.blocks,
+        counters.permissions,
+        counters.made,
+        counters.dropped,
+        counters.links,
+        counters.again,
+        counters.filled,
+        counters.trees,
+        counters.asids,
+        counters.blocks,
     ];
     ensure!(
-        tally.steps() >= LEAST && events && counts.iter().all(|it| *it > 0),
-        "too few steps, or too much alike: {tally}"
+        counters.steps() >= LEAST && events && counts.iter().all(|it| *it > 0),
+        "too few steps, or too much alike: {counters}"
     );
-    println!("{tally}");
+    println!("{counters}");
     for (kind, rule) in NEEDED {
         let oracle = recorded.judged(|_, it| it.kind() != kind)?;
         reports(&oracle, rule, &format!("the trace without any {kind:?}"))?;
@@ -138,9 +138,9 @@ fn rolls_over(recorded: &Recorded) -> Result<()> {
 }
 
 fn reports(oracle: &Oracle<'_>, rule: Rule, what: &str) -> Result<()> {
-    let tally = oracle.tally();
+    let counters = oracle.counters();
     let found = oracle.violations().iter().find(|it| it.rule == rule);
-    let found = found.with_context(|| format!("{rule:?} was not found in {what}: {tally}"))?;
+    let found = found.with_context(|| format!("{rule:?} was not found in {what}: {counters}"))?;
     println!("{what}: {found}");
     Ok(())
 }

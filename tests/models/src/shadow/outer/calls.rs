@@ -7,16 +7,16 @@ use donjon_core::placement::Range;
 use donjon_core::rules::{Checks, Hardware, Step};
 use donjon_core::shadow::{Fill, Withdrawal};
 
-use super::super::books::set_types;
+use super::super::storage::set_types;
 use super::super::{BLOCK, CPUS, PAGE};
 use super::{MAPPED, MAPPED_BLOCKS, Outer, RAM_END, READ_ONLY, SOURCE_PAGES, SOURCES, USER};
 
 impl<C: Checks> Outer<'_, C> {
     pub(super) fn call(&mut self) {
-        if self.greedy && !self.dice.once_in(4) {
+        if self.greedy && !self.random.once_in(4) {
             return self.map();
         }
-        match self.dice.below(100) {
+        match self.random.below(100) {
             92..97 | 66..84 if self.greedy => self.switch(),
             0..15 => self.switch(),
             15..60 => self.map(),
@@ -41,7 +41,7 @@ impl<C: Checks> Outer<'_, C> {
             97 => self.withdraw(),
             _ => {
                 // Linux changes descriptors as it likes.
-                let page = SOURCES + self.dice.below(SOURCE_PAGES) * PAGE;
+                let page = SOURCES + self.random.below(SOURCE_PAGES) * PAGE;
                 for index in 0..512 {
                     let old = self.world.get(page + index * 8);
                     self.world.set(page + index * 8, old | READ_ONLY);
@@ -51,9 +51,12 @@ impl<C: Checks> Outer<'_, C> {
     }
 
     pub(super) fn switch(&mut self) {
-        let cpu = self.dice.below(CPUS as u64) as usize;
-        let (asid, id) = if self.dice.once_in(10) {
-            (self.dice.one_of(&[0, 1, RESERVED_ASID]), self.dice.below(3))
+        let cpu = self.random.below(CPUS as u64) as usize;
+        let (asid, id) = if self.random.once_in(10) {
+            (
+                self.random.one_of(&[0, 1, RESERVED_ASID]),
+                self.random.below(3),
+            )
         } else {
             self.who()
         };
@@ -72,16 +75,16 @@ impl<C: Checks> Outer<'_, C> {
     pub(super) fn map(&mut self) {
         let who = self.who();
         let va = self.va();
-        let count = self.dice.one_of(&[1, 1, 16, 16, 64, 3, 0, 65]);
+        let count = self.random.one_of(&[1, 1, 16, 16, 64, 3, 0, 65]);
         let index = va / PAGE % 512;
         let mut source = self.source() + index * 8;
-        if self.dice.once_in(30) {
-            source = source.wrapping_add(self.dice.below(64));
+        if self.random.once_in(30) {
+            source = source.wrapping_add(self.random.below(64));
         }
         let ours = (SOURCES..SOURCES + SOURCE_PAGES * PAGE).contains(&source);
         if ours && source.is_multiple_of(8) {
             for number in 0..count.min(512 - index) {
-                if self.dice.once_in(2) {
+                if self.random.once_in(2) {
                     let value = self.descriptor();
                     self.world.set(source + number * 8, value);
                 }
@@ -103,13 +106,13 @@ impl<C: Checks> Outer<'_, C> {
         let who = self.who();
         let va = self.va() & !(BLOCK - 1);
         let source = self.source() + va / BLOCK % 512 * 8;
-        let block = MAPPED + self.dice.below(MAPPED_BLOCKS) * BLOCK;
-        let mut value = if self.dice.once_in(8) {
+        let block = MAPPED + self.random.below(MAPPED_BLOCKS) * BLOCK;
+        let mut value = if self.random.once_in(8) {
             self.descriptor()
         } else {
             (USER | block) & !2
         };
-        if self.dice.once_in(3) {
+        if self.random.once_in(3) {
             value |= READ_ONLY;
         }
         if (SOURCES..RAM_END).contains(&source) {
@@ -135,7 +138,7 @@ impl<C: Checks> Outer<'_, C> {
         let who = self.who();
         let start = self.va();
         let pages = self
-            .dice
+            .random
             .one_of(&[1, 1, 2, 16, 512, 1024, 1 << 18, 1 << 36]);
         let end = start + pages * PAGE;
         let mut at = start;
@@ -163,7 +166,7 @@ impl<C: Checks> Outer<'_, C> {
             }
             first = false;
             // Tables go between two slices.
-            if self.dice.once_in(4) {
+            if self.random.once_in(4) {
                 self.flush();
             }
         }
@@ -173,7 +176,7 @@ impl<C: Checks> Outer<'_, C> {
 
     /// A block stops being ordinary, and is ordinary again afterwards.
     pub(super) fn withdraw(&mut self) {
-        let block = MAPPED + self.dice.below(MAPPED_BLOCKS - 1) * BLOCK;
+        let block = MAPPED + self.random.below(MAPPED_BLOCKS - 1) * BLOCK;
         let range = Range::new(block, block + BLOCK).expect("not empty");
         set_types(&self.frames, range, FrameType::Claimed);
         for frame in (block..block + BLOCK).step_by(PAGE as usize) {
@@ -183,7 +186,7 @@ impl<C: Checks> Outer<'_, C> {
         let mut so_far = Some(Withdrawal::default());
         while let Some(state) = so_far {
             so_far = self.shadows.withdraw(&mut self.world, range, state);
-            if self.dice.once_in(3) {
+            if self.random.once_in(3) {
                 self.map();
             }
         }

@@ -151,7 +151,7 @@ impl<C: Checks> Outer<'_, C> {
         }
         if used.len() as u64 + u64::from(self.shadows.free_pages()) != LEAST_PAGES {
             let (used, free) = (used.len(), self.shadows.free_pages());
-            let wrong = format!("{used} pages are used and {free} free: {:?}", self.tally);
+            let wrong = format!("{used} pages are used and {free} free: {:?}", self.counters);
             self.world.wrong.push(wrong);
         }
         used.sort_unstable();

@@ -11,10 +11,10 @@ use super::{
 
 impl<C: Checks> Outer<'_, C> {
     pub(super) fn who(&mut self) -> (u16, u64) {
-        let asid = 1 + self.dice.below(ASIDS_USED);
+        let asid = 1 + self.random.below(ASIDS_USED);
         // Mostly each process keeps its ASID.
-        let id = if self.dice.once_in(16) {
-            1 + self.dice.below(PROCESSES)
+        let id = if self.random.once_in(16) {
+            1 + self.random.below(PROCESSES)
         } else {
             asid
         };
@@ -23,50 +23,50 @@ impl<C: Checks> Outer<'_, C> {
 
     /// An address, at which few tables or many are needed.
     pub(super) fn va(&mut self) -> u64 {
-        let few = self.dice.below(6) * BLOCK + self.dice.below(512) * PAGE;
+        let few = self.random.below(6) * BLOCK + self.random.below(512) * PAGE;
         if self.greedy {
-            return self.dice.below(2000) << 30 | few;
+            return self.random.below(2000) << 30 | few;
         }
-        match self.dice.below(4) {
-            0 => self.dice.below(1 << 36) * PAGE,
-            1 => self.dice.below(64) << 30 | few,
+        match self.random.below(4) {
+            0 => self.random.below(1 << 36) * PAGE,
+            1 => self.random.below(64) << 30 | few,
             _ => few,
         }
     }
 
     pub(super) fn descriptor(&mut self) -> u64 {
-        let frame = MAPPED + self.dice.below(MAPPED_BLOCKS * 512) * PAGE;
-        let mut value = match self.dice.below(24) {
+        let frame = MAPPED + self.random.below(MAPPED_BLOCKS * 512) * PAGE;
+        let mut value = match self.random.below(24) {
             0 => 0,
-            1 => self.dice.any(),
+            1 => self.random.any(),
             // Where no memory is, or the inner domain's.
             2 => USER | ARENA,
             3 => USER | 0x1000,
             // Global, executable at EL1, with other attributes.
             4 => (USER | frame) & !(1 << 11),
             5 => (USER | frame) & !(1 << 53),
-            6 => (USER | frame) & !(7 << 2) | self.dice.below(8) << 2,
-            7 => self.dice.any() & !1,
+            6 => (USER | frame) & !(7 << 2) | self.random.below(8) << 2,
+            7 => self.random.any() & !1,
             _ => USER | frame,
         };
-        if self.dice.once_in(2) {
+        if self.random.once_in(2) {
             value |= READ_ONLY;
         }
-        if self.dice.once_in(4) {
+        if self.random.once_in(4) {
             value |= 1 << 51 | 1 << 55 | 1 << 52;
         }
-        if self.dice.once_in(8) {
+        if self.random.once_in(8) {
             value |= 1 << 54;
         }
         value
     }
 
     pub(super) fn source(&mut self) -> u64 {
-        match self.dice.below(40) {
+        match self.random.below(40) {
             0 => ARENA,
-            1 => MAPPED + self.dice.below(MAPPED_BLOCKS * 512) * PAGE,
+            1 => MAPPED + self.random.below(MAPPED_BLOCKS * 512) * PAGE,
             2 => 0x1000,
-            _ => SOURCES + self.dice.below(SOURCE_PAGES) * PAGE,
+            _ => SOURCES + self.random.below(SOURCE_PAGES) * PAGE,
         }
     }
 }

@@ -13,9 +13,9 @@ use donjon_abi::tcr::RESERVED_ASID;
 
 use super::layout::*;
 use super::{TestMachine, Tree};
-use crate::books::{self, POOL_FREE, TEXT_FREE};
 use crate::checks::vectors::comparison;
 use crate::descriptor::PAGE;
+use crate::metadata::{self, POOL_FREE, TEXT_FREE};
 use crate::walk::UPPER;
 
 impl TestMachine {
@@ -113,7 +113,7 @@ impl TestMachine {
     }
 
     /// The pools, and in them the tables that are there already.
-    pub(super) fn books(&mut self) {
+    pub(super) fn metadata(&mut self) {
         let tables: Vec<(u64, u8)> = (POOL..self.next_table)
             .step_by(PAGE as usize)
             .map(|it| (it, self.kind(it)))
@@ -123,7 +123,7 @@ impl TestMachine {
         for (table, kind) in tables {
             self.set_kind(table, kind);
         }
-        self.set_kind(TEXT_POOL, books::TEXT);
+        self.set_kind(TEXT_POOL, metadata::TEXT);
     }
 
     /// As the boot stage leaves EL2 on every CPU.

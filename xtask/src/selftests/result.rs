@@ -13,7 +13,7 @@ const SKIPPED: u8 = 4;
 
 /// How often something passed, failed and was skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct Counters {
     /// Passed.
     pub passed: u32,
     /// Failed.
@@ -22,7 +22,7 @@ pub struct Tally {
     pub skipped: u32,
 }
 
-impl Tally {
+impl Counters {
     fn add(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
@@ -37,22 +37,22 @@ impl Tally {
 /// What one program said: its checks by description, and its status.
 #[derive(Clone, Debug, Default)]
 pub struct SelftestResult {
-    checks: BTreeMap<String, Tally>,
+    checks: BTreeMap<String, Counters>,
     /// Its exit status; nothing if it did not end.
     pub status: Option<u8>,
 }
 
 impl SelftestResult {
     /// All checks together.
-    pub fn total(&self) -> Tally {
-        let mut total = Tally::default();
+    pub fn total(&self) -> Counters {
+        let mut total = Counters::default();
         self.checks.values().for_each(|it| total.add(*it));
         total
     }
 
     /// One cell of the table.
     pub fn cell(&self) -> String {
-        let Tally {
+        let Counters {
             passed,
             failed,
             skipped,
@@ -77,7 +77,7 @@ impl SelftestResult {
         if rank(self.status) > rank(native.status) {
             worse.push(format!("status {:?}, not {:?}", self.status, native.status));
         }
-        let none = Tally::default();
+        let none = Counters::default();
         for name in self.checks.keys().chain(native.checks.keys()) {
             let ours = self.checks.get(name).unwrap_or(&none);
             let theirs = native.checks.get(name).unwrap_or(&none);
@@ -108,8 +108,8 @@ pub fn parse(text: &str) -> BTreeMap<String, SelftestResult> {
         } else if let (Some(status), Some((_, verdict))) = (line.strip_prefix(END), &mut current) {
             verdict.status = status.parse().ok();
             all.extend(current.take());
-        } else if let (Some((name, tally)), Some((_, verdict))) = (check(line), &mut current) {
-            verdict.checks.entry(name).or_default().add(tally);
+        } else if let (Some((name, counters)), Some((_, verdict))) = (check(line), &mut current) {
+            verdict.checks.entry(name).or_default().add(counters);
         }
     }
     all.extend(current);
@@ -117,7 +117,7 @@ pub fn parse(text: &str) -> BTreeMap<String, SelftestResult> {
 }
 
 /// The description and the result in a line of a check.
-fn check(line: &str) -> Option<(String, Tally)> {
+fn check(line: &str) -> Option<(String, Counters)> {
     // A nested plan is indented with a mark of a comment.
     let line = line.trim_start_matches(['#', ' ']);
     if let Some((name, result)) = line
@@ -131,23 +131,23 @@ fn check(line: &str) -> Option<(String, Tally)> {
         None => (line.strip_prefix("ok ")?, false),
     };
     let skipped = rest.contains("# SKIP");
-    let tally = Tally {
+    let counters = Counters {
         passed: u32::from(!skipped && !failed),
         failed: u32::from(!skipped && failed),
         skipped: u32::from(skipped),
     };
     let rest = rest.split("# SKIP").next().unwrap_or(rest);
-    Some((without_numbers(rest), tally))
+    Some((without_numbers(rest), counters))
 }
 
 /// The same for mm/uffd-unit-tests, which has a dialect of its own.
-fn userfault_check(name: &str, result: &str) -> Option<(String, Tally)> {
-    let tally = Tally {
+fn userfault_check(name: &str, result: &str) -> Option<(String, Counters)> {
+    let counters = Counters {
         passed: u32::from(result == "done"),
         failed: u32::from(result.starts_with("failed")),
         skipped: u32::from(result.starts_with("skipped")),
     };
-    (tally.all() == 1).then(|| (name.to_owned(), tally))
+    (counters.all() == 1).then(|| (name.to_owned(), counters))
 }
 
 /// Numbers of checks, addresses and times differ from run to run.

@@ -27,12 +27,12 @@ pub const CLAIMED: u8 = 12;
 /// Two bytes for each frame from the first byte of RAM on: its type, and for frames of a pool of
 /// tables the number of the block.
 #[derive(Clone, Debug, Default)]
-pub struct Books {
+pub struct Metadata {
     first: u64,
     entries: Vec<[u8; 2]>,
 }
 
-impl Books {
+impl Metadata {
     /// Reads the table at `place`, whose first entry is the frame at `first`.
     pub fn read(memory: &dyn Memory, place: &Range<u64>, first: u64) -> Self {
         let words = memory.words(place).into_iter();
@@ -101,19 +101,22 @@ mod tests {
     #[allow(clippy::single_range_in_vec_init, reason = "lists of ranges")]
     #[test]
     fn a_pool_is_a_whole_block() {
-        let mut books = Books {
+        let mut metadata = Metadata {
             first: 0x4010_0000,
             entries: vec![[0, 0]; 3 * 512],
         };
         let block = 256 + 512;
-        books.entries[256..block].fill([POOL_FREE, 1]);
-        books.entries[300] = [KERNEL_ROOT + 3, 1];
-        books.entries[block..block + 512].fill([TEXT_FREE, 0]);
-        assert_eq!(books.table_pools(), [0x4020_0000..0x4040_0000]);
-        assert_eq!(books.text_pools(), [0x4040_0000..0x4060_0000]);
-        assert_eq!(books.kind(0x4020_0000 + 44 * PAGE), Some(KERNEL_ROOT + 3));
-        assert_eq!(books.kind(0x4000_0000), None);
-        books.entries[301] = [0, 0];
-        assert!(books.table_pools().is_empty());
+        metadata.entries[256..block].fill([POOL_FREE, 1]);
+        metadata.entries[300] = [KERNEL_ROOT + 3, 1];
+        metadata.entries[block..block + 512].fill([TEXT_FREE, 0]);
+        assert_eq!(metadata.table_pools(), [0x4020_0000..0x4040_0000]);
+        assert_eq!(metadata.text_pools(), [0x4040_0000..0x4060_0000]);
+        assert_eq!(
+            metadata.kind(0x4020_0000 + 44 * PAGE),
+            Some(KERNEL_ROOT + 3)
+        );
+        assert_eq!(metadata.kind(0x4000_0000), None);
+        metadata.entries[301] = [0, 0];
+        assert!(metadata.table_pools().is_empty());
     }
 }

@@ -20,7 +20,7 @@ pub type Mappings = BTreeMap<u64, Leaf>;
 
 /// What a walk over everything found.
 #[derive(Default)]
-pub struct Survey {
+pub struct Walked {
     /// All mappings.
     pub mappings: Mappings,
     /// The entry that leads to each table.
@@ -30,22 +30,22 @@ pub struct Survey {
 }
 
 /// Walks from the kernel's root.
-pub fn survey(frames: &Frames, types: &FrameTable<'_>) -> Survey {
-    let mut survey = Survey::default();
+pub fn walk_all(frames: &Frames, types: &FrameTable<'_>) -> Walked {
+    let mut walk_all = Walked::default();
     let root = small::ROOT;
     for slot in 0..256 {
         let [outer, wide] = [slot, 256 + slot].map(|entry| frames.read(root + entry * 8));
         if outer != wide {
             let text = format!("I9: the halves differ in slot {slot}: {outer:#x} and {wide:#x}");
-            survey.violations.push(text);
+            walk_all.violations.push(text);
         }
     }
     let outer = (0xffff_8000_0000_0000, 256);
-    survey.walk(frames, types, root, outer, 0);
-    survey
+    walk_all.walk(frames, types, root, outer, 0);
+    walk_all
 }
 
-impl Survey {
+impl Walked {
     fn walk(
         &mut self,
         frames: &Frames,

@@ -104,7 +104,7 @@ impl fmt::Display for Violation {
 ///
 /// [`Display`](fmt::Display) says it in a line.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct Counters {
     /// Events by kind, once the tables were known.
     pub events: BTreeMap<RecordKind, usize>,
     /// Valid entries that changed in their permissions.
@@ -129,14 +129,14 @@ pub struct Tally {
     pub violations: BTreeMap<Rule, usize>,
 }
 
-impl Tally {
+impl Counters {
     /// Steps in all.
     pub fn steps(&self) -> usize {
         self.events.values().sum()
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} steps", self.steps())?;
         let counts = [

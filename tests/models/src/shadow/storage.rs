@@ -11,13 +11,13 @@ use donjon_core::shadow::{ASIDS, Cell, LEAST_PAGES, Shadows, Storage};
 use super::PAGE;
 
 /// Memory for the smallest arena and the types of some frames.
-pub struct Books {
+pub struct OwnedStorage {
     frames: Vec<AtomicU16>,
     cells: Vec<Cell>,
     asids: Vec<AtomicU32>,
 }
 
-impl Books {
+impl OwnedStorage {
     /// Of so many frames, all of them ordinary.
     pub fn new(frames: u64) -> Self {
         Self {

@@ -6,7 +6,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// Numbers to choose by.
 #[derive(Clone, Debug)]
-pub struct Dice(Source);
+pub struct Random(Source);
 
 /// Where they come from.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ enum Source {
     Bytes { bytes: Vec<u8>, at: usize },
 }
 
-impl Dice {
+impl Random {
     /// The sequence with a number. It never ends.
     pub fn new(seed: u64) -> Self {
         Self(Source::Seed(SplitMix64::seed_from_u64(seed)))
@@ -79,27 +79,27 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_numbers_and_all_sides_come_up() {
         let rolls = |seed| {
-            let mut dice = Dice::new(seed);
-            (0..64).map(|_| dice.below(6)).collect::<Vec<_>>()
+            let mut random = Random::new(seed);
+            (0..64).map(|_| random.below(6)).collect::<Vec<_>>()
         };
         assert_eq!(rolls(1), rolls(1));
         assert_ne!(rolls(1), rolls(2));
         assert!((0..6).all(|side| rolls(1).contains(&side)));
         // Seeds that are written down somewhere must mean the same tomorrow.
-        assert_eq!(Dice::new(0).any(), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(Random::new(0).any(), 0xe220_a839_7b1d_cdaf);
     }
 
     #[test]
     fn bytes_are_read_as_far_as_a_choice_needs_them() {
-        let mut dice = Dice::of_bytes(&[7, 0x34, 0x12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9]);
-        assert_eq!(dice.below(6), 1);
-        assert_eq!(dice.below(0x2000), 0x1234);
-        assert_eq!(dice.below(1), 0);
-        assert_eq!(dice.any(), 0x0807_0605_0403_0201);
-        assert!(!dice.is_over());
+        let mut random = Random::of_bytes(&[7, 0x34, 0x12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9]);
+        assert_eq!(random.below(6), 1);
+        assert_eq!(random.below(0x2000), 0x1234);
+        assert_eq!(random.below(1), 0);
+        assert_eq!(random.any(), 0x0807_0605_0403_0201);
+        assert!(!random.is_over());
         // What is missing is zero.
-        assert_eq!(dice.below(1 << 36), 0x909);
-        assert!(dice.is_over());
-        assert_eq!(dice.any(), 0);
+        assert_eq!(random.below(1 << 36), 0x909);
+        assert!(random.is_over());
+        assert_eq!(random.any(), 0);
     }
 }

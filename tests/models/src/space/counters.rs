@@ -3,7 +3,7 @@
 
 /// How often what happened.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tally {
+pub struct Counters {
     /// Calls.
     pub calls: u64,
     /// Leaves written.
@@ -24,7 +24,7 @@ pub struct Tally {
     pub refused: u64,
 }
 
-impl Tally {
+impl Counters {
     const fn counts(&self) -> [u64; 9] {
         [
             self.calls,
