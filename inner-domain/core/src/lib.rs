@@ -11,7 +11,6 @@
 extern crate std;
 
 pub mod address;
-pub mod arrivals;
 pub mod cpu_start;
 pub mod cpus;
 pub mod descriptor;
@@ -32,6 +31,7 @@ pub mod requirements;
 pub mod reserved;
 pub mod rules;
 pub mod scan;
+pub mod secondary_cpu;
 pub mod shadow;
 pub mod tables;
 pub mod vectors;

@@ -6,11 +6,11 @@
 
 use donjon_abi::call::{Error, Reason};
 use donjon_abi::layout::MAX_CPUS;
-use donjon_core::arrivals::Asked;
 use donjon_core::rendezvous::Rendezvous;
 use donjon_core::rules::{Rules, Seal};
+use donjon_core::secondary_cpu::StartRequest;
 use donjon_core::waits::{self, Waiting};
-use donjon_hal::registers::Controlled;
+use donjon_hal::registers::ControlledRegisters;
 use spin::Once;
 use spin::mutex::{Mutex, MutexGuard};
 
@@ -21,9 +21,9 @@ pub struct Domain {
     /// Types of frames, tables and their rules.
     pub rules: Rules<'static>,
     /// The registers that are the same on every CPU; none before the hand-over.
-    pub controlled: Option<Controlled>,
+    pub controlled: Option<ControlledRegisters>,
     /// Each CPU that was asked to start and has not arrived.
-    pub arrivals: [Option<Asked<Controlled>>; MAX_CPUS],
+    pub start_requests: [Option<StartRequest<ControlledRegisters>>; MAX_CPUS],
     /// A page on its way into the text pool, and how many of its words are there.
     pub sealing: Option<(Seal, usize)>,
     /// Which CPUs execute instructions of the outer domain.
@@ -41,7 +41,7 @@ pub fn set(rules: Rules<'static>, cpu: usize) {
         Mutex::new(Domain {
             rules,
             controlled: None,
-            arrivals: [None; MAX_CPUS],
+            start_requests: [None; MAX_CPUS],
             sealing: None,
             rendezvous: Rendezvous::new(cpu),
         })

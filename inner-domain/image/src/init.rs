@@ -22,7 +22,7 @@ use donjon_core::weaken;
 use donjon_hal::{physical, registers, steps};
 
 use crate::state::{self, MachineInfo};
-use crate::{arrival, domain, gate, heap, logger, users};
+use crate::{domain, gate, heap, logger, secondary_entry, users};
 
 /// Called by the boot stage with the inner view live, on the boot stage's stack.
 ///
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
         log::warn!("this build is weakened on purpose: {:#x}", gate::WEAKENED);
     }
     logger::leave_console();
-    arrival::entry()
+    secondary_entry::entry()
 }
 
 /// The rules, with every frame of ours typed and the rest ordinary.

@@ -8,7 +8,6 @@
 #![no_std]
 #![no_main]
 
-mod arrival;
 mod calls;
 mod dispatch;
 mod domain;
@@ -19,6 +18,7 @@ mod logger;
 mod outcome;
 mod panic_report;
 mod per_cpu;
+mod secondary_entry;
 mod service;
 mod state;
 mod users;

@@ -3,14 +3,14 @@
 
 use donjon_abi::call::Error;
 use donjon_abi::tcr;
-use donjon_core::arrivals::Asked;
+use donjon_core::secondary_cpu::StartRequest;
 use donjon_hal::firmware;
-use donjon_hal::registers::Controlled;
+use donjon_hal::registers::ControlledRegisters;
 
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::{domain, state};
 
-/// Switches a CPU on. It comes to [`crate::arrival`] and from there to `entry`, in the outer
+/// Switches a CPU on. It comes to [`crate::secondary_entry`] and from there to `entry`, in the outer
 /// view. If it arrives before the hand-over, it gets the registers of the CPU that asks; from then
 /// on those that were recorded, whenever it was asked for.
 ///
@@ -29,8 +29,8 @@ pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {
     }
     // The last call decides where a CPU goes on that has not arrived yet.
     let mut domain = domain::lock()?;
-    let (entry, registers) = (*entry, Controlled::read());
-    domain.arrivals[index] = Some(Asked { entry, registers });
+    let (entry, registers) = (*entry, ControlledRegisters::read());
+    domain.start_requests[index] = Some(StartRequest { entry, registers });
     drop(domain);
     // SAFETY: the boot stage put code there that needs no MMU and no context.
     let status =

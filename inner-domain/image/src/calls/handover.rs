@@ -14,7 +14,7 @@ use donjon_core::outer_range::Allegation;
 use donjon_core::placement::Range;
 use donjon_core::rules::KernelLeaf;
 use donjon_core::{extensions, requirements, scan, vectors, weaken};
-use donjon_hal::registers::{self, Controlled};
+use donjon_hal::registers::{self, ControlledRegisters};
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical};
 
@@ -57,7 +57,7 @@ fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
     cpu::dsb_ishst();
     match taken {
         Ok(summary) => {
-            let here = Controlled::read();
+            let here = ControlledRegisters::read();
             let vectors = domain.rules.kernel_leaf(&Executor, said.vectors);
             check_vectors(vectors, &said, &here)?;
             users::begin();
@@ -80,7 +80,7 @@ fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
 fn check_vectors(
     leaf: Option<KernelLeaf>,
     said: &Handover,
-    here: &Controlled,
+    here: &ControlledRegisters,
 ) -> Result<(), Refusal> {
     let refuse = |what: &str, value: u64| {
         logger::announce(format_args!("hand-over refused: {what} {value:#x}"));
@@ -169,7 +169,7 @@ fn check_this_cpu(machine: &MachineInfo) -> Outcome {
     const ASID_SHIFT: u32 = 48;
     let mut domain = domain::lock_after_handover()?;
     let root_of_all = machine.boot.root | u64::from(RESERVED_ASID) << ASID_SHIFT;
-    let here = Controlled::read();
+    let here = ControlledRegisters::read();
     check_features()?;
     if let Some((register, value)) = extensions::opened(&here.extensions) {
         let name = register.name();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A CPU that was switched on: `arrival.S` and what it asks Rust.
+//! A CPU that was switched on: `secondary_entry.S` and what it asks Rust.
 
 use core::arch::global_asm;
 
@@ -11,7 +11,7 @@ use crate::gate::INNER;
 use crate::{domain, panic_report, state};
 
 global_asm!(
-    include_str!("arrival.S"),
+    include_str!("secondary_entry.S"),
     INNER = const INNER,
     CPU_INDEX_SHIFT = const layout::CPU_INDEX_SHIFT,
     CPU_INDEX_MASK = const layout::MAX_CPUS - 1,
@@ -37,7 +37,7 @@ extern "C" fn donjon_arrived() -> u64 {
     };
     let mpidr = registers::mpidr();
     let index = machine.cpus.index(mpidr);
-    let asked = index.and_then(|index| domain.arrivals[index].take());
+    let asked = index.and_then(|index| domain.start_requests[index].take());
     let (Some(index), Some(asked)) = (index, asked) else {
         drop(domain);
         log::error!("CPU {mpidr:#x} arrived without being asked for");
@@ -53,7 +53,7 @@ extern "C" fn donjon_arrived() -> u64 {
     // Text that changes from here on waits for this CPU. What changed before is complete: the
     // lock was taken behind it, and the gate has an ISB before anything of it is fetched.
     domain.rendezvous.arrives(index);
-    let (entry, controlled) = asked.arrive(domain.controlled);
+    let (entry, controlled) = asked.start_with(domain.controlled);
     registers::close_extensions();
     registers::set_ttbr0(machine.boot.reserved_root);
     // SAFETY: read on the CPU that asked, or at the hand-over.
