@@ -9,6 +9,7 @@ mod bench;
 mod cli;
 mod disk;
 mod environment;
+mod generated;
 mod guest;
 mod header;
 mod json;

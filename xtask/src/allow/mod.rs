@@ -9,14 +9,13 @@ mod list;
 mod report;
 mod table;
 
-use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use crate::cli::AllowListArguments;
-use crate::paths;
+use crate::generated;
 
 pub use report::Report;
 
@@ -46,31 +45,12 @@ pub fn check_vmlinux(path: &Path) -> Result<Report> {
 /// Writes the generated files, or with `check` only compares them.
 pub fn generate(check: bool) -> Result<()> {
     let list = list::read()?;
-    let mut stale = Vec::new();
-    for (name, text) in [
+    let files = [
         (ALLOWED, generate::allowed(&list)?),
         (NAMES, generate::names(&list)?),
         (DOCUMENT, table::document(&list)),
-    ] {
-        let path = paths::in_root(name);
-        if fs::read_to_string(&path).is_ok_and(|found| found == text) {
-            continue;
-        }
-        if check {
-            stale.push(name);
-            continue;
-        }
-        fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
-        eprintln!("wrote {name}");
-    }
-    if !stale.is_empty() {
-        bail!(
-            "not what {} generates: {}; run `cargo xtask allow-list` and commit the result",
-            list::PATH,
-            stale.join(", ")
-        );
-    }
-    Ok(())
+    ];
+    generated::write_or_check(files, check, list::PATH, "cargo xtask allow-list")
 }
 
 /// Lists the words of a file; the status is 1 if one is refused.

@@ -4,12 +4,12 @@
 use std::fmt::Write;
 use std::fs;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::attempt::{Attack, Control};
 use super::list::{SUBJECTS, Subject};
 use crate::cli::Switch;
-use crate::{paths, section};
+use crate::{generated, paths, section};
 
 const DOCUMENT: &str = "docs/attacks.md";
 
@@ -23,18 +23,13 @@ pub fn run(check: bool) -> Result<()> {
     let path = paths::in_root(DOCUMENT);
     let found = fs::read_to_string(&path).with_context(|| format!("reading {DOCUMENT}"))?;
     let text = section::replace(&found, "attacks", &tables()).context(DOCUMENT)?;
-    if found == text {
-        return Ok(());
-    }
-    if check {
-        bail!(
-            "{DOCUMENT} is not what the table of attacks generates; run `cargo xtask attack table` \
-             and commit the result"
-        );
-    }
-    fs::write(&path, text).with_context(|| format!("writing {DOCUMENT}"))?;
-    eprintln!("wrote {DOCUMENT}");
-    Ok(())
+    let source = "the table of attacks";
+    generated::write_or_check(
+        [(DOCUMENT, text)],
+        check,
+        source,
+        "cargo xtask attack table",
+    )
 }
 
 /// A table for each subject.

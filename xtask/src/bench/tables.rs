@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The documentation's tables, from what is recorded.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::guard::Figures;
-use crate::{paths, section};
+use crate::{generated, paths, section};
 
 /// A part of a document.
 struct Part {
@@ -37,23 +38,22 @@ const PARTS: [Part; 3] = [
 
 /// Writes the tables, or with `check` only compares them.
 pub fn write(figures: &Figures, check: bool) -> Result<()> {
+    let mut files: BTreeMap<&'static str, String> = BTreeMap::new();
     for Part { file, name, text } in PARTS {
-        let path = paths::in_root(file);
-        let found = fs::read_to_string(&path).with_context(|| format!("reading {file}"))?;
+        let found = match files.remove(file) {
+            Some(found) => found,
+            None => fs::read_to_string(paths::in_root(file))
+                .with_context(|| format!("reading {file}"))?,
+        };
         let table = text(figures).with_context(|| format!("the recorded figures lack {name}"))?;
-        let new = section::replace(&found, name, &table).context(file)?;
-        if new == found {
-            continue;
-        }
-        if check {
-            bail!(
-                "the table {name} of {file} is not made of the recorded figures; \
-                 run `cargo xtask bench --record`"
-            );
-        }
-        fs::write(&path, new).with_context(|| format!("writing {file}"))?;
+        files.insert(file, section::replace(&found, name, &table).context(file)?);
     }
-    Ok(())
+    generated::write_or_check(
+        files,
+        check,
+        "docs/figures.json",
+        "cargo xtask bench --record",
+    )
 }
 
 fn idc(figures: &Figures) -> Option<String> {

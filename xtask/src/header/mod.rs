@@ -8,44 +8,23 @@ mod table;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use donjon_abi::call::Function;
 use donjon_abi::declare::Layout;
 use heck::{ToShoutySnakeCase, ToSnakeCase};
 
-use crate::{paths, section};
+use crate::{generated, paths, section};
 
 const HEADER: &str = "kernel-patch/files/arch/arm64/include/asm/donjon_abi.h";
 const REFERENCE: &str = "docs/idc.md";
 
 /// Writes both, or with `check` only compares them.
 pub fn run(check: bool) -> Result<()> {
-    let mut stale = Vec::new();
-    for (name, text) in [
+    let files = [
         (HEADER, c::header()),
         (REFERENCE, reference(&paths::in_root(REFERENCE))?),
-    ] {
-        let path = paths::in_root(name);
-        if fs::read_to_string(&path).is_ok_and(|found| found == text) {
-            continue;
-        }
-        if check {
-            stale.push(name);
-            continue;
-        }
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
-        eprintln!("wrote {name}");
-    }
-    if stale.is_empty() {
-        return Ok(());
-    }
-    bail!(
-        "not what inner-domain/abi generates: {}; run `cargo xtask header` and commit the result",
-        stale.join(", ")
-    )
+    ];
+    generated::write_or_check(files, check, "inner-domain/abi", "cargo xtask header")
 }
 
 /// The name of a macro, from the name in Rust: `TableWrite` is `TABLE_WRITE`.
