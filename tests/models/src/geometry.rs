@@ -155,7 +155,7 @@ pub fn check(
             address,
             expected: u64::MAX,
         };
-        let WalkResult::Astray { address: expected } = walk(&memory, root, OUTER, unknown) else {
+        let WalkResult::Escape { address: expected } = walk(&memory, root, OUTER, unknown) else {
             return Err(NotMapped { address });
         };
         let probe = Probe { address, expected };

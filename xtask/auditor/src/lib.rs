@@ -145,8 +145,8 @@ fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
     }
     let scan = checks::text::check(&world);
     violations.extend(scan.violations);
-    let (astray, geometries) = checks::geometry::check(&world);
-    violations.extend(astray);
+    let (escapes, geometries) = checks::geometry::check(&world);
+    violations.extend(escapes);
     let inside = snapshot
         .running()
         .filter(|it| checks::registers::is_inside(it));

@@ -300,7 +300,7 @@ impl<C: Checks> Shadows<'_, C> {
             writable |= bits::is_valid(new) && new & bits::READ_ONLY == 0;
         }
         self.note_filled(table, fill, writable);
-        pending.settle(hw);
+        pending.complete(hw);
         refused
     }
 
@@ -368,7 +368,7 @@ impl<C: Checks> Shadows<'_, C> {
             if old != new {
                 replace(hw, &mut pending, (entry, va), old, new);
             }
-            pending.settle(hw);
+            pending.complete(hw);
             let cell = self.cell(table);
             cell.source.set(source & !(PAGE_SIZE - 1));
             cell.valid.set(cell.valid.get() | group_of(va, Level::Two));

@@ -38,7 +38,7 @@ impl<C: Checks> Shadows<'_, C> {
         while va < last && flush.cost < MOST {
             va = self.flush_some(hw, &mut tree, &mut flush, va, last);
         }
-        flush.pending.settle(hw);
+        flush.pending.complete(hw);
         if let Some(chain) = flush.chain {
             self.give_back(chain);
         }

@@ -47,7 +47,7 @@ impl Pending {
 
     /// Makes the stores visible to walks, invalidates, and waits until all CPUs have.
     #[inline(always)]
-    pub fn settle<H: Hardware>(self, hw: &mut H) {
+    pub fn complete<H: Hardware>(self, hw: &mut H) {
         if self.all || self.pages != 0 {
             self.invalidate(hw);
         }
@@ -117,5 +117,5 @@ pub(super) fn break_entry<H: Hardware>(hw: &mut H, asid: u16, entry: u64, va: u6
     hw.perform(Step::Write { entry, value: 0 });
     let mut pending = Pending::new(asid);
     pending.add(va);
-    pending.settle(hw);
+    pending.complete(hw);
 }

@@ -55,7 +55,7 @@ impl<C: Checks> Shadows<'_, C> {
                 tree.root.left = u64::MAX;
             }
         }
-        pending.settle(hw);
+        pending.complete(hw);
         tree.root.cursor == NONE
     }
 

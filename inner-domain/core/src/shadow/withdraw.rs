@@ -111,7 +111,7 @@ impl<C: Checks> Shadows<'_, C> {
                     pending.add_all();
                 }
             }
-            pending.settle(hw);
+            pending.complete(hw);
             return TABLE_COST;
         }
     }

@@ -124,7 +124,7 @@ pub trait PhysicalMemory {
     fn is_hostile(&self, read: TableRead) -> bool;
 }
 
-/// An address that must not lead astray.
+/// An address that must not lead elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// The virtual address.
@@ -169,7 +169,7 @@ pub enum WalkResult {
         address: u64,
     },
     /// To other memory, executable at EL1.
-    Astray {
+    Escape {
         /// Physical address.
         address: u64,
     },
@@ -185,7 +185,7 @@ pub enum WalkResult {
 impl WalkResult {
     /// Whether the outer domain may execute what it likes.
     pub const fn is_escape(self) -> bool {
-        matches!(self, Self::Astray { .. } | Self::HostileTable { .. })
+        matches!(self, Self::Escape { .. } | Self::HostileTable { .. })
     }
 }
 
@@ -225,7 +225,7 @@ impl fmt::Display for Finding {
             WalkResult::Fault(fault) => write!(f, ": {fault:x?}"),
             WalkResult::Itself { address } => write!(f, ": itself at {address:#x}"),
             WalkResult::NotExecutable { address } => write!(f, ": not executable at {address:#x}"),
-            WalkResult::Astray { address } => write!(f, ": ASTRAY, executes {address:#x}"),
+            WalkResult::Escape { address } => write!(f, ": ESCAPE, executes {address:#x}"),
             WalkResult::HostileTable { descriptor, level } => {
                 write!(f, ": HOSTILE level {level} descriptor at {descriptor:#x}")
             }

@@ -108,7 +108,7 @@ impl SmallMachine {
     }
 
     /// What must hold when a call returns.
-    pub fn settle(&mut self) {
+    pub fn complete_all(&mut self) {
         if !self.issued.is_empty() {
             self.violations
                 .push(format!("no barrier completes {:?}", self.issued));

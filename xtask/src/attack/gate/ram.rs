@@ -57,7 +57,7 @@ impl Copy {
             expected: 0,
         };
         match walk(self, root, geometry, probe) {
-            WalkResult::Itself { address } | WalkResult::Astray { address } => {
+            WalkResult::Itself { address } | WalkResult::Escape { address } => {
                 Some((address, true))
             }
             WalkResult::NotExecutable { address } => Some((address, false)),

@@ -123,7 +123,7 @@ fn four_levels_of_four_kilobytes_end_at_the_page() {
     };
     let address = 0x9000 | VA & 0xfff;
     assert_eq!(go(&page(0), address), WalkResult::Itself { address });
-    assert_eq!(go(&page(0), 0x9000), WalkResult::Astray { address });
+    assert_eq!(go(&page(0), 0x9000), WalkResult::Escape { address });
     assert_eq!(
         go(&page(1 << 53), address),
         WalkResult::NotExecutable { address }

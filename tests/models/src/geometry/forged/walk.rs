@@ -139,6 +139,6 @@ fn leaf(
     } else if memory.read(address & !7).is_none() {
         WalkResult::Fault(Fault::NoMemory { address })
     } else {
-        WalkResult::Astray { address }
+        WalkResult::Escape { address }
     }
 }
