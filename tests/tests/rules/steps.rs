@@ -21,7 +21,7 @@ fn steps<T: core::fmt::Debug>(
 ) -> Vec<Step> {
     machine.trace = Some(Vec::new());
     let answer = call(machine);
-    machine.complete_all();
+    machine.expect_nothing_pending();
     assert!(answer.is_ok(), "{answer:?}");
     assert_eq!(machine.violations, [] as [String; 0]);
     machine.trace.take().unwrap_or_default()

@@ -37,7 +37,7 @@ impl<'a, C: Checks> Attack<'a, C> {
 
     /// Everything that is wrong now.
     fn violations(mut self) -> Vec<Violation> {
-        self.machine.complete_all();
+        self.machine.expect_nothing_pending();
         let types = self.rules.frames();
         let mut all = invariants::walk_all(&self.machine.frames, types).violations;
         all.append(&mut self.machine.violations);

@@ -108,7 +108,7 @@ impl SmallMachine {
     }
 
     /// What must hold when a call returns.
-    pub fn complete_all(&mut self) {
+    pub fn expect_nothing_pending(&mut self) {
         if !self.issued.is_empty() {
             self.violations
                 .push(format!("no barrier completes {:?}", self.issued));

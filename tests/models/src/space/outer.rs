@@ -62,7 +62,7 @@ impl Outer {
             965..985 => self.pool(machine, rules),
             _ => self.seal(machine, rules),
         };
-        machine.complete_all();
+        machine.expect_nothing_pending();
         self.violations.append(&mut machine.violations);
         let types = rules.frames();
         let recent = invariants::check_recent(types, &mut machine.caches);

@@ -177,6 +177,6 @@ pub fn build<C: Checks>(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_, 
         machine.frames.write(entry, descriptor);
     }
     rules.finish_import(&mut machine);
-    machine.complete_all();
+    machine.expect_nothing_pending();
     (machine, rules)
 }
