@@ -71,6 +71,8 @@ pub struct Summary {
     pub disturbed: u64,
     /// Calls as any caller makes them that were not answered.
     pub unanswered: u64,
+    /// Some of them: how each ended, where, and its registers.
+    pub unanswered_calls: Vec<String>,
     /// Instructions that were looked at one by one.
     pub steps: u64,
     /// Frames that the outer domain can write, all of them hostile.
@@ -101,6 +103,7 @@ impl Summary {
             values: 0,
             disturbed: 0,
             unanswered: 0,
+            unanswered_calls: Vec::new(),
             steps: 0,
             frames: 0,
             hostile: 0,
@@ -124,6 +127,12 @@ impl Summary {
         self.values = self.seen.len() as u64;
         self.disturbed += u64::from(run.disturbed);
         self.unanswered += u64::from(run.unanswered);
+        if run.unanswered && self.unanswered_calls.len() < DESCRIBED {
+            self.unanswered_calls.push(format!(
+                "{cpu} run {}: {}, at {:#x}, x0 to x30 {:x?}",
+                self.runs, run.end, run.last, start.general
+            ));
+        }
         self.steps += u64::from(run.steps);
         if matches!(
             run.end,
@@ -207,6 +216,9 @@ impl fmt::Display for Summary {
         }
         for (place, count) in self.slow.iter().take(DESCRIBED) {
             writeln!(f, "{count:8} slow: {place}")?;
+        }
+        for call in &self.unanswered_calls {
+            writeln!(f, "  UNANSWERED {call}")?;
         }
         for escape in &self.described {
             writeln!(f, "  ESCAPE {escape}")?;
