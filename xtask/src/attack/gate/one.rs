@@ -112,10 +112,14 @@ pub fn run(session: &mut Session, start: &Start, tlbi: bool) -> Result<Run> {
         limit: if tlbi { LIMIT_TLBI } else { LIMIT },
     };
     progress.go()?;
+    // What an answered call returns to is the caller's choice, words of the gate that stop the
+    // machine among it. Whether an interrupt comes before that differs from run to run.
+    let answered = progress.left && leads_back(start);
     let mut run = progress.run;
     let asked_for = start.general[0] == REASON_MISMATCH;
     run.unanswered = start.class == Class::Call
         && !asked_for
+        && !answered
         && matches!(
             run.end,
             RunEnd::Stopped | RunEnd::Panicked | RunEnd::Hang | RunEnd::TooLong | RunEnd::InnerLoop
@@ -305,12 +309,16 @@ impl Progress<'_> {
     }
 }
 
+/// Whether the caller returns into the gate page.
+fn leads_back(start: &Start) -> bool {
+    start.general.get(30).is_some_and(|it| it & !0xfff == GATE)
+}
+
 /// What a run is about that does not end.
 fn slow(map: &Map, start: &Start, seen: &Seen) -> RunEnd {
-    let leads_back = start.general.get(30).is_some_and(|it| it & !0xfff == GATE);
     match map.expected(seen.pc).0 {
         _ if seen.tcr == OUTER => RunEnd::OwnLoop,
-        FetchPlace::Gate | FetchPlace::Inner | FetchPlace::InnerGate if leads_back => {
+        FetchPlace::Gate | FetchPlace::Inner | FetchPlace::InnerGate if leads_back(start) => {
             RunEnd::OwnLoop
         }
         FetchPlace::Inner | FetchPlace::InnerGate if seen.tcr == map.inner => RunEnd::InnerLoop,
