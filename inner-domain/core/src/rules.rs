@@ -10,8 +10,8 @@
 //! Three rules about time hold the rest together:
 //!
 //! * A valid entry changes in place only in its permissions. An entry that was cleared becomes
-//!   valid again only after its address was invalidated *here*: what the outer domain says about
-//!   its own invalidations counts for nothing: break-before-make is enforced here.
+//!   valid again only after its address was invalidated *here*: the outer domain's own
+//!   invalidations are not trusted. Break-before-make is enforced here.
 //! * When a table is unlinked, everything is invalidated at once. So no walk takes a table that is
 //!   linked nowhere, or a frame that is free, for what it was.
 //! * A frame changes its class only after everything was invalidated.

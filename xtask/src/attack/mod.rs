@@ -15,7 +15,6 @@ mod campaign;
 pub mod gate;
 mod guest;
 mod judge;
-pub mod known;
 mod list;
 mod record;
 pub mod table;
@@ -33,13 +32,15 @@ use crate::kernel::Variant;
 use crate::machine::Machine;
 use crate::run::{self, Parts};
 
-pub use attempt::Attack;
-pub use attempt::Without;
+#[cfg(test)]
+pub use attempt::Control;
+pub use attempt::{Attack, Without};
 use attempt::{Attempt, MODES};
 use campaign::Campaign;
 use guest::Tried;
 pub use guest::arm;
 use judge::Judgement;
+pub use list::all;
 use record::Record;
 
 /// Enough for two CPUs to race.

@@ -51,8 +51,9 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
     }
 }
 
-/// For a test alone: writes what stands in a list after an item was checked. Waits for a change of
-/// it, for where an emulator's CPUs run in turns, few changes meet the moment after the check.
+/// For a test alone: writes what stands in a list after an item was checked. It waits for a change
+/// of the item, because an emulator may run CPUs in turns, and then few changes come directly after
+/// the check.
 fn write_changed(address: u64, index: u64, checked: TableEntry) {
     const READS: usize = 2_000;
     let address = address + index * size_of::<TableEntry>() as u64;

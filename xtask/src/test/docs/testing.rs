@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use super::page::{Cell, Page, Table};
 use super::{none, tree};
-use crate::attack::known::{Known, known};
+use crate::attack::{self, Attack};
 use crate::cli::HostArguments;
 use crate::paths;
 
@@ -33,7 +33,7 @@ struct Row {
 /// What the rows are compared with.
 struct Tree<'a> {
     ids: Vec<String>,
-    attacks: Vec<Known>,
+    attacks: Vec<&'static Attack>,
     host_tests: BTreeSet<String>,
     guest_tests: Vec<String>,
     is_file: &'a dyn Fn(&str) -> bool,
@@ -46,7 +46,7 @@ pub fn check(host: &HostArguments) -> Result<()> {
     ids.extend(first_cells(&Page::open(PROMISES)?, "P"));
     let tree = Tree {
         ids,
-        attacks: known(),
+        attacks: attack::all().collect(),
         host_tests: tree::host_tests()?,
         guest_tests: super::super::names(host)?,
         is_file: &|path| {
@@ -139,12 +139,12 @@ fn complaints(rows: &[Row], tree: &Tree<'_>) -> Vec<String> {
         }
     }
     for (number, attack) in tree.attacks.iter().enumerate() {
-        let name = attack.names.first().copied().unwrap_or_default();
+        let name = attack.name;
         if !listed.iter().any(|it| it.0 == number) {
             say(format!("no row has the attack `{name}`"));
         }
         for (control, it) in attack.controls.iter().enumerate() {
-            let without = &it.without;
+            let without = it.without.name();
             let in_rows: Vec<_> = listed
                 .iter()
                 .filter(|it| (it.0, it.1) == (number, Some(control)))
@@ -177,18 +177,17 @@ fn is_test(name: &str, all: &[String]) -> bool {
 /// Pairs of an attack and, behind its name, each of its controls; or the words that are neither.
 fn attacks_of<'a>(
     row: &'a Row,
-    all: &[Known],
+    all: &[&Attack],
 ) -> Vec<std::result::Result<(usize, Option<usize>), &'a str>> {
     let mut current = None;
     let each = row.attacks.iter().map(|word| {
-        let is = |it: &Known| it.names.iter().any(|name| name.eq_ignore_ascii_case(word));
-        if let Some(number) = all.iter().position(is) {
+        if let Some(number) = all.iter().position(|it| it.is(word)) {
             current = Some(number);
             return Ok((number, None));
         }
         let number = current.ok_or(word.as_str())?;
-        let controls = &all[number].controls;
-        let control = controls.iter().position(|it| it.without == *word);
+        let mut controls = all[number].controls.iter();
+        let control = controls.position(|it| it.without.name() == *word);
         Ok((number, Some(control.ok_or(word.as_str())?)))
     });
     each.collect()
@@ -197,27 +196,32 @@ fn attacks_of<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attack::known::KnownControl;
+    use crate::attack::{Control, Without};
 
     const HEAD: &str = "| id | rules | host tests | attacks (controls) | guest tests | \
                         seen by the auditor |\n|---|---|---|---|---|---|\n";
 
+    const ATTACKS: &[Attack] = &[
+        Attack {
+            name: "new-name",
+            alias: Some("A1"),
+            controls: &[Control {
+                without: Without::inner(&["weaken-x"]),
+                attempts: &[],
+                seen_as: &["I1"],
+            }],
+            ..Attack::ROW
+        },
+        Attack {
+            name: "gate",
+            ..Attack::ROW
+        },
+    ];
+
     fn tree() -> Tree<'static> {
         Tree {
             ids: vec!["I1".into(), "I2".into()],
-            attacks: vec![
-                Known {
-                    names: vec!["new-name", "A1"],
-                    controls: vec![KnownControl {
-                        without: "weaken-x".into(),
-                        seen_as: &["I1"],
-                    }],
-                },
-                Known {
-                    names: vec!["gate"],
-                    controls: Vec::new(),
-                },
-            ],
+            attacks: ATTACKS.iter().collect(),
             host_tests: BTreeSet::from(["it_holds".to_owned()]),
             guest_tests: vec!["boot:asid".into()],
             is_file: &|path| path == "rules.rs",
