@@ -21,6 +21,8 @@ pub struct Needs {
     pub miri: bool,
     /// A C++ compiler.
     pub cxx: bool,
+    /// The C library for arm64.
+    pub cross_libc: bool,
 }
 
 /// Checks the host and installs what is missing, or with `--no-install` only names it.

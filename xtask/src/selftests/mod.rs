@@ -29,7 +29,11 @@ pub fn run(arguments: &KselftestArguments) -> Result<u8> {
         return Ok(0);
     }
     let programs = selected(&arguments.names)?;
-    environment::prepare(&arguments.host, Needs::default())?;
+    let needs = Needs {
+        cross_libc: true,
+        ..Needs::default()
+    };
+    environment::prepare(&arguments.host, needs)?;
     let worse = compare(
         &arguments.host,
         &arguments.cpu,

@@ -63,11 +63,13 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
     }
     let miri = tests.iter().any(|it| it.name == host::MIRI);
     let cxx = tests.iter().any(|it| it.name.starts_with(fuzz::PREFIX));
+    let cross_libc = tests.iter().any(|it| it.name == KSELFTEST);
     environment::prepare(
         &arguments.host,
         Needs {
             miri,
             cxx,
+            cross_libc,
             ..Needs::default()
         },
     )?;
