@@ -4,7 +4,7 @@
 //! well proves nothing.
 //!
 //! The attacks themselves are in the guest: `arch/arm64/donjon/attack/` in `kernel-patch/files`,
-//! in a module that nothing else carries. Here, in [`list`], a row says what each of them is, what
+//! in a module that nothing else carries. Here, in `list`, a row says what each of them is, what
 //! has to stop it, and what its control is. One boot serves all attempts that a machine survives;
 //! after each attack the machine is stopped and audited with what is left of it in place. An
 //! attempt that no machine survives has a boot of its own. The runs through the gate from outside,
