@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask run`.
+
+use std::io::{Write, stderr, stdout};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use anyhow::Result;
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu::{self, Boot, Stream, Symbols};
+
+use crate::arguments::{HostArguments, RunArguments};
+use crate::bare::{self, BareMetal, InnerVariant};
+use crate::environment::{self, Needs};
+use crate::kernel::{self, Kernel, Variant};
+use crate::progress::Step;
+use crate::{guest, pack, paths};
+
+/// Everything that a boot is made of.
+pub struct Parts {
+    /// What QEMU starts.
+    pub boot: Boot,
+    /// Linux.
+    pub kernel: Kernel,
+    /// Inner domain and boot stage, unless there are none.
+    pub bare: Option<BareMetal>,
+}
+
+/// Builds what `machine` boots.
+pub fn prepare(host: &HostArguments, machine: Machine, variant: &InnerVariant) -> Result<Parts> {
+    let linux = Variant::of(&machine);
+    prepare_over(host, machine, variant, linux)
+}
+
+/// The same with a Linux of choice. One build at a time, however many threads ask.
+pub fn prepare_over(
+    host: &HostArguments,
+    machine: Machine,
+    variant: &InnerVariant,
+    linux: Variant,
+) -> Result<Parts> {
+    // Two builds at a time would wait for each other's locks, or write the same file.
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _alone = BUILDING
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let kernel = kernel::obtain(host, linux)?;
+    let busybox = guest::obtain_busybox()?;
+    let initramfs = guest::base(&busybox, &bare::build_guests()?, &kernel.modules)?;
+    let (image, bare) = match machine.switch.mode() {
+        None => (kernel.image.clone(), None),
+        Some(mode) => {
+            let bare = bare::build(variant)?;
+            let image = image_path(variant, linux);
+            pack::pack(&bare.boot, &bare.inner, mode, &kernel, &image)?;
+            (image, Some(bare))
+        }
+    };
+    Ok(Parts {
+        boot: Boot {
+            machine,
+            image,
+            initramfs,
+            disk: None,
+            device_tree: None,
+            trace: None,
+        },
+        kernel,
+        bare,
+    })
+}
+
+fn image_path(variant: &InnerVariant, linux: Variant) -> PathBuf {
+    let name = match linux {
+        Variant::Weakened(protection) => format!("boot-{protection}.img"),
+        Variant::Donjon | Variant::Native => "boot.img".to_owned(),
+    };
+    paths::in_root("target/bare")
+        .join(variant.name())
+        .join(name)
+}
+
+/// Runs; returns the exit status.
+pub fn run(arguments: &RunArguments) -> Result<u8> {
+    let machine = Machine::new(&arguments.machine)?;
+    let needs = Needs {
+        gdb: arguments.gdb,
+        ..Needs::default()
+    };
+    environment::prepare(&arguments.host, needs)?;
+    let variant = InnerVariant::sound(machine.switch);
+    let mut parts = prepare(&arguments.host, machine, &variant)?;
+    parts.boot.disk = arguments.disk.clone();
+    let Some(command) = &arguments.exec else {
+        let symbols = Symbols {
+            vmlinux: &parts.kernel.vmlinux,
+            bare: parts
+                .bare
+                .as_ref()
+                .map(|it| (it.inner.as_path(), it.boot.as_path())),
+        };
+        return qemu::interactive(&parts.boot, arguments.gdb.then_some(&symbols)).map(|()| 0);
+    };
+    let mut step = Some(Step::spinner("boot"));
+    let timeout = Duration::from_secs(arguments.timeout);
+    let status = qemu::exec(&parts.boot, command, timeout, |stream, bytes| {
+        if let Some(step) = step.take() {
+            step.vanish();
+        }
+        // The reader may be gone; the command's status is still worth having.
+        let _ = match stream {
+            Stream::Output => stdout().write_all(bytes).and_then(|()| stdout().flush()),
+            Stream::Error => stderr().write_all(bytes),
+        };
+    })?;
+    if let Some(step) = step.take() {
+        step.vanish();
+    }
+    Ok(status)
+}
