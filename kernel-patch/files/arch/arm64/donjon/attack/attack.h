@@ -131,7 +131,7 @@ struct word {
 
 extern __le32 donjon_attack_scratch[];
 /* A place in the module's text; every place is a NOP, and a RET follows. */
-unsigned long scratch(unsigned int slot);
+unsigned long scratch(unsigned int index);
 unsigned long run_scratch(unsigned long x0);
 /* TEXT_POKE while all other CPUs wait inside for it. */
 struct donjon_result poke_stopped(unsigned long va, u64 source, size_t bytes, u64 kind);

@@ -83,7 +83,7 @@ static void free_copy(u64 va, u64 unused)
 	free_page(va);
 }
 
-/* Nobody may take an exception meanwhile. */
+/* Runs while all other CPUs are stopped: none may take an exception. */
 static int exchange(void *copy)
 {
 	unsigned long page = vectors() & PAGE_MASK;
