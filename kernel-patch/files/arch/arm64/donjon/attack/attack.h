@@ -68,6 +68,8 @@ struct step {
 u64 kernel_root(void);
 /* Down to a leaf, an invalid entry, or the given level. */
 struct step walk_to(u64 root, unsigned long va, int level);
+/* The frame that the kernel's address is mapped to. */
+u64 frame_of(unsigned long va);
 /* An invalid entry in the same table; 0 if there is none. */
 u64 free_entry(u64 entry);
 

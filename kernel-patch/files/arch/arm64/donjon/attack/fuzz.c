@@ -107,7 +107,6 @@ static bool open_blocks(void)
 
 static bool open_ground(void)
 {
-	struct step step;
 	int i;
 
 	memset(&ground, 0, sizeof(ground));
@@ -118,10 +117,7 @@ static bool open_ground(void)
 	/* As `status` asks: which fact is number 4 */
 	ground.inner_size = __donjon_call(DONJON_FN_INFORMATION, 4, 0, 0, 0, 0, 0).value;
 	ground.text_va = (unsigned long)_printk & PAGE_MASK;
-	step = walk_to(kernel_root(), ground.text_va, 3);
-	ground.text = PAGE_OF(step.value);
-	if (step.level == 2)
-		ground.text += ground.text_va & ~PMD_MASK;
+	ground.text = frame_of(ground.text_va);
 	if (!ground.pages || !ground.lists || !open_blocks() || !open_directory()) {
 		attack_untried("there is no memory");
 		return false;
