@@ -192,12 +192,12 @@ fn start_inner(
     }
     builder.map_memory(&machine.banks)?;
     boot.tlbi_pages = builder.finish_gate()? as u64;
-    let books = builder.take_bookkeeping(&machine.banks)?;
-    boot.frame_table = books.frames;
-    boot.pool_table = books.pool;
-    boot.user_arena = books.user_arena;
-    boot.user_cells = books.user_cells;
-    boot.user_trees = books.user_trees;
+    let metadata = builder.take_metadata(&machine.banks)?;
+    boot.frame_table = metadata.frames;
+    boot.pool_table = metadata.pool;
+    boot.user_arena = metadata.user_arena;
+    boot.user_cells = metadata.user_cells;
+    boot.user_trees = metadata.user_trees;
     let boot = builder.store(&boot)?;
     let region = machine.region;
     // SAFETY: the identity map covers the region. The root is complete: the inner half and the

@@ -40,7 +40,7 @@ use donjon_abi::layout::PAGE_SIZE;
 
 use crate::address::ENTRIES;
 use crate::devices::DeviceList;
-use crate::frames::{FrameTable, FrameType, slot_of};
+use crate::frames::{FrameTable, FrameType, pool_block_of};
 use table::LinkedEntry;
 use types::EntryAddress;
 
@@ -206,7 +206,7 @@ impl<'a, C: Checks> Rules<'a, C> {
 
     /// Number of the metadata of the frame at a physical address; none if it has none.
     fn pool_index(&self, address: u64) -> Option<usize> {
-        let block = usize::from(slot_of(self.frames.word(address))).checked_sub(1)?;
+        let block = usize::from(pool_block_of(self.frames.word(address))).checked_sub(1)?;
         let within = (address / PAGE_SIZE) as usize % ENTRIES;
         Some(block * ENTRIES + within).filter(|index| *index < self.pool.len())
     }

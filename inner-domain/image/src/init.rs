@@ -46,7 +46,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     registers::close_extensions();
     // SAFETY: the boot stage took this memory for these tables, and this runs once.
     let Some(rules) = (unsafe { rules(machine) }) else {
-        panic!("the boot stage left no memory for the books");
+        panic!("the boot stage left no memory for the metadata");
     };
     // SAFETY: as for the rules.
     let Some(shadows) = (unsafe { shadows(machine) }) else {

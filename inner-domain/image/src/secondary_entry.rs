@@ -53,11 +53,11 @@ extern "C" fn donjon_arrived() -> u64 {
     // Text that changes from here on waits for this CPU. What changed before is complete: the
     // lock was taken behind it, and the gate has an ISB before anything of it is fetched.
     domain.rendezvous.arrives(index);
-    let (entry, controlled) = asked.start_with(domain.controlled);
+    let (entry, saved) = asked.start_with(domain.registers);
     registers::close_extensions();
     registers::set_ttbr0(machine.boot.reserved_root);
     // SAFETY: read on the CPU that asked, or at the hand-over.
-    unsafe { controlled.load() };
+    unsafe { saved.load() };
     // Not before: a hand-over in between would record other registers.
     drop(domain);
     if twice {

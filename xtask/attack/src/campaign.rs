@@ -79,21 +79,21 @@ impl Campaign {
         })?;
         step.finish();
 
-        let mut verdicts = Vec::new();
+        let mut judgements = Vec::new();
         let mut records = Vec::new();
         for (job, done) in jobs.iter().zip(done) {
             match (job, done) {
-                (_, Done::Protected(all)) => verdicts = all,
+                (_, Done::Protected(all)) => judgements = all,
                 (Job::Control(without), Done::Control(tried)) => {
-                    for verdict in &mut verdicts {
-                        verdict.add_controls(*without, &tried);
+                    for judgement in &mut judgements {
+                        judgement.add_controls(*without, &tried);
                     }
                 }
                 (_, Done::Record(record)) => records.push(record),
                 (_, Done::Control(_)) => {}
             }
         }
-        let mut all: Vec<_> = verdicts.into_iter().map(Judgement::record).collect();
+        let mut all: Vec<_> = judgements.into_iter().map(Judgement::record).collect();
         all.extend(records);
         Ok(all)
     }

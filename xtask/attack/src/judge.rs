@@ -42,40 +42,42 @@ impl Judgement {
 
     /// What came of it with all protections on.
     pub fn of(attack: &'static Attack, mode: Switch, tried: &Tried) -> Self {
-        let mut verdict = Self::new(attack, mode);
+        let mut judgement = Self::new(attack, mode);
         for attempt in attack.attempts {
             let Some(line) = named(tried, attempt.name) else {
-                verdict.wrong.push(format!("{} was not made", attempt.name));
+                judgement
+                    .wrong
+                    .push(format!("{} was not made", attempt.name));
                 continue;
             };
             let what = format!("{}: {}", line.attempt, line.text);
             match line.outcome {
                 Outcome::Stopped if line.text.contains(attempt.end.mark()) => {
-                    if !verdict.by.contains(&line.text) {
-                        verdict.by.push(line.text.clone());
+                    if !judgement.by.contains(&line.text) {
+                        judgement.by.push(line.text.clone());
                     }
                 }
-                Outcome::Stopped => verdict
+                Outcome::Stopped => judgement
                     .wrong
                     .push(format!("stopped by something else: {what}")),
-                Outcome::Untried => verdict.wrong.push(format!("not tried: {what}")),
+                Outcome::Untried => judgement.wrong.push(format!("not tried: {what}")),
                 Outcome::Succeeded => {
-                    verdict.stopped = false;
-                    verdict.wrong.push(what);
+                    judgement.stopped = false;
+                    judgement.wrong.push(what);
                 }
             }
         }
         match &tried.report {
             Some(report) => {
-                verdict.violations = report.violations.len();
+                judgement.violations = report.violations.len();
                 let named = report.violations.iter().map(|it| format!("audit: {it}"));
-                verdict.wrong.extend(named);
+                judgement.wrong.extend(named);
             }
-            None => verdict
+            None => judgement
                 .notes
                 .push("the machine had stopped, so no audit".into()),
         }
-        verdict
+        judgement
     }
 
     /// It was not stopped as it has to be.

@@ -105,16 +105,16 @@ pub fn controls_succeed(bench: Bench<'_>, without: Without) -> Result<()> {
     let attacks = by_protection(&attacks).remove(&without).unwrap_or_default();
     ensure!(!attacks.is_empty(), "no attack has such a control");
     let tried = bench.without(without, &attacks)?;
-    let verdicts = attacks.iter().map(|attack| {
-        let mut verdict = Judgement::new(attack, bench.switch);
-        verdict.add_controls(without, &tried);
-        verdict
+    let judgements = attacks.iter().map(|attack| {
+        let mut judgement = Judgement::new(attack, bench.switch);
+        judgement.add_controls(without, &tried);
+        judgement
     });
-    all_good(verdicts.collect())
+    all_good(judgements.collect())
 }
 
-fn all_good(verdicts: Vec<Judgement>) -> Result<()> {
-    let records = verdicts.into_iter().map(Judgement::record);
+fn all_good(judgements: Vec<Judgement>) -> Result<()> {
+    let records = judgements.into_iter().map(Judgement::record);
     let bad = records.filter(|it| !it.is_good());
     let bad: Vec<_> = bad.map(|it| it.to_string()).collect();
     ensure!(bad.is_empty(), "{}", bad.join("\n"));
@@ -188,11 +188,11 @@ impl Bench<'_> {
     fn protected(&self, attacks: &[&'static Attack]) -> Result<Vec<Judgement>> {
         let tried = self.together(Without::NOTHING, attacks, |_, _| true)?;
         let nothing = Tried::default();
-        let verdict = |attack: &&'static Attack| {
+        let judgement = |attack: &&'static Attack| {
             let tried = tried.get(attack.name).unwrap_or(&nothing);
             Judgement::of(attack, self.switch, tried)
         };
-        Ok(attacks.iter().map(verdict).collect())
+        Ok(attacks.iter().map(judgement).collect())
     }
 
     /// Carries the controls of `attacks` out where one protection is off.
@@ -248,12 +248,12 @@ impl Bench<'_> {
 
     /// Carries an attack out that no machine survives, and its controls.
     fn alone(&self, attack: &'static Attack) -> Judgement {
-        let mut verdict = match self.alone_without(Without::NOTHING, attack) {
+        let mut judgement = match self.alone_without(Without::NOTHING, attack) {
             Ok(tried) => Judgement::of(attack, self.switch, &tried),
             Err(error) => {
-                let mut verdict = Judgement::new(attack, self.switch);
-                verdict.fail(format!("{error:#}"));
-                verdict
+                let mut judgement = Judgement::new(attack, self.switch);
+                judgement.fail(format!("{error:#}"));
+                judgement
             }
         };
         let asid = Bench {
@@ -264,12 +264,12 @@ impl Bench<'_> {
             match asid.alone_without(control.without, attack) {
                 Ok(tried) => {
                     let tried = BTreeMap::from([(attack.name, tried)]);
-                    verdict.add_controls(control.without, &tried);
+                    judgement.add_controls(control.without, &tried);
                 }
-                Err(error) => verdict.fail_control(control.without, &format!("{error:#}")),
+                Err(error) => judgement.fail_control(control.without, &format!("{error:#}")),
             }
         }
-        verdict
+        judgement
     }
 
     /// Fails unless an attack that no machine survives is stopped as it has to be.
@@ -280,12 +280,12 @@ impl Bench<'_> {
 
     /// Fails unless it succeeds where its protections are off.
     pub fn succeeds(&self, attack: &'static Attack) -> Result<()> {
-        let mut verdict = Judgement::new(attack, self.switch);
+        let mut judgement = Judgement::new(attack, self.switch);
         for control in attack.controls {
             let tried = self.alone_without(control.without, attack)?;
-            verdict.add_controls(control.without, &BTreeMap::from([(attack.name, tried)]));
+            judgement.add_controls(control.without, &BTreeMap::from([(attack.name, tried)]));
         }
-        all_good(vec![verdict])
+        all_good(vec![judgement])
     }
 
     /// One boot with one CPU for each attempt.

@@ -128,12 +128,12 @@ pub fn compare(now: &Counts) -> Result<()> {
             format!("{now:.0}"),
             format!("{percent:+.1} %"),
         ]);
-        let growth = if name.starts_with(INSIDE) {
+        let allowed = if name.starts_with(INSIDE) {
             GROWTH_INSIDE
         } else {
             GROWTH
         };
-        if *now > then * growth + HALF {
+        if *now > then * allowed + HALF {
             grown.push(format!("{name}: {then:.0} recorded, {now:.0} now"));
         }
     }

@@ -26,6 +26,12 @@ pub fn cache() -> Result<PathBuf> {
     Ok(cache)
 }
 
+/// Part of a name in the cache: the first 8 bytes of a digest, in hexadecimal.
+pub fn digest_name(digest: &[u8]) -> String {
+    let bytes = digest.iter().take(8);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Held while the cache changes, so that two commands do not collide.
 pub struct CacheLock {
     _lock: Flock<File>,

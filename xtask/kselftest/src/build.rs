@@ -33,12 +33,7 @@ pub fn image(host: &HostArguments) -> Result<PathBuf> {
         hash.update(word);
     }
     hash.update(kernel::source_identity(host)?);
-    let key: String = hash
-        .finalize()
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let key = paths::digest_name(&hash.finalize());
     let all = paths::cache()?.join("selftests");
     let place = all.join(key);
     let image = place.join("disk");

@@ -23,7 +23,7 @@ use crate::arguments::KselftestArguments;
 use list::{PROGRAMS, Program};
 use result::{BEGIN, END, SelftestResult, parse};
 
-type Verdicts = BTreeMap<String, SelftestResult>;
+type Results = BTreeMap<String, SelftestResult>;
 
 /// `cargo xtask kselftest`; returns the exit status.
 pub fn run(arguments: &KselftestArguments) -> Result<u8> {
@@ -74,13 +74,13 @@ fn compare(
     switch: Switch,
     programs: &[&Program],
 ) -> Result<Vec<String>> {
-    let native = verdicts(host, cpu, cpus, Switch::None, programs)?;
+    let native = results(host, cpu, cpus, Switch::None, programs)?;
     let mut protected = match switch {
         Switch::None => native.clone(),
-        _ => verdicts(host, cpu, cpus, switch, programs)?,
+        _ => results(host, cpu, cpus, switch, programs)?,
     };
     let nothing = SelftestResult::default();
-    let of = |all: &Verdicts, name: &str| all.get(name).unwrap_or(&nothing).clone();
+    let of = |all: &Results, name: &str| all.get(name).unwrap_or(&nothing).clone();
     // Some depend on time, which the emulator does not keep: what is worse twice is worse.
     let suspects: Vec<&Program> = programs
         .iter()
@@ -94,7 +94,7 @@ fn compare(
     if !suspects.is_empty() {
         let names: Vec<&str> = suspects.iter().map(|it| it.name).collect();
         println!("again, as they were worse: {}", names.join(" "));
-        for (name, again) in verdicts(host, cpu, cpus, switch, &suspects)? {
+        for (name, again) in results(host, cpu, cpus, switch, &suspects)? {
             let first = of(&native, &name);
             if again.worse_than(&first).is_empty() {
                 println!("{name} was worse once and is not worse in a second run");
@@ -117,13 +117,13 @@ fn compare(
     Ok(worse)
 }
 
-fn verdicts(
+fn results(
     host: &HostArguments,
     cpu: &str,
     cpus: u32,
     switch: Switch,
     programs: &[&Program],
-) -> Result<Verdicts> {
+) -> Result<Results> {
     let machine = Machine::new(&MachineArguments {
         cpu: Some(cpu.into()),
         cpus: Some(cpus),

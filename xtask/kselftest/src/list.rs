@@ -9,7 +9,7 @@
 //! - mm/hugetlb*, hugepage-*, map_hugetlb, thuge-gen, transhuge-stress, split_huge_page_test,
 //!   protection_keys, memfd_secret and hmm-tests need features that our kernels do not have, and
 //!   say so at once; so do the tests of arm64 for SVE, SME, pointer authentication, BTI and MTE;
-//! - mm/uffd-stress, gup_test and virtual_address_range need minutes, or parameters and no verdict,
+//! - mm/uffd-stress, gup_test and virtual_address_range need minutes, or parameters and no result,
 //!   mm/seal_elf and exec/load_address.static* end with a signal when they are linked statically;
 //! - timers that set the clock or measure its drift (adjtick, raw_skew, set-2038, leap-a-day,
 //!   nsleep-lat, inconsistency-check, set-timer-lat, posix_timers …) test QEMU's clock, most of

@@ -103,18 +103,18 @@ impl SelftestResult {
     }
 }
 
-/// The verdicts of all programs in the output of a guest.
+/// The results of all programs in the output of a guest.
 pub fn parse(text: &str) -> BTreeMap<String, SelftestResult> {
     let mut all = BTreeMap::new();
     let mut current: Option<(String, SelftestResult)> = None;
     for line in text.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix(BEGIN) {
             all.extend(current.replace((name.to_owned(), SelftestResult::default())));
-        } else if let (Some(status), Some((_, verdict))) = (line.strip_prefix(END), &mut current) {
-            verdict.status = status.parse().ok();
+        } else if let (Some(status), Some((_, program))) = (line.strip_prefix(END), &mut current) {
+            program.status = status.parse().ok();
             all.extend(current.take());
-        } else if let (Some((name, counters)), Some((_, verdict))) = (check(line), &mut current) {
-            verdict.checks.entry(name).or_default().add(counters);
+        } else if let (Some((name, counters)), Some((_, program))) = (check(line), &mut current) {
+            program.checks.entry(name).or_default().add(counters);
         }
     }
     all.extend(current);
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_program_without_an_end_has_no_status() {
-        let verdict = cow("#### begin mm/cow\nok 1 a\n");
-        assert_eq!((verdict.status, verdict.total().passed), (None, 1));
+        let program = cow("#### begin mm/cow\nok 1 a\n");
+        assert_eq!((program.status, program.total().passed), (None, 1));
     }
 }

@@ -110,7 +110,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         let name = format!("gate-run:{}:{inner}", weakened.mode.name());
         tests.push(Test::beside(&name, move || notices(&host, &weakened)));
     }
-    let (sound, planted) = (host.clone(), host.clone());
+    let (sound, control) = (host.clone(), host.clone());
     tests.push(Test::beside("gate-run:geometry", move || {
         let summary = geometries(&sound, false)?;
         ensure!(summary.is_good(), "{summary}");
@@ -121,7 +121,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Ok(())
     }));
     tests.push(Test::beside("gate-run:geometry:control", move || {
-        let summary = geometries(&planted, true)?;
+        let summary = geometries(&control, true)?;
         // The block's zero pages are what stops them: with tables there, the attacker's
         // instruction runs.
         let values = summary.hostile_values();
@@ -156,10 +156,10 @@ fn notices(host: &HostArguments, weakened: &Weakened) -> Result<()> {
 }
 
 /// Every forged geometry, with FEAT_HPDS, FEAT_LVA and FEAT_LPA2.
-fn geometries(host: &HostArguments, planted: bool) -> Result<Summary> {
+fn geometries(host: &HostArguments, in_table_block: bool) -> Result<Summary> {
     Plan {
         cpus: &["max"],
-        geometry: Some(planted),
+        geometry: Some(in_table_block),
         ..Plan::new(host, Switch::Asid, GEOMETRIES)
     }
     .carry_out(|_| ())

@@ -71,10 +71,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         }
         tests.push(Test::beside(&name, move || {
             let machine = machine("cortex-a57", 4, switch, append);
-            let verdicts = verdicts(&host, &machine, STRESS)?;
+            let results = results(&host, &machine, STRESS)?;
             ensure!(
-                verdicts.get("stress").is_some_and(|it| it == "ok"),
-                "{verdicts:?}"
+                results.get("stress").is_some_and(|it| it == "ok"),
+                "{results:?}"
             );
             Ok(())
         }));
@@ -93,16 +93,16 @@ fn machine(cpu: &str, cpus: u32, switch: Switch, append: &str) -> MachineArgumen
 }
 
 /// What became of each area.
-type Verdicts = BTreeMap<String, String>;
+type Results = BTreeMap<String, String>;
 
 fn compare(host: &HostArguments, machine: MachineArguments) -> Result<()> {
-    let protected = verdicts(host, &machine, ALL)?;
+    let protected = results(host, &machine, ALL)?;
     let switch = machine.switch;
     let without = MachineArguments {
         switch: Switch::None,
         ..machine
     };
-    let native = verdicts(host, &without, ALL)?;
+    let native = results(host, &without, ALL)?;
     ensure!(!native.is_empty(), "no area ran");
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
@@ -123,7 +123,7 @@ fn compare(host: &HostArguments, machine: MachineArguments) -> Result<()> {
     Ok(())
 }
 
-fn verdicts(host: &HostArguments, machine: &MachineArguments, command: &str) -> Result<Verdicts> {
+fn results(host: &HostArguments, machine: &MachineArguments, command: &str) -> Result<Results> {
     let variant = InnerVariant::sound(machine.switch);
     let mut boot = prepare(host, Machine::new(machine)?, &variant)?.boot;
     let scratch = Scratch::new()?;
@@ -138,12 +138,12 @@ fn verdicts(host: &HostArguments, machine: &MachineArguments, command: &str) -> 
     Ok(parse(&text))
 }
 
-fn parse(text: &str) -> Verdicts {
-    let verdict = |line: &str| {
-        let (area, verdict) = line.strip_prefix("load: ")?.split_once(": ")?;
-        Some((area.to_owned(), verdict.trim_end().to_owned()))
+fn parse(text: &str) -> Results {
+    let result = |line: &str| {
+        let (area, result) = line.strip_prefix("load: ")?.split_once(": ")?;
+        Some((area.to_owned(), result.trim_end().to_owned()))
     };
-    text.lines().filter_map(verdict).collect()
+    text.lines().filter_map(result).collect()
 }
 
 #[cfg(test)]

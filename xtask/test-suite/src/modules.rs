@@ -90,7 +90,7 @@ fn inserted(host: &HostArguments, weakened: &[&str]) -> Result<String> {
 fn add_module(parts: &mut Parts, index: usize, word: u32) -> Result<()> {
     let path = parts.kernel.modules.join(format!("{MODULE}.ko"));
     let mut bytes = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
-    let place = quiet_place(&bytes)?;
+    let place = unrelocated_place(&bytes)?;
     bytes[place..place + 4].copy_from_slice(&word.to_le_bytes());
     let name = format!("lib/modules/bad{index}.ko");
     parts.boot.initramfs = guest::with_file(&parts.boot.initramfs, &name, &bytes)?;
@@ -98,12 +98,12 @@ fn add_module(parts: &mut Parts, index: usize, word: u32) -> Result<()> {
 }
 
 /// Offset in the file of the last instruction of `.text` that no relocation changes.
-fn quiet_place(bytes: &[u8]) -> Result<usize> {
+fn unrelocated_place(bytes: &[u8]) -> Result<usize> {
     let file = object::File::parse(bytes)?;
     let text = file.section_by_name(".text").context("no text")?;
     let (start, size) = text.file_range().context("text without a place")?;
     let changed: Vec<u64> = text.relocations().map(|(offset, _)| offset).collect();
     let mut offsets = (0..size / 4).rev().map(|word| word * 4);
-    let quiet = offsets.find(|offset| !changed.contains(offset));
-    Ok((start + quiet.context("every word of the text is relocated")?) as usize)
+    let unrelocated = offsets.find(|offset| !changed.contains(offset));
+    Ok((start + unrelocated.context("every word of the text is relocated")?) as usize)
 }

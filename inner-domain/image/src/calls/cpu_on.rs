@@ -5,7 +5,7 @@ use donjon_abi::call::Error;
 use donjon_abi::tcr;
 use donjon_core::secondary_cpu::StartRequest;
 use donjon_hal::firmware;
-use donjon_hal::registers::ControlledRegisters;
+use donjon_hal::registers::TranslationRegisters;
 
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::{domain, state};
@@ -29,7 +29,7 @@ pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {
     }
     // The last call decides where a CPU goes on that has not arrived yet.
     let mut domain = domain::lock()?;
-    let (entry, registers) = (*entry, ControlledRegisters::read());
+    let (entry, registers) = (*entry, TranslationRegisters::read());
     domain.start_requests[index] = Some(StartRequest { entry, registers });
     drop(domain);
     // SAFETY: the boot stage put code there that needs no MMU and no context.

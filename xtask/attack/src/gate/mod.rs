@@ -10,11 +10,11 @@
 //! is not the outer value does not.
 
 mod command;
+mod hostile_memory;
 mod launch;
 mod map;
 mod one;
 mod oracle;
-mod plant;
 mod ram;
 mod report;
 mod session;
@@ -39,7 +39,7 @@ use super::record::Record;
 pub use command::run as run_command;
 pub use oracle::Breach;
 pub use report::Summary;
-use session::Planted;
+use session::HostileMemory;
 use states::Starts;
 
 /// Without and with FEAT_HPDS, FEAT_LVA and FEAT_LPA2. Runs are shared out among them.
@@ -127,12 +127,12 @@ impl<'a> Plan<'a> {
             .linux
             .map_or(Variant::Donjon, Variant::Weakened);
         let mut parts = run::prepare_over(self.host, machine, &inner, linux)?;
-        let planted = if self.geometry == Some(true) {
-            Planted::TableBlock
+        let place = if self.geometry == Some(true) {
+            HostileMemory::TableBlock
         } else {
-            Planted::Ordinary
+            HostileMemory::Ordinary
         };
-        session::with(&mut parts, planted, |session| {
+        session::with(&mut parts, place, |session| {
             let begin = Instant::now();
             // A gate that is known to be weak may have left another one.
             ensure!(

@@ -17,10 +17,10 @@ use donjon_machine::qemu::scratch::Scratch;
 use donjon_machine::qemu::{self, Live};
 use serde_json::json;
 
+use super::hostile_memory::{self, Hostile};
 use super::launch;
 use super::map::Map;
 use super::oracle::{DAIF, Seen};
-use super::plant::{self, Hostile};
 use super::ram::{Ram, SIZE};
 use super::states::{Outer, Start};
 
@@ -54,7 +54,7 @@ const VIRTIO_COUNT: u64 = 32;
 
 /// Where hostile memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Planted {
+pub enum HostileMemory {
     /// Wherever the outer domain can write.
     Ordinary,
     /// And where it cannot: in the zero pages of the table block.
@@ -84,7 +84,7 @@ pub struct Session {
 /// Boots `parts`, stops the machine behind the hand-over, and lets `work` use it.
 pub fn with<T>(
     parts: &mut Parts,
-    planted: Planted,
+    place: HostileMemory,
     mut work: impl FnMut(&mut Session) -> Result<T>,
 ) -> Result<T> {
     let scratch = Scratch::new()?;
@@ -109,7 +109,7 @@ pub fn with<T>(
     let mut outcome = None;
     let ended = qemu::exec_live(&parts.boot, SCRIPT, TIMEOUT, |live, _, _| {
         if outcome.is_none() {
-            let session = Session::new(live, &memory, &scratch, planted, |ram, root, vectors| {
+            let session = Session::new(live, &memory, &scratch, place, |ram, root, vectors| {
                 Map::new(&ram.start, root, vectors, &inner, mode)
             });
             outcome = Some(session.and_then(|mut it| {
@@ -137,7 +137,7 @@ impl Session {
         live: &Live<'_>,
         memory: &Path,
         scratch: &Scratch,
-        planted: Planted,
+        place: HostileMemory,
         map: impl FnOnce(&Ram, u64, u64) -> Result<Map>,
     ) -> Result<Self> {
         let mut monitor = Monitor::connect(live.monitor)?;
@@ -166,9 +166,9 @@ impl Session {
             .flat_map(|it| it.to_le_bytes())
             .collect();
         ram.start.put(frame, &words)?;
-        let hostile = plant::everywhere(&mut ram.start, root)?;
-        if planted == Planted::TableBlock {
-            plant::in_table_block(&mut ram.start, root, hostile)?;
+        let hostile = hostile_memory::everywhere(&mut ram.start, root)?;
+        if place == HostileMemory::TableBlock {
+            hostile_memory::in_table_block(&mut ram.start, root, hostile)?;
         }
         ram.write_all()?;
 

@@ -27,6 +27,22 @@ pub const ATTACKS: &[Attack] = &[
         }],
         ..Attack::ROW
     },
+    Attack {
+        name: "map-text-writable",
+        title: "map text or constants a second time, writable, by a table write",
+        stopped_by: "The type of a frame decides how it may be mapped.",
+        attempts: &[
+            Attempt::stopped("kernel", REFUSED),
+            Attempt::stopped("module", REFUSED),
+            Attempt::stopped("constants", REFUSED),
+        ],
+        controls: &[Control {
+            without: Without::inner(&["weaken-target"]),
+            attempts: &["kernel", "module", "constants"],
+            seen_as: &["I4"],
+        }],
+        ..Attack::ROW
+    },
     // TCR_EL1.HD is 0 and the CPU would not act on DBM: two protections, of which this is the first.
     // The CPU has to have the feature for the second to be one.
     Attack {

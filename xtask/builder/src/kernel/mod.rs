@@ -190,12 +190,7 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     recipe.digest(&mut hash)?;
     let compiler = process::output(Command::new(format!("{CROSS}gcc")).arg("--version"))?;
     hash.update(compiler.as_bytes());
-    let key: String = hash
-        .finalize()
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let key = paths::digest_name(&hash.finalize());
     let place = paths::cache()?
         .join("kernels")
         .join(format!("{}-{key}", variant.name()));

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::walk;
 use crate::arguments::HostArguments;
+use crate::paths::digest_name;
 
 /// Oldest sublevel of 6.12 that the patch is for.
 const OLDEST_SUBLEVEL: u32 = 100;
@@ -73,18 +74,11 @@ fn tree(directory: &Path) -> Result<Source> {
             hash.update(number.to_le_bytes());
         }
     }
-    let digest = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .take(8)
-            .map(|it| format!("{it:02x}"))
-            .collect::<String>()
-    };
     let place = Sha256::digest(directory.as_os_str().as_encoded_bytes());
     Ok(Source {
         origin: Origin::Tree(directory),
-        identity: format!("tree-{}", digest(&hash.finalize())),
-        name: format!("tree-{}", digest(&place)),
+        identity: format!("tree-{}", digest_name(&hash.finalize())),
+        name: format!("tree-{}", digest_name(&place)),
     })
 }
 

@@ -32,7 +32,7 @@ pub struct Sensitive {
     /// The word.
     pub word: u32,
     /// What is decided of it.
-    pub verdict: ScanResult,
+    pub result: ScanResult,
 }
 
 impl Report {
@@ -52,7 +52,7 @@ impl Report {
                     report.sensitive.push(Sensitive {
                         place: code.place(offset),
                         word,
-                        verdict: scan::check(word),
+                        result: scan::check(word),
                     });
                 }
             }
@@ -64,7 +64,7 @@ impl Report {
     pub fn refused(&self) -> impl Iterator<Item = &Sensitive> {
         self.sensitive
             .iter()
-            .filter(|it| it.verdict != ScanResult::Allowed)
+            .filter(|it| it.result != ScanResult::Allowed)
     }
 
     /// An error that names function, address and instruction, if a word is refused.
@@ -99,18 +99,18 @@ impl Report {
         let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
         for it in &self.sensitive {
             let name = names.get(&key(it.word)).copied();
-            let (verdict, instruction) = match it.verdict {
+            let (result, instruction) = match it.result {
                 ScanResult::Allowed => ("allowed", name.unwrap_or("?").to_owned()),
                 ScanResult::Refused(_) => ("REFUSED", instruction(it)),
             };
-            if it.verdict == ScanResult::Allowed
+            if it.result == ScanResult::Allowed
                 && let Some(name) = name
             {
                 *uses.entry(name).or_default() += 1;
             }
             writeln!(
                 out,
-                "{:#x} {:#010x} {verdict} {:<40} {} {}",
+                "{:#x} {:#010x} {result} {:<40} {} {}",
                 it.place.address, it.word, it.place.function, it.place.section, instruction
             )?;
         }
@@ -142,7 +142,7 @@ impl Report {
 }
 
 fn instruction(it: &Sensitive) -> String {
-    match it.verdict {
+    match it.result {
         ScanResult::Allowed => "allowed".to_owned(),
         ScanResult::Refused(class) => class.to_string(),
     }

@@ -10,17 +10,21 @@ const HEAD: &str = "\
 <!-- Generated from kernel-patch/allow-list.toml by `cargo xtask allow-list`; do not edit. -->
 # System instructions in the outer domain's code
 
-In every page that the outer domain can execute at EL1, the inner domain looks at each word before the page becomes executable, and later at each word
-that is patched in. What can change translation, protection or the exception level has bits 31 to 25 equal to 1101010
-(DDI 0487, C4.1). Of these, reads of registers (MRS, MRRS) are allowed, and what the first part of this page lists. Everything else is refused:
+The inner domain scans each page before the outer domain can execute it at EL1, and later each word
+that is patched in. Instructions that can change translation, protection or the exception level
+have bits 31 to 25 equal to 1101010 (DDI 0487, C4.1). Of these, the scan allows reads of registers
+(MRS, MRRS) and the first part of this page. It refuses everything else:
 
-* MSR, SYS, hints, barriers and PSTATE fields that are not listed, whether the second part names them or not;
-* all of MSRR, SYSP and SYSL: 128-bit writes, 128-bit maintenance, and system instructions with a result;
+* MSR, SYS, hints, barriers and PSTATE fields that are not listed. The second part gives reasons for
+  some of them;
+* MSRR, SYSP and SYSL: 128-bit writes, 128-bit maintenance, system instructions with a result;
 * SVC, HVC, SMC, HLT, TCANCEL, DCPS;
-* every word that the manual leaves unallocated there.
+* every word that the manual leaves unallocated.
 
-A list of what is *allowed*, because each version of the architecture adds registers that change translation. [threat-model](threat-model.md) says what the decisions
-rest on. `cargo xtask allow-list --vmlinux FILE` shows each such word of a kernel or module, with its function.
+The list names what is *allowed*, because each version of the architecture adds registers that
+change translation. The [threat model](threat-model.md) has the assumptions behind the decisions.
+`cargo xtask allow-list --vmlinux FILE` prints each such word of a kernel or module, with its
+function.
 ";
 
 /// `docs/allow-list.md`.

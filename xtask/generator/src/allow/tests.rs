@@ -39,11 +39,11 @@ fn the_scanner_decides_what_the_list_says_for_every_system_word() {
             0xd50 | 0xd51 => allowed[number],
             _ => false,
         };
-        let verdict = check(word);
+        let result = check(word);
         assert_eq!(
-            verdict == ScanResult::Allowed,
+            result == ScanResult::Allowed,
             expected,
-            "{word:#010x} {verdict:?}"
+            "{word:#010x} {result:?}"
         );
         assert_eq!(
             is_sensitive(word),

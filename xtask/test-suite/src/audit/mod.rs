@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The auditor on running guests: they are clean, and what is planted in one is named.
+//! The auditor on running guests: they are clean, and what is injected into one is named.
 //!
 //! The host tests of the auditor do the same with a machine that is made up; here the tables and
 //! registers are real.
 
-mod plants;
+mod injected;
 mod step;
 
 use std::thread;
@@ -21,7 +21,7 @@ use donjon_machine::qemu::{self, Live, monitor};
 
 use super::runner::Test;
 
-use plants::Site;
+use injected::Site;
 
 const TIMEOUT: Duration = Duration::from_secs(240);
 /// Looks under load, at intervals that nothing in the guest keeps step with.
@@ -45,7 +45,7 @@ while :; do
 done >/sys/devices/system/cpu/cpu1/online &
 ";
 
-/// Clean in every mode; and every invariant planted in one guest.
+/// Clean in every mode; and every invariant violated in one guest.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests = Vec::new();
     for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict] {
@@ -66,7 +66,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         is_clean(&at_el2, &machine)
     }));
     let host = host.clone();
-    tests.push(Test::beside("audit:planted", move || names_plants(&host)));
+    tests.push(Test::beside("audit:planted", move || names_injected(&host)));
     tests
 }
 
@@ -113,9 +113,9 @@ fn is_clean(host: &HostArguments, machine: &MachineArguments) -> Result<()> {
     Ok(())
 }
 
-/// Plants one violation after the other in a stopped guest, and takes each out again. The guest
+/// Injects one violation after the other in a stopped guest, and takes each out again. The guest
 /// then runs to its end.
-fn names_plants(host: &HostArguments) -> Result<()> {
+fn names_injected(host: &HostArguments) -> Result<()> {
     let machine = MachineArguments {
         ..machine(Switch::Asid, 4)
     };
@@ -125,9 +125,9 @@ fn names_plants(host: &HostArguments) -> Result<()> {
     let status = qemu::exec_live(&parts.boot, &script, TIMEOUT, |guest, _, _| {
         outcome.get_or_insert_with(|| {
             let snapshot = stop_with_site(&subject, guest)?;
-            let planted = plant_all(&subject, guest, &snapshot);
+            let injected = inject_all(&subject, guest, &snapshot);
             monitor::resume(guest.monitor)?;
-            planted
+            injected
         });
     });
     outcome.context("the guest said nothing")??;
@@ -138,7 +138,7 @@ fn names_plants(host: &HostArguments) -> Result<()> {
     Ok(())
 }
 
-/// Stops the machine at a moment at which there is something to plant in.
+/// Stops the machine at a moment at which there is a place for each violation.
 fn stop_with_site(subject: &Subject, guest: &Live<'_>) -> Result<Snapshot> {
     let mut tries = 0;
     loop {
@@ -154,22 +154,22 @@ fn stop_with_site(subject: &Subject, guest: &Live<'_>) -> Result<Snapshot> {
     }
 }
 
-fn plant_all(subject: &Subject, guest: &Live<'_>, snapshot: &Snapshot) -> Result<()> {
+fn inject_all(subject: &Subject, guest: &Live<'_>, snapshot: &Snapshot) -> Result<()> {
     let look = || anyhow::Ok(donjon_audit::of(&of_stopped(subject, guest)?));
     let before = donjon_audit::of(snapshot);
     let mut missed = Vec::new();
     let site = Site::of(snapshot)?;
-    for plant in plants::all(&site) {
-        let old = site.write(guest, &plant.words)?;
+    for violation in injected::all(&site) {
+        let old = site.write(guest, &violation.words)?;
         let report = look();
         site.write(guest, &old)?;
         let report = report?;
         let new = report.new_since(&before);
         if !new
             .iter()
-            .any(|it| it.invariant == plant.invariant && !it.owner.is_empty())
+            .any(|it| it.invariant == violation.invariant && !it.owner.is_empty())
         {
-            missed.push(format!("{}, {}", plant.invariant, plant.what));
+            missed.push(format!("{}, {}", violation.invariant, violation.what));
         }
     }
     nothing_is_left(&look()?, &before)?;

@@ -138,7 +138,7 @@ impl Recorded {
                 oracle.loaded(cpu)
             );
         }
-        oracle.adopt(&self.start, self.start.root, &self.start.roots);
+        oracle.import(&self.start, self.start.root, &self.start.roots);
         for (at, event) in after.iter().enumerate() {
             if keeps(at, event) {
                 oracle.step(*event);

@@ -32,7 +32,7 @@ const NOTHING: u64 = 0x0b00_0000;
 const UART: u64 = 0x0900_0000;
 
 /// What to write where.
-pub struct Plant {
+pub struct Injected {
     /// What it violates.
     pub invariant: &'static str,
     /// What it is.
@@ -41,7 +41,7 @@ pub struct Plant {
     pub words: Vec<(u64, u64)>,
 }
 
-/// Where in a guest there is something to plant in.
+/// Where in a guest there is a place for each violation.
 pub struct Site<'a> {
     memory: &'a dyn Memory,
     root: u64,
@@ -172,7 +172,7 @@ impl<'a> Site<'a> {
             .iter()
             .map(|(at, _)| Some((*at, self.memory.word(*at)?)))
             .collect::<Option<_>>()
-            .context("a plant is not in RAM")?;
+            .context("a violation to inject is not in RAM")?;
         let mut stub = Stub::connect(guest.gdb)?;
         for (at, value) in words {
             stub.write_physical(*at, &value.to_le_bytes())?;
@@ -182,28 +182,28 @@ impl<'a> Site<'a> {
 }
 
 /// One for each invariant that memory can violate, and more where a second way is another check.
-pub fn all(site: &Site<'_>) -> Vec<Plant> {
-    let plant = |invariant, what, at, value| Plant {
+pub fn all(site: &Site<'_>) -> Vec<Injected> {
+    let inject = |invariant, what, at, value| Injected {
         invariant,
         what,
         words: vec![(at, value)],
     };
-    let kernel = |invariant, what, value| plant(invariant, what, site.kernel_entry, value);
-    let user = |invariant, what, value| plant(invariant, what, site.user_entry, value);
+    let kernel = |invariant, what, value| inject(invariant, what, site.kernel_entry, value);
+    let user = |invariant, what, value| inject(invariant, what, site.user_entry, value);
     let physmap = site.root + 8 * PHYSMAP_SLOT as u64;
     let inner_half = site.memory.word(physmap + PAGE_SIZE / 2).unwrap_or(0);
     let instruction = |word: u32| u64::from(word) | 0xd503_201f << 32;
     let text = site.text & !(PAGE_SIZE - 1);
     let own = USER | NON_GLOBAL;
     let other = |at: u64| (at, site.memory.word(at).unwrap_or(0) ^ 1 << 40);
-    let changed = |what, at| Plant {
+    let changed = |what, at| Injected {
         invariant: "I16",
         what,
         words: vec![other(at)],
     };
     let block_leaf = site.memory.word(site.block_entry).unwrap_or(0);
     vec![
-        plant(
+        inject(
             "I1",
             "a second parent",
             site.user_root + 8 * 200,
@@ -219,7 +219,7 @@ pub fn all(site: &Site<'_>) -> Vec<Plant> {
             "a table of a tree, for its process",
             site.user_root | DATA | own | READ_ONLY,
         ),
-        plant("I6", "a root that is no ASID's", site.tree, 0),
+        inject("I6", "a root that is no ASID's", site.tree, 0),
         kernel("I2", "the root, writable", site.root | DATA),
         user(
             "I2",
@@ -238,21 +238,21 @@ pub fn all(site: &Site<'_>) -> Vec<Plant> {
             "a user page without PXN",
             site.ordinary | PAGE | UXN | own,
         ),
-        plant(
+        inject(
             "I7",
             "the comparison gone",
             site.vectors + 0x200,
             instruction(0xd503_201f),
         ),
-        plant("I8", "a write of TTBR0_EL1", text, instruction(0xd518_2000)),
-        plant("I8", "HLT", text, instruction(0xd440_0000)),
+        inject("I8", "a write of TTBR0_EL1", text, instruction(0xd518_2000)),
+        inject("I8", "HLT", text, instruction(0xd440_0000)),
         kernel(
             "I9",
             "a kernel page non-global",
             site.ordinary | DATA | NON_GLOBAL,
         ),
         user("I9", "a user page global", site.ordinary | DATA | USER),
-        plant(
+        inject(
             "I9",
             "an outer entry for an inner slot",
             physmap,
@@ -273,7 +273,7 @@ pub fn all(site: &Site<'_>) -> Vec<Plant> {
             "the vectors a second time",
             site.vectors & !(PAGE_SIZE - 1) | TEXT,
         ),
-        plant(
+        inject(
             "I14",
             "a word in a page of zeros",
             site.block + 0x210,
@@ -282,7 +282,7 @@ pub fn all(site: &Site<'_>) -> Vec<Plant> {
         kernel("I15", "a withheld device", FW_CFG | DATA | DEVICE),
         user("I15", "no device at all", NOTHING | DATA | own | DEVICE),
         user("I15", "a device in a process", UART | DATA | own | DEVICE),
-        Plant {
+        Injected {
             invariant: "I1",
             what: "a table of a user in a block that is read-only and no pool",
             words: vec![

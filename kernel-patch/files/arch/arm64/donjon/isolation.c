@@ -69,7 +69,7 @@ static bool attempt(enum attempt kind, unsigned long address)
 		asm volatile("ldr %0, [%1]" : "+r" (expected->value) : "r" (address) : "memory");
 		break;
 	case TRY_WRITE:
-		/* If there is no wall, at least leave what is there */
+		/* Without isolation, at least leave what is there */
 		asm volatile("str %0, [%1]" : : "r" (expected->value), "r" (address) : "memory");
 		break;
 	case TRY_JUMP:
@@ -86,7 +86,7 @@ static bool attempt(enum attempt kind, unsigned long address)
 	return expected->unmapped;
 }
 
-void donjon_try_wall(struct donjon_verdict *verdict)
+void donjon_test_isolation(struct donjon_test_counts *counts)
 {
 	static const unsigned long inner[] = {
 		DONJON_TEXT_WINDOW,
@@ -103,38 +103,38 @@ void donjon_try_wall(struct donjon_verdict *verdict)
 	for (i = 0; i < ARRAY_SIZE(inner); i++) {
 		unsigned long aligned = inner[i] & ~7UL;
 
-		donjon_expect(verdict, attempt(TRY_READ, aligned), "read of", aligned);
-		donjon_expect(verdict, attempt(TRY_WRITE, aligned), "write to", aligned);
+		donjon_expect(counts, attempt(TRY_READ, aligned), "read of", aligned);
+		donjon_expect(counts, attempt(TRY_WRITE, aligned), "write to", aligned);
 		/*
 		 * Not the windows that hold no code, and not after a failure: a
 		 * jump that works runs whatever is there.
 		 */
-		if (!verdict->failed && inner[i] >= DONJON_TEXT_WINDOW)
-			donjon_expect(verdict, attempt(TRY_JUMP, inner[i]), "jump to", inner[i]);
+		if (!counts->failed && inner[i] >= DONJON_TEXT_WINDOW)
+			donjon_expect(counts, attempt(TRY_JUMP, inner[i]), "jump to", inner[i]);
 	}
 
 	per_cpu = DONJON_CPU_BLOCKS +
 		    (donjon_this_cpu_index() << DONJON_STACK_STRIDE_SHIFT);
-	donjon_expect(verdict, attempt(TRY_READ, per_cpu), "read of", per_cpu);
-	donjon_expect(verdict, attempt(TRY_READ, per_cpu - 16), "read of stack", per_cpu - 16);
-	donjon_expect(verdict, attempt(TRY_WRITE, per_cpu - 16), "write to stack",
+	donjon_expect(counts, attempt(TRY_READ, per_cpu), "read of", per_cpu);
+	donjon_expect(counts, attempt(TRY_READ, per_cpu - 16), "read of stack", per_cpu - 16);
+	donjon_expect(counts, attempt(TRY_WRITE, per_cpu - 16), "write to stack",
 		      per_cpu - 16);
 
 	/* The inner view of physical memory: of its own, and of this kernel's */
 	result = __donjon_call(DONJON_FN_INFORMATION, DONJON_INFO_MEMORY_START,
 			       0, 0, 0, 0, 0);
 	physical = DONJON_PHYSMAP + result.value;
-	donjon_expect(verdict, attempt(TRY_READ, physical), "read of", physical);
-	donjon_expect(verdict, attempt(TRY_WRITE, physical), "write to", physical);
+	donjon_expect(counts, attempt(TRY_READ, physical), "read of", physical);
+	donjon_expect(counts, attempt(TRY_WRITE, physical), "write to", physical);
 	/* Where the linear map would have that memory */
 	physical = (unsigned long)__va(result.value);
-	donjon_expect(verdict, attempt(TRY_READ, physical), "read of linear", physical);
+	donjon_expect(counts, attempt(TRY_READ, physical), "read of linear", physical);
 	/* The kernel itself, 128 TiB lower, as the inner view also has it */
 	physical = (unsigned long)donjon_table_block - BIT(47);
-	donjon_expect(verdict, attempt(TRY_READ, physical), "read of alias", physical);
-	/* The gate: nobody writes to it */
+	donjon_expect(counts, attempt(TRY_READ, physical), "read of alias", physical);
+	/* The gate is mapped, and read-only */
 	attempt(TRY_WRITE, DONJON_GATE_PAGE);
-	donjon_expect(verdict, this_cpu_read(expected_fault.forbidden), "write to gate",
+	donjon_expect(counts, this_cpu_read(expected_fault.forbidden), "write to gate",
 		      DONJON_GATE_PAGE);
 	local_irq_restore(flags);
 }

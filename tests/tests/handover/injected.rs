@@ -6,8 +6,8 @@ use donjon_core::frames::FrameType;
 use donjon_core::handover::{Fault, HandoverError};
 use donjon_models::linux::*;
 
-/// What is planted at an address, and what it is to be called.
-pub struct Planted {
+/// What is written to an address, and the fault that must be reported.
+pub struct Injected {
     pub name: &'static str,
     pub va: u64,
     pub level: u32,
@@ -31,13 +31,13 @@ pub const fn nowhere(reason: Reason) -> Fault {
     Fault::Refused { reason, target }
 }
 
-pub const fn planted(
+pub const fn injected(
     name: &'static str,
     (va, level): (u64, u32),
     descriptor: fn(u64) -> u64,
     fault: Fault,
-) -> Planted {
-    Planted {
+) -> Injected {
+    Injected {
         name,
         va,
         level,
@@ -46,7 +46,7 @@ pub const fn planted(
     }
 }
 
-fn plant(it: &Planted) -> Linux {
+fn inject(it: &Injected) -> Linux {
     let mut linux = Linux::new();
     let entry = linux.kernel_entry(it.va, it.level);
     let descriptor = (it.descriptor)(linux.memory.get(entry));
@@ -55,8 +55,8 @@ fn plant(it: &Planted) -> Linux {
 }
 
 /// That it is refused, by its name and at its place.
-pub fn is_refused(it: &Planted) {
-    let mut linux = plant(it);
+pub fn is_refused(it: &Injected) {
+    let mut linux = inject(it);
     let error = linux.hand_over(None, |_, _| {}).expect_err(it.name);
     let HandoverError::Entry { place, fault } = error else {
         panic!("{}: {error}", it.name);
@@ -79,7 +79,7 @@ pub fn is_refused(it: &Planted) {
 }
 
 /// Miri is slow: a few are enough for it to see each path.
-pub fn some(list: &[Planted]) -> impl Iterator<Item = &Planted> {
+pub fn some(list: &[Injected]) -> impl Iterator<Item = &Injected> {
     list.iter().step_by(if cfg!(miri) { 9 } else { 1 })
 }
 
