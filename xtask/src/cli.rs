@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
-pub use donjon_machine::arguments::{MachineArguments, Switch};
+pub use donjon_machine::arguments::{Firmware, MachineArguments, Switch};
 
 /// Builds, runs, measures and tests Donjon.
 #[derive(Parser, Debug)]
@@ -73,6 +73,9 @@ pub struct RunArguments {
     /// Image of a disk for the guest (/dev/vda). What the guest writes is dropped at its end.
     #[arg(long, value_name = "FILE")]
     pub disk: Option<PathBuf>,
+    /// What starts the boot image.
+    #[arg(long, value_enum, default_value = "none")]
+    pub firmware: Firmware,
     /// Seconds that a guest may take with --exec.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub timeout: u64,

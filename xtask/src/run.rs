@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::bare::{self, BareMetal, InnerVariant};
-use crate::cli::{HostArguments, RunArguments};
+use crate::cli::{Firmware, HostArguments, RunArguments};
 use crate::environment::{self, Needs};
 use crate::kernel::{self, Kernel, Variant};
 use crate::machine::Machine;
@@ -57,11 +57,16 @@ pub fn prepare_over(
             (image, Some(bare))
         }
     };
+    let grub = match machine.firmware {
+        Firmware::Grub => Some(guest::obtain_grub()?),
+        Firmware::None | Firmware::Uefi => None,
+    };
     Ok(Parts {
         boot: Boot {
             machine,
             image,
             initramfs,
+            grub,
             disk: None,
             device_tree: None,
             trace: None,
@@ -83,9 +88,13 @@ fn image_path(variant: &InnerVariant, linux: Variant) -> PathBuf {
 
 /// Runs; returns the exit status.
 pub fn run(arguments: &RunArguments) -> Result<u8> {
-    let machine = Machine::new(&arguments.machine)?;
+    let machine = Machine::new(&arguments.machine)?.with_firmware(arguments.firmware)?;
+    if arguments.firmware == Firmware::Grub && arguments.disk.is_some() {
+        bail!("--disk and --firmware grub do not go together: GRUB starts from a disk of its own");
+    }
     let needs = Needs {
         gdb: arguments.gdb,
+        uefi: arguments.firmware != Firmware::None,
         ..Needs::default()
     };
     environment::prepare(&arguments.host, needs)?;

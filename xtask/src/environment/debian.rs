@@ -8,7 +8,7 @@ use std::{env, fs};
 use anyhow::{Context, Result, bail};
 
 use super::Needs;
-use super::tools::{CXX, GDB, LINUX_PACKAGE, LINUX_TARBALL, TOOLS};
+use super::tools::{CXX, GDB, LINUX_PACKAGE, LINUX_TARBALL, TOOLS, UEFI};
 use crate::cli::HostArguments;
 use crate::progress::Step;
 use crate::{paths, process};
@@ -18,7 +18,8 @@ pub fn missing(host: &HostArguments, needs: Needs) -> Result<Vec<&'static str>> 
     let mut packages = Vec::new();
     let gdb = needs.gdb.then_some(&GDB);
     let cxx = needs.cxx.then_some(&CXX);
-    let tools = TOOLS.iter().chain(gdb).chain(cxx);
+    let uefi = needs.uefi.then_some(&UEFI);
+    let tools = TOOLS.iter().chain(gdb).chain(cxx).chain(uefi);
     for tool in tools.filter(|tool| !tool.present()) {
         if installed(tool.package) {
             bail!(

@@ -21,6 +21,8 @@ pub struct Needs {
     pub miri: bool,
     /// A C++ compiler.
     pub cxx: bool,
+    /// A UEFI firmware for QEMU.
+    pub uefi: bool,
 }
 
 /// Checks the host and installs what is missing, or with `--no-install` only names it.

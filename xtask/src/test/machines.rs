@@ -3,6 +3,7 @@
 //! words, and what a tree sets aside is not Linux's.
 
 mod raspberry_pi;
+mod uefi;
 
 use std::fs;
 use std::time::Duration;
@@ -21,6 +22,8 @@ use crate::cli::{HostArguments, MachineArguments, Switch};
 use crate::kernel::Variant;
 use crate::machine::Machine;
 use crate::qemu::tree;
+
+pub use uefi::PREFIX as UEFI;
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// For a machine that stops without a word because it has nothing that switches it off.
@@ -142,6 +145,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         ensure!(passed > 0 && failed == 0, "{}", said.text);
         Ok(())
     }));
+    tests.extend(uefi::tests(host));
     for case in CASES {
         let host = host.clone();
         tests.push(Test::beside(&format!("machine:{}", case.name), move || {

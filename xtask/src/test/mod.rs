@@ -62,12 +62,14 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
         bail!("no test has such a name; `cargo xtask test --list` shows the names");
     }
     let miri = tests.iter().any(|it| it.name == host::MIRI);
+    let uefi = tests.iter().any(|it| it.name.starts_with(machines::UEFI));
     let cxx = tests.iter().any(|it| it.name.starts_with(fuzz::PREFIX));
     environment::prepare(
         &arguments.host,
         Needs {
             miri,
             cxx,
+            uefi,
             ..Needs::default()
         },
     )?;

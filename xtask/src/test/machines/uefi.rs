@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Started by a UEFI firmware, by itself and through GRUB.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use super::super::boots::{CHECK, Said, built, says};
+use super::super::runner::Test;
+use super::{REFUSAL, TIMEOUT, is_refused, machine};
+use crate::bare::InnerVariant;
+use crate::cli::{Firmware, HostArguments, Switch};
+use crate::kernel::Variant;
+use crate::machine::Machine;
+
+/// Tests whose names begin so need a UEFI firmware.
+pub const PREFIX: &str = "machine:uefi";
+
+/// All of them.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let test = |name: &str, body: fn(&HostArguments) -> Result<()>| {
+        let host = host.clone();
+        Test::beside(&format!("{PREFIX}{name}"), move || body(&host))
+    };
+    vec![
+        test("", |host| works(host, &machine()?, Firmware::Uefi)),
+        // The firmware runs at EL2 there.
+        test(":grub:el2", |host| {
+            let mut machine = machine()?;
+            machine.el2 = true;
+            works(host, &machine, Firmware::Grub)
+        }),
+        test(":acpi:refused", |host| {
+            let mut machine = machine()?.with_firmware(Firmware::Uefi)?;
+            // It hands on the device tree only where there is no ACPI.
+            machine.recipe.uefi = None;
+            is_refused(
+                said(host, &machine, REFUSAL),
+                &[
+                    "cannot start: ACPI-only machines are not supported",
+                    "acpi=off",
+                ],
+            )
+        }),
+    ]
+}
+
+/// That the machine boots without the memory that the firmware keeps, and passes the self-test.
+fn works(host: &HostArguments, machine: &Machine, firmware: Firmware) -> Result<()> {
+    let said = said(host, &machine.clone().with_firmware(firmware)?, TIMEOUT)?;
+    said.expect_success()?;
+    let (passed, failed) = said.self_test()?;
+    ensure!(passed > 0 && failed == 0, "{}", said.text);
+    let banks = said.text.lines().filter(|it| it.contains(": System RAM"));
+    ensure!(
+        banks.count() > 1,
+        "memory is in one piece, so the firmware keeps none of it:\n{}",
+        said.text
+    );
+    Ok(())
+}
+
+fn said(host: &HostArguments, machine: &Machine, timeout: Duration) -> Result<Said> {
+    let inner = InnerVariant::sound(Switch::Asid);
+    let parts = built(host, machine.clone(), &inner, Variant::Donjon)?;
+    says(&parts.boot, &format!("cat /proc/iomem\n{CHECK}"), timeout)
+}
