@@ -2,6 +2,7 @@
 //! Machines by another device tree: those that the inner domain cannot own are refused in plain
 //! words, and what a tree sets aside is not Linux's.
 
+mod gicv3;
 mod raspberry_pi;
 mod uefi;
 
@@ -145,6 +146,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         ensure!(passed > 0 && failed == 0, "{}", said.text);
         Ok(())
     }));
+    tests.extend(gicv3::tests(host));
     tests.extend(uefi::tests(host));
     for case in CASES {
         let host = host.clone();
