@@ -2,10 +2,10 @@
 //! RAM according to the memory map of a UEFI firmware.
 //!
 //! After ExitBootServices the operating system owns what the loader and the boot services used,
-//! free memory, and the tables of ACPI if it does not read them (UEFI 2.10, tables 7.6 and 7.10).
-//! The rest stays the firmware's or the hardware's: run-time services, ACPI's non-volatile
-//! storage, reserved and unusable memory, registers, persistent memory, and each kind that is not
-//! known here. A page that two entries disagree about is not RAM.
+//! free memory, and the tables of ACPI if it does not read them (UEFI 2.10, 7.2, memory type usage
+//! after ExitBootServices). The rest stays the firmware's or the hardware's: run-time services,
+//! ACPI's non-volatile storage, reserved and unusable memory, registers, persistent memory, and
+//! each kind that is not known here. A page that two entries disagree about is not RAM.
 
 use donjon_abi::layout::PAGE_SIZE;
 
