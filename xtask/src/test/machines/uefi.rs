@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 
 use super::super::boots::{CHECK, Said, built, says};
 use super::super::runner::Test;
-use super::{REFUSAL, TIMEOUT, is_refused, machine};
+use super::{REFUSAL, TIMEOUT, is_refused, machine, said_by};
 use crate::bare::InnerVariant;
 use crate::cli::{Firmware, HostArguments, Switch};
 use crate::kernel::Variant;
@@ -24,6 +24,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     };
     vec![
         test("", |host| works(host, &machine()?, Firmware::Uefi)),
+        test(":run-time:refused", run_time_is_refused),
         // The firmware runs at EL2 there.
         test(":grub:el2", |host| {
             let mut machine = machine()?;
@@ -43,6 +44,32 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             )
         }),
     ]
+}
+
+/// Maps what follows the first bank of RAM: what the firmware keeps for its run-time services.
+const MAP_BEHIND: &str = "\
+insmod /lib/modules/donjon_attack.ko || exit 3
+bank=$(hexdump -v -n 16 -e '/1 \"%02x\"' /proc/device-tree/memory@*/reg)
+page=$((0x${bank%????????????????} + 0x${bank#????????????????}))
+cd /sys/module/donjon_attack/parameters
+echo $page >value
+dmesg -c >/dev/null
+echo map-protected-memory/device >run
+dmesg | grep -o 'attack map-protected-memory/.*'
+";
+
+/// That a hostile kernel cannot map memory of the firmware.
+fn run_time_is_refused(host: &HostArguments) -> Result<()> {
+    let machine = machine()?.with_firmware(Firmware::Uefi)?;
+    let said = said_by(host, &machine, &[], None, MAP_BEHIND, TIMEOUT)?;
+    said.expect_success()?;
+    ensure!(
+        said.text
+            .contains("stopped, refused: neither memory nor an allowed device"),
+        "{}",
+        said.text
+    );
+    Ok(())
 }
 
 /// That the machine boots without the memory that the firmware keeps, and passes the self-test.
