@@ -87,7 +87,7 @@ pub fn memory(tree: &Fdt) -> Result<Vec<Range>, Failure> {
         let is_memory = node
             .property("device_type")
             .is_some_and(|kind| kind.value() == b"memory\0");
-        if is_memory {
+        if is_memory && devices::is_enabled(&node) {
             banks.extend(ranges(&node)?);
         }
     }

@@ -259,7 +259,8 @@ fn number(node: &FdtNode, name: &str) -> Option<u32> {
     node.property(name)?.value_as::<u32>().ok()
 }
 
-fn is_enabled(node: &FdtNode) -> bool {
+/// Whether a node is for us: memory of the secure world, for one, is not.
+pub fn is_enabled(node: &FdtNode) -> bool {
     node.property("status")
         .is_none_or(|status| matches!(status.value(), b"okay\0" | b"ok\0"))
 }

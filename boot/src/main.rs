@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The boot stage: from the loader to Linux over a running inner domain.
 //!
+//! Under UEFI, [`efi`] does what another loader would have done, and goes on at the same entry.
 //! `start.S` leaves EL2 if it is there and turns the MMU on; [`entry::boot_main`] does the rest and
 //! returns what `start.S` needs to enter Linux. Nothing of it survives but the page in `stay.S`.
 #![no_std]
@@ -9,6 +10,7 @@
 mod assembly;
 mod device_tree;
 mod devices;
+mod efi;
 mod entry;
 mod failure;
 mod heap;

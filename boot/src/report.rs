@@ -8,6 +8,7 @@ use donjon_hal::console::Console;
 use spin::Mutex;
 
 use crate::device_tree::ConsoleAt;
+use crate::efi::Firmware;
 use crate::identity;
 use crate::small_uart::SmallUart;
 
@@ -17,6 +18,8 @@ pub enum Line {
     Pl011(Console),
     /// The small UART of a Raspberry Pi.
     Small(SmallUart),
+    /// The console of a UEFI firmware, until its boot services end.
+    Firmware(Firmware),
 }
 
 impl Line {
@@ -45,6 +48,7 @@ impl Write for Line {
         match self {
             Self::Pl011(console) => console.write_str(text),
             Self::Small(uart) => uart.write_str(text),
+            Self::Firmware(firmware) => firmware.write_str(text),
         }
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The first instructions: an arm64 Image header, then from wherever the loader left the CPU
+// The first instructions: an arm64 Image header, which is that of a PE file as well, then from wherever the loader left the CPU
 // (EL1 or EL2, MMU off) to Rust at EL1 with the MMU and caches on.
 
     .section .head, "ax"
     .global _start
 _start:
+    add     x13, x18, #22               // its bytes begin with MZ, and x13 has no meaning yet
     b       boot_entry
-    .long   0
     .quad   0                           // text_offset: at any 2 MiB boundary
     .quad   0                           // image_size: the packer fills it in
     .quad   0xa                         // little-endian, 4 KiB pages, anywhere in memory
@@ -15,11 +15,13 @@ _start:
     .quad   0
     .quad   0
     .ascii  "ARM\x64"
-    .long   0
+    .long   {PE_OFFSET}                 // where the PE header is
     .global boot_manifest
 boot_manifest:
     .space  {MANIFEST_SIZE}             // abi: manifest.rs; the packer fills it in
+    .space  {PE_SIZE}                   // PE header; the packer fills it in
 
+    .global boot_entry
 boot_entry:
     mov     x19, x0                     // device tree
     mrs     x20, currentel

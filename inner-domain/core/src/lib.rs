@@ -18,6 +18,7 @@ pub mod devices;
 pub mod errata;
 pub mod extensions;
 pub mod firmware_calls;
+pub mod firmware_memory;
 pub mod frames;
 pub mod handover;
 pub mod live_text;

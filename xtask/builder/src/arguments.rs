@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use donjon_machine::arguments::MachineArguments;
+use donjon_machine::arguments::{Firmware, MachineArguments};
 
 /// Where Linux comes from and whether the host may be changed.
 #[derive(Args, Clone, Debug, Default)]
@@ -35,6 +35,9 @@ pub struct RunArguments {
     /// Image of a disk for the guest (/dev/vda). What the guest writes is dropped at its end.
     #[arg(long, value_name = "FILE")]
     pub disk: Option<PathBuf>,
+    /// What starts the boot image.
+    #[arg(long, value_enum, default_value = "none")]
+    pub firmware: Firmware,
     /// Seconds that a guest may take with --exec.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub timeout: u64,

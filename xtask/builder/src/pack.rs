@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Packing a boot image: boot stage, inner domain and Linux behind one arm64 `Image` header.
+//! Packing a boot image: boot stage, inner domain and Linux behind one header, which is that of an
+//! arm64 `Image` and that of a UEFI program.
 //!
 //! The layout is that of `donjon_abi::manifest`.
+
+mod pe;
 
 use std::fs;
 use std::path::Path;
@@ -28,13 +31,18 @@ type Elf<'a> = ElfFile64<'a, Endianness>;
 
 /// Writes the boot image `to`.
 pub fn pack(boot: &Path, inner: &Path, mode: SwitchMode, kernel: &Kernel, to: &Path) -> Result<()> {
-    let image = assemble(
-        &read(boot)?,
+    let boot = read(boot)?;
+    let mut image = assemble(
+        &boot,
         &read(inner)?,
         mode,
         &read(&kernel.image)?,
         table_block(&kernel.vmlinux)?,
     )?;
+    // Sections of PE files end with a page.
+    pad(&mut image, PAGE_SIZE);
+    let parts = efi_parts(&boot, image_size(&image)?).context("boot stage")?;
+    pe::write(&mut image, parts)?;
     if let Some(parent) = to.parent() {
         fs::create_dir_all(parent)?;
     }
@@ -108,6 +116,29 @@ fn assemble(
     let size = linux_offset + linux_memory_size;
     image[IMAGE_SIZE..IMAGE_SIZE + 8].copy_from_slice(&size.to_le_bytes());
     Ok(image)
+}
+
+/// Where UEFI enters the boot stage. All words that it relocates are in its data.
+fn efi_parts(boot: &[u8], memory_size: u64) -> Result<pe::Parts> {
+    let file = Elf::parse(boot)?;
+    let address = |name: &str| {
+        let symbol = file.symbols().find(|it| it.name() == Ok(name));
+        symbol
+            .map(|it| it.address())
+            .with_context(|| format!("it has no symbol {name}"))
+    };
+    let data = address("boot_data_start")?;
+    for (at, _) in file.dynamic_relocations().into_iter().flatten() {
+        ensure!(
+            at >= data,
+            "it has a relocation at {at:#x}, in what UEFI maps read-only"
+        );
+    }
+    Ok(pe::Parts {
+        entry: address("efi_entry")?,
+        data,
+        memory_size,
+    })
 }
 
 /// The load segments of the boot stage as they stand in memory, zeros included.

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use donjon_machine::arguments::Firmware;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Boot, Stream, Symbols};
 
@@ -57,11 +58,16 @@ pub fn prepare_over(
             (image, Some(bare))
         }
     };
+    let grub = match machine.firmware {
+        Firmware::Grub => Some(guest::obtain_grub()?),
+        Firmware::None | Firmware::Uefi => None,
+    };
     Ok(Parts {
         boot: Boot {
             machine,
             image,
             initramfs,
+            grub,
             disk: None,
             device_tree: None,
             trace: None,
@@ -83,9 +89,13 @@ fn image_path(variant: &InnerVariant, linux: Variant) -> PathBuf {
 
 /// Runs; returns the exit status.
 pub fn run(arguments: &RunArguments) -> Result<u8> {
-    let machine = Machine::new(&arguments.machine)?;
+    let machine = Machine::new(&arguments.machine)?.with_firmware(arguments.firmware)?;
+    if arguments.firmware == Firmware::Grub && arguments.disk.is_some() {
+        bail!("--disk and --firmware grub do not go together: GRUB starts from a disk of its own");
+    }
     let needs = Needs {
         gdb: arguments.gdb,
+        uefi: arguments.firmware != Firmware::None,
         ..Needs::default()
     };
     environment::prepare(&arguments.host, needs)?;

@@ -6,8 +6,9 @@ use std::fs;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::arguments::{MachineArguments, Switch};
+use crate::arguments::{Firmware, MachineArguments, Switch};
 use crate::paths;
+use crate::tools;
 
 /// A recipe in `qemu/`.
 #[derive(Clone, Debug, Deserialize)]
@@ -19,6 +20,8 @@ pub struct Recipe {
     pub machine: String,
     /// What to add to it for an entry at EL2; absent if the machine enters there anyway.
     pub el2: Option<String>,
+    /// What to add to it for a UEFI firmware that hands on a device tree; absent if there is none.
+    pub uefi: Option<String>,
     /// CPU models that work.
     pub cpus: Vec<String>,
     /// The one that is used unless another is named.
@@ -56,6 +59,8 @@ pub struct Machine {
     pub icount: bool,
     /// Enter at EL2.
     pub el2: bool,
+    /// What starts the boot image.
+    pub firmware: Firmware,
     /// More words for the kernel command line.
     pub append: Option<String>,
 }
@@ -110,8 +115,32 @@ impl Machine {
             switch: arguments.switch,
             icount: arguments.icount,
             el2: arguments.el2,
+            firmware: Firmware::None,
             append: arguments.append.clone(),
         })
+    }
+
+    /// The same machine with a firmware.
+    ///
+    /// # Errors
+    ///
+    /// If the recipe knows none, or Linux is to be started alone.
+    pub fn with_firmware(self, firmware: Firmware) -> Result<Self> {
+        if firmware != Firmware::None {
+            if self.recipe.uefi.is_none() {
+                bail!(
+                    "there is no UEFI for this machine ({})",
+                    self.recipe.description
+                );
+            }
+            if self.switch == Switch::None {
+                bail!(
+                    "UEFI cannot start Linux alone, which is built without CONFIG_EFI: use \
+                     --firmware with another --switch than none"
+                );
+            }
+        }
+        Ok(Self { firmware, ..self })
     }
 
     /// Arguments of QEMU that describe the hardware.
@@ -120,7 +149,13 @@ impl Machine {
         if self.el2 {
             machine.push_str(self.recipe.el2.as_deref().unwrap_or_default());
         }
+        if self.firmware != Firmware::None {
+            machine.push_str(self.recipe.uefi.as_deref().unwrap_or_default());
+        }
         let mut arguments = vec!["-M".into(), machine, "-cpu".into(), self.cpu.clone()];
+        if self.firmware != Firmware::None {
+            arguments.extend(["-bios".into(), tools::UEFI.name.into()]);
+        }
         arguments.extend(["-smp".into(), self.cpus.to_string()]);
         arguments.extend(["-m".into(), format!("{}M", self.memory >> 20)]);
         if self.icount {

@@ -34,7 +34,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("bad-input:disk-full-unpacking", disk_full_while_unpacking),
         Test::alone("bad-input:killed-half-way", killed_half_way),
     ];
-    let quick: [(&str, Body); 12] = [
+    let quick: [(&str, Body); 14] = [
         ("tool-missing", tool_missing),
         ("tool-hidden", tool_hidden),
         ("qemu-too-old", qemu_too_old),
@@ -54,6 +54,18 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             refused(&["--memory", "64M"], &["too little memory", "256M"])
         }),
         ("network-gone", network_gone),
+        ("firmware-without-inner-domain", || {
+            refused(
+                &["--firmware", "uefi", "--switch", "none"],
+                &["UEFI cannot start Linux alone", "CONFIG_EFI"],
+            )
+        }),
+        ("firmware-with-disk", || {
+            refused(
+                &["--firmware", "grub", "--disk", "x"],
+                &["--disk and --firmware grub"],
+            )
+        }),
         ("lmbench", lmbench),
     ];
     for (name, body) in quick {

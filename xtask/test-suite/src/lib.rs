@@ -64,6 +64,7 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
         bail!("no test has such a name; `cargo xtask test --list` shows the names");
     }
     let miri = tests.iter().any(|it| it.name == host::MIRI);
+    let uefi = tests.iter().any(|it| it.name.starts_with(machines::UEFI));
     let cxx = tests.iter().any(|it| it.name.starts_with(fuzz::PREFIX));
     let cross_libc = tests.iter().any(|it| it.name == KSELFTEST);
     environment::prepare(
@@ -72,6 +73,7 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
             miri,
             cxx,
             cross_libc,
+            uefi,
             ..Needs::default()
         },
     )?;

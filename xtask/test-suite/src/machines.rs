@@ -2,7 +2,9 @@
 //! Machines by another device tree: those that the inner domain cannot own are refused in plain
 //! words, and what a tree sets aside is not Linux's.
 
+mod gicv3;
 mod raspberry_pi;
+mod uefi;
 
 use std::fs;
 use std::time::Duration;
@@ -22,6 +24,8 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use super::boots::{CHECK, built};
 use super::runner::Test;
 use super::scratch::Scratch;
+
+pub use uefi::PREFIX as UEFI;
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// For a machine that stops without a word because it has nothing that switches it off.
@@ -143,6 +147,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         ensure!(passed > 0 && failed == 0, "{}", said.text);
         Ok(())
     }));
+    tests.extend(gicv3::tests(host));
+    tests.extend(uefi::tests(host));
     for case in CASES {
         let host = host.clone();
         tests.push(Test::beside(&format!("machine:{}", case.name), move || {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use donjon_machine::process;
 
 use super::Needs;
-use super::tools::{CROSS_LIBC, CXX, GDB, LINUX_PACKAGE, LINUX_TARBALL, TOOLS};
+use super::tools::{CROSS_LIBC, CXX, GDB, LINUX_PACKAGE, LINUX_TARBALL, TOOLS, UEFI};
 use crate::arguments::HostArguments;
 use crate::paths;
 use crate::progress::Step;
@@ -20,7 +20,9 @@ pub fn missing(host: &HostArguments, needs: Needs) -> Result<Vec<&'static str>> 
     let gdb = needs.gdb.then_some(&GDB);
     let cxx = needs.cxx.then_some(&CXX);
     let cross_libc = needs.cross_libc.then_some(&CROSS_LIBC);
-    let tools = TOOLS.iter().chain(gdb).chain(cxx).chain(cross_libc);
+    let uefi = needs.uefi.then_some(&UEFI);
+    let wanted = [gdb, cxx, cross_libc, uefi].into_iter().flatten();
+    let tools = TOOLS.iter().chain(wanted);
     for tool in tools.filter(|tool| !tool.present()) {
         if installed(tool.package) {
             bail!(

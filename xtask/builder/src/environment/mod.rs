@@ -23,6 +23,8 @@ pub struct Needs {
     pub cxx: bool,
     /// The C library for arm64.
     pub cross_libc: bool,
+    /// A UEFI firmware for QEMU.
+    pub uefi: bool,
 }
 
 /// Checks the host and installs what is missing, or with `--no-install` only names it.

@@ -17,6 +17,15 @@ pub fn obtain_busybox() -> Result<PathBuf> {
     obtain("busybox", &["busybox-static:arm64"], "bin/busybox")
 }
 
+/// GRUB as a UEFI program, downloaded if the cache does not have it.
+pub fn obtain_grub() -> Result<PathBuf> {
+    obtain(
+        "grub",
+        &["grub-efi-arm64-bin:arm64"],
+        "usr/lib/grub/arm64-efi/monolithic/grubaa64.efi",
+    )
+}
+
 /// The place in the cache that `packages` are unpacked to, which must have the file `proof` in it.
 pub fn obtain_libraries(name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
     let mut place = obtain(name, packages, proof)?;

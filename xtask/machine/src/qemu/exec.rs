@@ -99,7 +99,7 @@ pub fn exec_live(
     let scratch = Scratch::new()?;
     let initrd = scratch.join("initrd");
     fs::write(&initrd, initramfs::with_command(&boot.initramfs, command)?)?;
-    let mut qemu = boot.command(&initrd, "");
+    let mut qemu = boot.command(&initrd, "")?;
     let (sender, receiver) = mpsc::channel();
     connect(&mut qemu, &scratch, boot, &sender)?;
     // The readers have theirs: when the last socket is closed, there is nothing more to come.

@@ -29,7 +29,7 @@ pub fn interactive(boot: &Boot, gdb: Option<&Symbols<'_>>) -> Result<()> {
     let initrd = scratch.join("initrd");
     fs::write(&initrd, &boot.initramfs)?;
     // Warnings and worse: the first screen belongs to the inner domain.
-    let mut command = boot.command(&initrd, "loglevel=4");
+    let mut command = boot.command(&initrd, "loglevel=4")?;
     command.args(["-chardev", "stdio,id=console,mux=on,signal=off"]);
     command.args(["-serial", "chardev:console", "-mon", "chardev=console"]);
     if let Some(symbols) = gdb {

@@ -3,6 +3,7 @@
 
 mod console;
 mod exec;
+mod grub;
 mod interactive;
 pub mod monitor;
 pub mod scratch;
@@ -10,6 +11,8 @@ pub mod tree;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use anyhow::Result;
 
 use crate::machine::Machine;
 use crate::tools::QEMU;
@@ -26,6 +29,8 @@ pub struct Boot {
     pub image: PathBuf,
     /// The initramfs without a command.
     pub initramfs: Vec<u8>,
+    /// GRUB as a UEFI program, which starts the boot image from a disk of its own.
+    pub grub: Option<PathBuf>,
     /// Image of a virtio disk. What the guest writes to it is dropped at its end.
     pub disk: Option<PathBuf>,
     /// A device tree in place of the one that QEMU makes.
@@ -36,7 +41,7 @@ pub struct Boot {
 }
 
 impl Boot {
-    fn command(&self, initrd: &Path, kernel_words: &str) -> Command {
+    fn command(&self, initrd: &Path, kernel_words: &str) -> Result<Command> {
         let console = &self.machine.recipe.console;
         let mut words = format!("console={console} {kernel_words}");
         if let Some(more) = &self.machine.append {
@@ -45,16 +50,17 @@ impl Boot {
         }
         let mut command = Command::new(QEMU);
         command.args(self.machine.qemu_arguments());
-        command.arg("-kernel").arg(&self.image);
-        command.arg("-initrd").arg(initrd);
-        command.args(["-append", words.trim()]);
+        if let Some(grub) = &self.grub {
+            let disk = initrd.with_file_name("grub.disk");
+            grub::write_disk(&disk, grub, &self.image, initrd, words.trim())?;
+            add_disk(&mut command, "grub", &disk);
+        } else {
+            command.arg("-kernel").arg(&self.image);
+            command.arg("-initrd").arg(initrd);
+            command.args(["-append", words.trim()]);
+        }
         if let Some(disk) = &self.disk {
-            // A comma ends a value of QEMU's unless it is doubled.
-            let file = disk.display().to_string().replace(',', ",,");
-            command.arg("-drive").arg(format!(
-                "if=none,id=disk,format=raw,snapshot=on,file={file}"
-            ));
-            command.args(["-device", "virtio-blk-device,drive=disk"]);
+            add_disk(&mut command, "disk", disk);
         }
         if let Some(tree) = &self.device_tree {
             command.arg("-dtb").arg(tree);
@@ -62,6 +68,18 @@ impl Boot {
         if self.trace.is_some() {
             command.args(["-semihosting-config", "enable=on,target=native"]);
         }
-        command
+        Ok(command)
     }
+}
+
+/// A virtio disk. What is written to it is dropped at the end.
+fn add_disk(command: &mut Command, id: &str, file: &Path) {
+    // A comma ends a value of QEMU's unless it is doubled.
+    let file = file.display().to_string().replace(',', ",,");
+    command.arg("-drive").arg(format!(
+        "if=none,id={id},format=raw,snapshot=on,file={file}"
+    ));
+    command
+        .arg("-device")
+        .arg(format!("virtio-blk-device,drive={id}"));
 }
