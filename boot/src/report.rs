@@ -80,5 +80,5 @@ pub fn line(text: &dyn Display) {
     }
 }
 
-// SAFETY: the console is a device that one CPU drives, behind a lock.
+// SAFETY: the console is a device or a firmware's that one CPU drives, behind a lock.
 unsafe impl Send for Report {}

@@ -246,9 +246,6 @@ impl fmt::Write for Firmware {
     }
 }
 
-// SAFETY: one CPU runs as long as there are boot services.
-unsafe impl Send for Firmware {}
-
 /// `path` as the firmware's functions take it.
 pub const fn device_path<T>(path: &T) -> *const DevicePathProtocol {
     ptr::from_ref(path).cast()

@@ -19,11 +19,10 @@ pub fn obtain_busybox() -> Result<PathBuf> {
 
 /// GRUB as a UEFI program, downloaded if the cache does not have it.
 pub fn obtain_grub() -> Result<PathBuf> {
-    obtain(
-        "grub",
-        &["grub-efi-arm64-bin:arm64"],
-        "usr/lib/grub/arm64-efi/monolithic/grubaa64.efi",
-    )
+    const PROGRAM: &str = "usr/lib/grub/arm64-efi/monolithic/grubaa64.efi";
+    // It has a package of its own since Debian 13.
+    obtain("grub", &["grub-efi-arm64-unsigned:arm64"], PROGRAM)
+        .or_else(|_| obtain("grub", &["grub-efi-arm64-bin:arm64"], PROGRAM))
 }
 
 /// The place in the cache that `packages` are unpacked to, which must have the file `proof` in it.
