@@ -7,6 +7,7 @@
 #![no_main]
 
 mod assembly;
+mod board;
 mod device_tree;
 mod devices;
 mod entry;
@@ -16,8 +17,8 @@ mod identity;
 mod image;
 mod inner;
 mod measure;
+mod pen;
 mod region;
 mod report;
 mod reserved;
 mod sequence;
-mod small_uart;
