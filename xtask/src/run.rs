@@ -57,13 +57,15 @@ pub fn prepare_over(
             (image, Some(bare))
         }
     };
+    let device_tree = machine.recipe.device_tree.as_ref();
+    let device_tree = device_tree.map(|it| kernel.device_trees.join(it));
     Ok(Parts {
         boot: Boot {
             machine,
             image,
             initramfs,
             disk: None,
-            device_tree: None,
+            device_tree,
             trace: None,
         },
         kernel,

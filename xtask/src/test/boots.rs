@@ -156,7 +156,8 @@ impl Said {
         Ok(())
     }
 
-    fn expect_line(&self, line: &str) -> Result<()> {
+    /// Fails unless this is a line of it.
+    pub fn expect_line(&self, line: &str) -> Result<()> {
         ensure!(
             self.text.lines().any(|it| it.trim() == line),
             "the guest did not print the line `{line}`:\n{}",

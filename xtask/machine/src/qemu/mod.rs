@@ -3,6 +3,7 @@
 
 mod console;
 mod exec;
+mod frames;
 mod interactive;
 pub mod monitor;
 pub mod scratch;
@@ -11,7 +12,7 @@ pub mod tree;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::machine::Machine;
+use crate::machine::{Channel, Disk, Machine, Serial};
 use crate::tools::QEMU;
 
 pub use exec::{Live, Stream, exec, exec_live, exec_watched};
@@ -26,7 +27,7 @@ pub struct Boot {
     pub image: PathBuf,
     /// The initramfs without a command.
     pub initramfs: Vec<u8>,
-    /// Image of a virtio disk. What the guest writes to it is dropped at its end.
+    /// Image of a disk. What the guest writes to it is dropped at its end.
     pub disk: Option<PathBuf>,
     /// A device tree in place of the one that QEMU makes.
     pub device_tree: Option<PathBuf>,
@@ -39,6 +40,9 @@ impl Boot {
     fn command(&self, initrd: &Path, kernel_words: &str) -> Command {
         let console = &self.machine.recipe.console;
         let mut words = format!("console={console} {kernel_words}");
+        if let Channel::Serial(device) = &self.machine.recipe.channel {
+            words.push_str(&format!(" donjon.channel={device}"));
+        }
         if let Some(more) = &self.machine.append {
             words.push(' ');
             words.push_str(more);
@@ -51,10 +55,17 @@ impl Boot {
         if let Some(disk) = &self.disk {
             // A comma ends a value of QEMU's unless it is doubled.
             let file = disk.display().to_string().replace(',', ",,");
-            command.arg("-drive").arg(format!(
-                "if=none,id=disk,format=raw,snapshot=on,file={file}"
-            ));
-            command.args(["-device", "virtio-blk-device,drive=disk"]);
+            let options = format!("format=raw,snapshot=on,file={file}");
+            match self.machine.recipe.disk {
+                Disk::Virtio => {
+                    command.arg("-drive");
+                    command.arg(format!("if=none,id=disk,{options}"));
+                    command.args(["-device", "virtio-blk-device,drive=disk"]);
+                }
+                Disk::SdCard => {
+                    command.arg("-drive").arg(format!("if=sd,{options}"));
+                }
+            }
         }
         if let Some(tree) = &self.device_tree {
             command.arg("-dtb").arg(tree);
@@ -63,5 +74,17 @@ impl Boot {
             command.args(["-semihosting-config", "enable=on,target=native"]);
         }
         command
+    }
+
+    /// QEMU's serial ports in their order: the chardevs `console` and, if it is there, `channel`.
+    fn add_serial_ports(&self, command: &mut Command, with_channel: bool) {
+        for port in &self.machine.recipe.serial {
+            let behind = match port {
+                Serial::Console => "chardev:console",
+                Serial::Channel if with_channel => "chardev:channel",
+                Serial::Channel => "null",
+            };
+            command.args(["-serial", behind]);
+        }
     }
 }
