@@ -84,11 +84,10 @@ pub fn check<'a>(
     for cpu in existing {
         let affinity = cpu.affinity;
         match cpu.enable_method {
-            Some("spin-table") if conduit == Conduit::Emulated => {
-                if cpu.release.is_none_or(|it| !it.is_multiple_of(8)) {
-                    return Err(StartError::NoRelease { affinity });
-                }
-            }
+            Some("spin-table") if conduit == Conduit::Emulated => match cpu.release {
+                Some(word) if word.is_multiple_of(8) => (),
+                _ => return Err(StartError::NoRelease { affinity }),
+            },
             Some("psci") if conduit != Conduit::Emulated => (),
             Some(method) => return Err(StartError::Method { affinity, method }),
             None if cpus > 1 => return Err(StartError::NoMethod { affinity }),
