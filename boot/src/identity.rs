@@ -88,7 +88,7 @@ unsafe fn cover_in(gib: u64, start: u64, end: u64) -> Result<(), Failure> {
     unsafe {
         let entry = (&raw mut boot_table_l1).cast::<u64>().add(gib as usize);
         let is_table = entry.read_volatile() & TABLE == TABLE;
-        let memory = gib * GIB | NORMAL_BLOCK;
+        let memory = (gib * GIB) | NORMAL_BLOCK;
         // The device tree, or the end of an image that two GiB share, may be in use there.
         let is_memory = entry.read_volatile() == memory;
         if !is_table && (is_memory || end - start == GIB) {
