@@ -112,6 +112,8 @@ pub struct Builder {
     gate: Option<PhysicalAddress>,
     invalidations: Vec<u64>,
     mode: SwitchMode,
+    /// Pages of the device window that are used.
+    devices: u64,
 }
 
 impl Builder {
@@ -126,6 +128,7 @@ impl Builder {
             gate: None,
             invalidations: Vec::new(),
             mode,
+            devices: 0,
         })
     }
 
@@ -202,16 +205,25 @@ impl Builder {
         Ok(())
     }
 
-    /// The console's registers.
-    pub fn map_console(&mut self, registers: u64) -> Result<(), Failure> {
-        let page = physical(registers & !(PAGE_SIZE - 1))?;
+    /// Maps registers of a device, within one page; returns their address in the inner view.
+    pub fn map_device(&mut self, registers: u64) -> Result<u64, Failure> {
+        let within = registers % PAGE_SIZE;
+        let page = physical(registers - within)?;
+        let address = DEVICE_WINDOW + self.devices * PAGE_SIZE;
+        self.devices += 1;
         self.map(
-            DEVICE_WINDOW,
+            address,
             page,
             PAGE_SIZE,
             MappingKind::InnerDevice,
             Level::Three,
-        )
+        )?;
+        Ok(address + within)
+    }
+
+    /// Takes the page where CPUs wait to be started.
+    pub fn take_pen(&mut self) -> Result<u64, Failure> {
+        Ok(self.region.take(PAGE_SIZE, PAGE_SIZE)?.as_u64())
     }
 
     /// The inner domain's own view of RAM, in the largest blocks that fit.

@@ -8,6 +8,7 @@
 #![no_main]
 
 mod assembly;
+mod board;
 mod device_tree;
 mod devices;
 mod efi;
@@ -18,8 +19,8 @@ mod identity;
 mod image;
 mod inner;
 mod measure;
+mod pen;
 mod region;
 mod report;
 mod reserved;
 mod sequence;
-mod small_uart;

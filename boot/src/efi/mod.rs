@@ -41,7 +41,7 @@ extern "C" fn efi_main(handle: Handle, table: &'static SystemTable, image: u64) 
     let firmware = unsafe { Firmware::new(handle, table) };
     // First, while no static has changed: the copy starts from them.
     let copied = copy(firmware, image);
-    report::open(Some(Line::Firmware(firmware)), Conduit::None);
+    report::open(Some(Line::Firmware(firmware)), Conduit::None, None);
     let ended = copied.and_then(|(image, copy)| start(firmware, &image, copy));
     match ended {
         Ok(never) => match never {},
@@ -108,7 +108,7 @@ fn start(firmware: Firmware, image: &Image, copy: Range) -> Result<Infallible, E
     }
 
     let (banks, _) = ram(&firmware.exit(buffer)?);
-    report::open(None, Conduit::None);
+    report::open(None, Conduit::None, None);
     let tree = match loaded.write(&banks) {
         Ok(tree) if tree.len() as u64 <= room.size() => tree,
         // It was tried with a list as long and with these addresses. Neither the firmware nor a

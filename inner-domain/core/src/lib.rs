@@ -25,6 +25,7 @@ pub mod live_text;
 pub mod log_ring;
 pub mod lpis;
 pub mod outer_range;
+pub mod pen;
 pub mod placement;
 pub mod refusals;
 pub mod rendezvous;

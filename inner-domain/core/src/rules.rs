@@ -171,6 +171,12 @@ impl<'a, C: Checks> Rules<'a, C> {
         leaf::check_block::<C>(&self.frames, &self.devices, RawDescriptor(leaf))
     }
 
+    /// Where the inner domain writes the register at a physical address for Linux; none if it does
+    /// not.
+    pub fn writable_register(&self, address: u64) -> Option<u64> {
+        self.devices.writable_register(address)
+    }
+
     /// From now on nothing is changed through which the page at `va` is translated. The frame of
     /// the vectors is never written; but VBAR_EL1 is an address, and another frame there
     /// would be other vectors.

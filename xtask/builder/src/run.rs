@@ -62,6 +62,8 @@ pub fn prepare_over(
         Firmware::Grub => Some(guest::obtain_grub()?),
         Firmware::None | Firmware::Uefi => None,
     };
+    let device_tree = machine.recipe.device_tree.as_ref();
+    let device_tree = device_tree.map(|it| kernel.device_trees.join(it));
     Ok(Parts {
         boot: Boot {
             machine,
@@ -69,7 +71,7 @@ pub fn prepare_over(
             initramfs,
             grub,
             disk: None,
-            device_tree: None,
+            device_tree,
             trace: None,
         },
         kernel,

@@ -28,6 +28,9 @@ pub struct Recipe {
     pub default_cpu: String,
     /// Number of CPUs unless another is named.
     pub default_cpus: u32,
+    /// Whether the machine has this many CPUs and this much memory, and nothing else.
+    #[serde(default)]
+    pub is_fixed: bool,
     /// Most CPUs.
     pub maximum_cpus: u32,
     /// Memory unless another size is named.
@@ -38,8 +41,60 @@ pub struct Recipe {
     pub console: String,
     /// Further arguments of QEMU.
     pub arguments: Vec<String>,
-    /// Device that virtserialports are plugged into.
-    pub port_bus: String,
+    /// Device tree, a file of the kernel's build; absent if QEMU makes one.
+    pub device_tree: Option<String>,
+    /// What is behind QEMU's serial ports, in their order.
+    #[serde(default = "console_alone")]
+    pub serial: Vec<Serial>,
+    /// How the output of `--exec` leaves the guest.
+    pub channel: Channel,
+    /// What a disk is plugged into.
+    pub disk: Disk,
+}
+
+/// What a serial port of the machine is for.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Serial {
+    /// The console.
+    Console,
+    /// The output of `--exec`.
+    Channel,
+}
+
+fn console_alone() -> Vec<Serial> {
+    vec![Serial::Console]
+}
+
+/// How the output of `--exec` leaves the guest.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Channel {
+    /// Through virtserialports, plugged into this device.
+    PortBus(String),
+    /// In frames, through this serial device of Linux.
+    Serial(String),
+}
+
+/// What a disk is plugged into.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Disk {
+    /// A virtio disk.
+    Virtio,
+    /// The slot for an SD card.
+    SdCard,
+}
+
+impl Disk {
+    /// Its name in Linux.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Virtio => "/dev/vda",
+            Self::SdCard => "/dev/mmcblk0",
+        }
+    }
 }
 
 /// A machine as asked for, checked against its recipe.
@@ -105,6 +160,16 @@ impl Machine {
                 memory >> 20,
                 recipe.minimum_memory,
                 arguments.machine
+            );
+        }
+        if recipe.is_fixed
+            && (cpus != recipe.default_cpus || memory != bytes(&recipe.default_memory)?)
+        {
+            bail!(
+                "the machine {} has {} CPUs and {} of memory; leave --cpus and --memory out",
+                arguments.machine,
+                recipe.default_cpus,
+                recipe.default_memory
             );
         }
         Ok(Self {
@@ -216,8 +281,31 @@ mod tests {
 
     #[test]
     fn every_recipe_is_well_formed() {
-        let recipe = recipe("virt").expect("virt");
-        assert!(recipe.cpus.contains(&recipe.default_cpu));
-        assert!(bytes(&recipe.minimum_memory).is_ok());
+        for name in ["virt", "raspi3b"] {
+            let recipe = recipe(name).expect(name);
+            assert!(recipe.cpus.contains(&recipe.default_cpu));
+            assert!(bytes(&recipe.minimum_memory).is_ok());
+            let by_frames = matches!(recipe.channel, Channel::Serial(_));
+            assert_eq!(recipe.serial.contains(&Serial::Channel), by_frames);
+            assert!(recipe.serial.contains(&Serial::Console));
+        }
+    }
+
+    #[test]
+    fn a_board_has_what_it_has() {
+        let board = |cpus, memory: Option<&str>| {
+            Machine::new(&MachineArguments {
+                machine: "raspi3b".into(),
+                cpus,
+                memory: memory.map(Into::into),
+                ..MachineArguments::virt(Switch::Asid)
+            })
+        };
+        assert!(board(None, None).is_ok());
+        assert!(board(Some(4), Some("1G")).is_ok());
+        for (cpus, memory) in [(Some(2), None), (None, Some("512M"))] {
+            let error = board(cpus, memory).expect_err("fixed").to_string();
+            assert!(error.contains("leave --cpus and --memory out"), "{error}");
+        }
     }
 }

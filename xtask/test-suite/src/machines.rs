@@ -41,9 +41,22 @@ const LOADED: (u64, u64) = (0x4800_0000, 0x200_0000);
 
 type Edit = fn(&mut DeviceTree);
 
+/// As [`CHECK`], after each CPU but the first was in the inner domain's pen and came back.
+const ON_BOARD: &str = "\
+back=0
+for cpu in 1 2 3; do
+    echo 0 >/sys/devices/system/cpu/cpu$cpu/online || exit 4
+    echo 1 >/sys/devices/system/cpu/cpu$cpu/online || exit 5
+    back=$((back + 1))
+done
+echo back: $back
+echo online: $(grep -c ^processor /proc/cpuinfo)
+cd /sys/kernel/security/donjon && cat status log && cat selftest";
+
 /// Pages that the hostile module tries to map, and how it ends.
 struct Case {
     name: &'static str,
+    machine: fn() -> Result<Machine>,
     weakened: &'static [&'static str],
     attempt: &'static str,
     edit: Option<Edit>,
@@ -53,6 +66,7 @@ struct Case {
 
 const RESERVED: Case = Case {
     name: "reserved",
+    machine,
     weakened: &[],
     attempt: "reserved",
     edit: Some(reserve),
@@ -61,6 +75,7 @@ const RESERVED: Case = Case {
 };
 const DEVICES: Case = Case {
     name: "devices",
+    machine,
     weakened: &[],
     attempt: "device",
     edit: None,
@@ -88,7 +103,43 @@ const CASES: &[Case] = &[
         outcome: "SUCCEEDED, its registers are mapped",
         ..DEVICES
     },
+    BOARD_DEVICES,
+    Case {
+        name: "raspi3b:devices:control",
+        weakened: &["weaken-devices"],
+        outcome: "SUCCEEDED, its registers are mapped",
+        ..BOARD_DEVICES
+    },
+    BOARD_PEN,
+    Case {
+        name: "raspi3b:pen:control",
+        weakened: &["weaken-reserved"],
+        outcome: "SUCCEEDED, its registers are mapped",
+        ..BOARD_PEN
+    },
 ];
+
+/// Of the Raspberry Pi 3: DMA, the page of mailbox and interrupt controller, watchdog, clocks, USB.
+const BOARD_DEVICES: Case = Case {
+    name: "raspi3b:devices",
+    machine: board,
+    pages: &[
+        0x3f00_7000,
+        0x3f00_b000,
+        0x3f10_0000,
+        0x3f10_1000,
+        0x3f98_0000,
+    ],
+    ..DEVICES
+};
+/// The page with the firmware's pen and the words that it polls.
+const BOARD_PEN: Case = Case {
+    name: "raspi3b:pen",
+    machine: board,
+    pages: &[0],
+    outcome: RESERVED.outcome,
+    ..DEVICES
+};
 
 /// Of QEMU's `virt`: flash, fw_cfg, PCI's window and its configuration space, and an address that
 /// no node names.
@@ -127,9 +178,20 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             },
         ));
     }
+    let unknown = host.clone();
+    tests.push(Test::beside("machine:pen:refused", move || {
+        raspberry_pi::is_refused(&unknown)
+    }));
     let pi = host.clone();
-    tests.push(Test::beside("machine:raspi3b:refused", move || {
-        raspberry_pi::is_refused(&pi)
+    tests.push(Test::beside("machine:raspi3b", move || {
+        let said = said_by(&pi, &board()?, &[], None, ON_BOARD, TIMEOUT)?;
+        said.expect_success()?;
+        for line in ["online: 4", "switch: asid", "back: 3"] {
+            said.expect_line(line)?;
+        }
+        let (passed, failed) = said.self_test()?;
+        ensure!(passed > 0 && failed == 0, "{}", said.text);
+        Ok(())
     }));
     let with_lpis = host.clone();
     tests.push(Test::beside("machine:gicv3-lpis:refused", move || {
@@ -174,6 +236,13 @@ fn machine() -> Result<Machine> {
     })
 }
 
+fn board() -> Result<Machine> {
+    Machine::new(&MachineArguments {
+        machine: "raspi3b".into(),
+        ..MachineArguments::virt(Switch::Asid)
+    })
+}
+
 fn with_board(board: &str) -> Result<Machine> {
     let mut machine = machine()?;
     machine.recipe.machine = board.into();
@@ -198,7 +267,7 @@ fn attacked(host: &HostArguments, case: &Case) -> Result<String> {
     );
     let said = said_by(
         host,
-        &machine()?,
+        &(case.machine)()?,
         case.weakened,
         case.edit,
         &script,

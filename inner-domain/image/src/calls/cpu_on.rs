@@ -8,7 +8,7 @@ use donjon_hal::firmware;
 use donjon_hal::registers::TranslationRegisters;
 
 use crate::outcome::{Arguments, Outcome, Refusal};
-use crate::{domain, state};
+use crate::{domain, pen, state};
 
 /// Switches a CPU on. It comes to [`crate::secondary_entry`] and from there to `entry`, in the outer
 /// view. If it arrives before the hand-over, it gets the registers of the CPU that asks; from then
@@ -32,9 +32,13 @@ pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {
     let (entry, registers) = (*entry, TranslationRegisters::read());
     domain.start_requests[index] = Some(StartRequest { entry, registers });
     drop(domain);
-    // SAFETY: the boot stage put code there that needs no MMU and no context.
-    let status =
-        unsafe { firmware::cpu_on(machine.conduit, mpidr, machine.boot.secondary_entry, 0) };
+    let status = match pen::of(machine) {
+        Some(pen) => pen::call(pen, index),
+        // SAFETY: the boot stage put code there that needs no MMU and no context.
+        None => unsafe {
+            firmware::cpu_on(machine.conduit, mpidr, machine.boot.secondary_entry, 0)
+        },
+    };
     match status {
         0 => Ok(0),
         error => Err(Refusal::with_value(Error::Firmware, error as u64)),

@@ -14,6 +14,12 @@ use super::{CROSS, Recipe, Variant, config, walk};
 use crate::paths::{self, CacheLock};
 use crate::progress::Step;
 
+/// Device trees of boards for which QEMU makes none, as the kernel's build names them.
+const DEVICE_TREES: &[&str] = &[
+    "broadcom/bcm2837-rpi-3-b.dtb",
+    "broadcom/bcm2837-rpi-3-b-plus.dtb",
+];
+
 /// Lines that a build from nothing prints, for the progress bar.
 const EXPECTED_STEPS: u64 = 1600;
 
@@ -46,7 +52,8 @@ pub fn build(
     let mut command = make(tree, &output, variant);
     command
         .arg(format!("-j{threads}"))
-        .args(["Image", "modules"]);
+        .args(["Image", "modules"])
+        .args(DEVICE_TREES);
     process::logged(&mut command, &log, |line| {
         if line.starts_with("  ") {
             step.advance(1);
@@ -67,6 +74,7 @@ pub fn build(
             .with_context(|| format!("the kernel's build made no {from}; see {}", log.display()))?;
     }
     keep_modules(&output, &unfinished.join("modules"))?;
+    keep_device_trees(&output, &unfinished.join("dtbs"))?;
     if let Some(parent) = place.parent() {
         fs::create_dir_all(parent)?;
     }
@@ -83,6 +91,18 @@ fn keep_modules(output: &Path, place: &Path) -> Result<()> {
         let name = module.file_name().context("a module without a name")?;
         fs::copy(&module, place.join(name))
             .with_context(|| format!("the kernel's build made no {}", module.display()))?;
+    }
+    Ok(())
+}
+
+/// Copies the device trees, all into one directory.
+fn keep_device_trees(output: &Path, place: &Path) -> Result<()> {
+    fs::create_dir_all(place)?;
+    for tree in DEVICE_TREES {
+        let from = output.join("arch/arm64/boot/dts").join(tree);
+        let name = from.file_name().context("a device tree without a name")?;
+        fs::copy(&from, place.join(name))
+            .with_context(|| format!("the kernel's build made no {}", from.display()))?;
     }
     Ok(())
 }

@@ -82,6 +82,8 @@ pub struct Kernel {
     pub vmlinux: PathBuf,
     /// Directory of its modules.
     pub modules: PathBuf,
+    /// Directory of the device trees of boards for which QEMU makes none.
+    pub device_trees: PathBuf,
     /// What `uname -r` says.
     pub release: String,
 }
@@ -208,6 +210,7 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
         image: place.join("Image"),
         vmlinux: place.join("vmlinux"),
         modules: place.join("modules"),
+        device_trees: place.join("dtbs"),
         release: fs::read_to_string(place.join("release"))?.trim().to_owned(),
     };
     if built && variant != Variant::Native {

@@ -3,6 +3,7 @@
 
 mod console;
 mod exec;
+mod frames;
 mod grub;
 mod interactive;
 pub mod monitor;
@@ -14,7 +15,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::machine::Machine;
+use crate::machine::{Channel, Disk, Machine, Serial};
 use crate::tools::QEMU;
 
 pub use exec::{Live, Stream, exec, exec_live, exec_watched};
@@ -31,7 +32,7 @@ pub struct Boot {
     pub initramfs: Vec<u8>,
     /// GRUB as a UEFI program, which starts the boot image from a disk of its own.
     pub grub: Option<PathBuf>,
-    /// Image of a virtio disk. What the guest writes to it is dropped at its end.
+    /// Image of a disk. What the guest writes to it is dropped at its end.
     pub disk: Option<PathBuf>,
     /// A device tree in place of the one that QEMU makes.
     pub device_tree: Option<PathBuf>,
@@ -44,6 +45,9 @@ impl Boot {
     fn command(&self, initrd: &Path, kernel_words: &str) -> Result<Command> {
         let console = &self.machine.recipe.console;
         let mut words = format!("console={console} {kernel_words}");
+        if let Channel::Serial(device) = &self.machine.recipe.channel {
+            words.push_str(&format!(" donjon.channel={device}"));
+        }
         if let Some(more) = &self.machine.append {
             words.push(' ');
             words.push_str(more);
@@ -60,7 +64,13 @@ impl Boot {
             command.args(["-append", words.trim()]);
         }
         if let Some(disk) = &self.disk {
-            add_disk(&mut command, "disk", disk);
+            match self.machine.recipe.disk {
+                Disk::Virtio => add_disk(&mut command, "disk", disk),
+                Disk::SdCard => {
+                    command.arg("-drive");
+                    command.arg(format!("if=sd,{}", drive_options(disk)));
+                }
+            }
         }
         if let Some(tree) = &self.device_tree {
             command.arg("-dtb").arg(tree);
@@ -70,16 +80,32 @@ impl Boot {
         }
         Ok(command)
     }
+
+    /// QEMU's serial ports in their order: the chardevs `console` and, if it is there, `channel`.
+    fn add_serial_ports(&self, command: &mut Command, with_channel: bool) {
+        for port in &self.machine.recipe.serial {
+            let behind = match port {
+                Serial::Console => "chardev:console",
+                Serial::Channel if with_channel => "chardev:channel",
+                Serial::Channel => "null",
+            };
+            command.args(["-serial", behind]);
+        }
+    }
 }
 
 /// A virtio disk. What is written to it is dropped at the end.
 fn add_disk(command: &mut Command, id: &str, file: &Path) {
-    // A comma ends a value of QEMU's unless it is doubled.
-    let file = file.display().to_string().replace(',', ",,");
-    command.arg("-drive").arg(format!(
-        "if=none,id={id},format=raw,snapshot=on,file={file}"
-    ));
+    command.arg("-drive");
+    command.arg(format!("if=none,id={id},{}", drive_options(file)));
     command
         .arg("-device")
         .arg(format!("virtio-blk-device,drive={id}"));
+}
+
+/// How a drive uses `file`: what is written to it is dropped at the end.
+fn drive_options(file: &Path) -> String {
+    // A comma ends a value of QEMU's unless it is doubled.
+    let file = file.display().to_string().replace(',', ",,");
+    format!("format=raw,snapshot=on,file={file}")
 }

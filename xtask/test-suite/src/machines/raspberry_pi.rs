@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A machine whose CPUs the firmware keeps in a pen in memory.
+//! A machine whose CPUs the firmware keeps in a pen in memory, and which nothing can switch off.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -21,8 +21,8 @@ use super::super::boots::built;
 use super::super::scratch::Scratch;
 use super::{REFUSAL, machine};
 
-/// QEMU's Raspberry Pi 3, with as much of its device tree as the boot stage looks at: three CPUs
-/// wait in the firmware's pen at EL2 and poll a word of memory.
+/// QEMU's Raspberry Pi 3 by a device tree without its power controller, so that it is no board that
+/// the inner domain knows: three CPUs wait in the firmware's pen at EL2 and poll a word of memory.
 pub fn is_refused(host: &HostArguments) -> Result<()> {
     let sound = InnerVariant::sound(Switch::Asid);
     let parts = built(host, machine()?, &sound, Variant::Donjon)?;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The small UART of a Raspberry Pi, as the firmware has set it up: text out, for the words with
-//! which the board is refused. The inner domain has no use for it.
+//! The small UART of a Raspberry Pi, which the firmware has already set up: text out.
 
 use core::fmt;
 
-use donjon_hal::console::put_text;
+use super::put_text;
 
 /// Offset of the register that takes a character (AUX_MU_IO_REG).
 const DATA: u64 = 0x00;
