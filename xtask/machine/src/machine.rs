@@ -153,15 +153,6 @@ impl Machine {
                 .as_deref()
                 .unwrap_or(&recipe.default_memory),
         )?;
-        if memory < bytes(&recipe.minimum_memory)? {
-            bail!(
-                "too little memory: {} MiB; Linux and the inner domain need {} or more on the \
-                 machine {}",
-                memory >> 20,
-                recipe.minimum_memory,
-                arguments.machine
-            );
-        }
         if recipe.is_fixed
             && (cpus != recipe.default_cpus || memory != bytes(&recipe.default_memory)?)
         {
@@ -170,6 +161,15 @@ impl Machine {
                 arguments.machine,
                 recipe.default_cpus,
                 recipe.default_memory
+            );
+        }
+        if memory < bytes(&recipe.minimum_memory)? {
+            bail!(
+                "too little memory: {} MiB; Linux and the inner domain need {} or more on the \
+                 machine {}",
+                memory >> 20,
+                recipe.minimum_memory,
+                arguments.machine
             );
         }
         Ok(Self {
