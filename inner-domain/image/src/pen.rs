@@ -87,7 +87,7 @@ pub fn firmware(machine: &MachineInfo, pen: &Pen, function: u32, arguments: [u64
     }
 }
 
-/// Takes this CPU, whose books are closed, back to where CPUs wait. Its stack begins anew.
+/// Takes this CPU, which owes nothing, back to where CPUs wait. Its stack begins anew.
 pub fn go_back() -> ! {
     secondary_entry::arrive_again()
 }
