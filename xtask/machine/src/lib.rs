@@ -2,6 +2,7 @@
 //! Runs machines in QEMU, for the host side of Donjon.
 //!
 //! * [`arguments`]: what a command line says about a machine.
+//! * [`board`]: commands on a machine that is reached by its console or by ssh.
 //! * [`machine`]: the recipes in `qemu/`, and a machine as asked for.
 //! * [`qemu`]: its command line, guests with and without a terminal, its monitor (QMP).
 //! * [`gdb`]: a client of its gdb stub.
@@ -11,6 +12,7 @@
 //! * [`paths`]: where the repository is.
 
 pub mod arguments;
+pub mod board;
 pub mod gdb;
 pub mod initramfs;
 pub mod machine;
