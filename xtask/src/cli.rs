@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 pub use donjon_machine::arguments::{MachineArguments, Switch};
+pub use donjon_machine::fvp::FvpArguments;
 
 /// Builds, runs, measures and tests Donjon.
 #[derive(Parser, Debug)]
@@ -73,6 +74,9 @@ pub struct RunArguments {
     /// Image of a disk for the guest (/dev/vda). What the guest writes is dropped at its end.
     #[arg(long, value_name = "FILE")]
     pub disk: Option<PathBuf>,
+    /// Arm's model.
+    #[command(flatten)]
+    pub fvp: FvpArguments,
     /// Seconds that a guest may take with --exec.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub timeout: u64,

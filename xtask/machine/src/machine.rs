@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::arguments::{MachineArguments, Switch};
-use crate::paths;
+use crate::{fvp, paths};
 
 /// A recipe in `qemu/`.
 #[derive(Clone, Debug, Deserialize)]
@@ -141,8 +141,18 @@ fn recipe(name: &str) -> Result<Recipe> {
         }
     }
     known.sort();
+    if name == fvp::NAME {
+        bail!(
+            "only `cargo xtask run` starts the machine `{name}`; allowed here: {}",
+            known.join(", ")
+        );
+    }
     if !known.iter().any(|it| it == name) {
-        bail!("unknown machine `{name}`; allowed: {}", known.join(", "));
+        bail!(
+            "unknown machine `{name}`; allowed: {}, and {} for `run`",
+            known.join(", "),
+            fvp::NAME
+        );
     }
     let path = directory.join(format!("{name}.toml"));
     toml::from_str(&fs::read_to_string(&path)?)
@@ -150,7 +160,7 @@ fn recipe(name: &str) -> Result<Recipe> {
 }
 
 /// Bytes of a size such as `512M`; a bare number counts MiB, as in QEMU.
-fn bytes(size: &str) -> Result<u64> {
+pub(crate) fn bytes(size: &str) -> Result<u64> {
     let digits = size.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match &size[digits.len()..] {
         "" | "M" | "m" | "MiB" => 20,
