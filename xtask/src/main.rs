@@ -27,7 +27,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 // The rooms of the machine crate under their own names.
-use donjon_machine::{fvp, gdb, machine, process, qemu};
+use donjon_machine::{board, fvp, gdb, machine, process, qemu};
 
 use cli::{Arguments, Command, KernelArguments};
 use environment::Needs;
