@@ -5,6 +5,7 @@ mod asids;
 mod attacks;
 mod audit;
 mod bad_input;
+mod boards;
 pub mod boots;
 mod docs;
 mod fuzz;
@@ -100,6 +101,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(docs::tests(host_arguments));
     tests.extend(fuzz::tests());
     tests.extend(bad_input::tests(host_arguments));
+    tests.extend(boards::tests(host_arguments));
     tests.extend(boots::tests(host_arguments));
     tests.extend(weakened::tests(host_arguments));
     tests.extend(asids::tests(host_arguments));
