@@ -4,7 +4,7 @@
 use core::arch::global_asm;
 
 use donjon_abi::boot_info::Arrival;
-use donjon_abi::manifest::Manifest;
+use donjon_abi::manifest::{Manifest, PE_OFFSET, PE_SIZE};
 use donjon_abi::tcr;
 
 /// Block descriptors of the first identity map: valid, AF, and XN for devices.
@@ -23,7 +23,10 @@ global_asm!(
     include_str!("el2.S"),
     include_str!("stay.S"),
     include_str!("start.S"),
+    include_str!("efi/entry.S"),
     MANIFEST_SIZE = const size_of::<Manifest>(),
+    PE_OFFSET = const PE_OFFSET,
+    PE_SIZE = const PE_SIZE,
     DEVICE_BLOCK_LOW = const DEVICE_BLOCK_LOW,
     DEVICE_BLOCK_HIGH = const DEVICE_BLOCK_HIGH,
     NORMAL_BLOCK_LOW = const NORMAL_BLOCK,
@@ -36,6 +39,12 @@ global_asm!(
 unsafe extern "C" {
     /// The arm64 Image header: first byte of the boot image.
     pub static _start: u8;
+    /// Where a loader enters it that is not UEFI.
+    pub static boot_entry: u8;
+    /// Turns the MMU off and goes to `entry` with a device tree; `efi/entry.S`.
+    pub fn efi_leave(device_tree: u64, entry: u64) -> !;
+    /// One past the last byte of `efi_leave`.
+    pub static efi_leave_end: u8;
     /// First byte of the page that stays.
     pub static boot_stay_start: u8;
     /// One past its last byte.

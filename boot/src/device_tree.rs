@@ -6,7 +6,7 @@ extern crate alloc;
 use alloc::format;
 use alloc::vec::Vec;
 
-use donjon_abi::boot_info::{Conduit, MAX_BANKS};
+use donjon_abi::boot_info::{Conduit, ConsoleKind, MAX_BANKS};
 use donjon_abi::layout::{PAGE_SIZE, PHYSICAL_END};
 use donjon_core::cpu_start::{self, CpuNode};
 use donjon_core::placement::Range;
@@ -15,6 +15,7 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::standard::NodeStandard;
 use dtoolkit::{Node, Property};
 
+use crate::board;
 use crate::devices::{self, Devices};
 use crate::failure::Failure;
 use crate::reserved::Reserved;
@@ -34,17 +35,8 @@ pub unsafe fn read(address: u64) -> Result<Fdt<'static>, Failure> {
     Fdt::new(bytes).map_err(|error| Failure::DeviceTree(address, error))
 }
 
-/// Physical addresses of the console's registers.
-#[derive(Clone, Copy)]
-pub enum ConsoleAt {
-    /// A PL011.
-    Pl011(u64),
-    /// The small UART of a Raspberry Pi.
-    Small(u64),
-}
-
-/// The console that `/chosen/stdout-path` names.
-pub fn console(tree: &Fdt) -> Option<ConsoleAt> {
+/// The console that `/chosen/stdout-path` names, and the physical address of its registers.
+pub fn console(tree: &Fdt) -> Option<(ConsoleKind, u64)> {
     let chosen = tree.chosen()?;
     let path = chosen.stdout_path().ok()??;
     let path = path.split(':').next()?;
@@ -56,28 +48,38 @@ pub fn console(tree: &Fdt) -> Option<ConsoleAt> {
     uart(tree, alias.value_as::<&str>().ok()?)
 }
 
-fn uart(tree: &Fdt, path: &str) -> Option<ConsoleAt> {
+fn uart(tree: &Fdt, path: &str) -> Option<(ConsoleKind, u64)> {
     let node = tree.find_node(path)?;
-    let first = || devices::first_register(tree, path);
-    if node.is_compatible("arm,pl011") {
-        first().map(ConsoleAt::Pl011)
+    let kind = if node.is_compatible("arm,pl011") {
+        ConsoleKind::Pl011
     } else if node.is_compatible("brcm,bcm2835-aux-uart") {
-        first().map(ConsoleAt::Small)
+        ConsoleKind::Small
     } else {
-        None
-    }
+        return None;
+    };
+    devices::first_register(tree, path).map(|registers| (kind, registers))
 }
 
 /// How PSCI is called. The calls that are made have their numbers since version 0.2. The machine
-/// `entered` us at this level.
-pub fn conduit(tree: &Fdt, entered: u64) -> Conduit {
+/// `entered` us at this level; `power` says that the inner domain can switch it off.
+pub fn conduit(tree: &Fdt<'static>, entered: u64, power: bool) -> Conduit {
     let node = ["/psci", "/firmware/psci"]
         .iter()
         .filter_map(|path| tree.find_node(path))
         .find(|it| it.is_compatible("arm,psci-0.2") || it.is_compatible("arm,psci-1.0"));
     let method = node.and_then(|node| node.property("method"));
     let method = method.and_then(|it| it.value_as::<&str>().ok());
-    cpu_start::conduit(method, entered)
+    let conduit = cpu_start::conduit(method, entered);
+    match tree.cpus() {
+        Ok(cpus)
+            if cpus
+                .children()
+                .any(|it| string(&it, "enable-method") == Some("spin-table")) =>
+        {
+            cpu_start::without_psci(conduit, power, entered)
+        }
+        _ => conduit,
+    }
 }
 
 /// Banks of RAM.
@@ -87,7 +89,7 @@ pub fn memory(tree: &Fdt) -> Result<Vec<Range>, Failure> {
         let is_memory = node
             .property("device_type")
             .is_some_and(|kind| kind.value() == b"memory\0");
-        if is_memory {
+        if is_memory && devices::is_enabled(&node) {
             banks.extend(ranges(&node)?);
         }
     }
@@ -131,8 +133,17 @@ pub fn initial_ramdisk(tree: &Fdt) -> Option<Range> {
     Range::new(word("linux,initrd-start")?, word("linux,initrd-end")?)
 }
 
-/// MPIDR affinities of all CPUs, each of which PSCI starts.
-pub fn cpus(tree: &Fdt<'static>, conduit: Conduit) -> Result<Vec<u64>, Failure> {
+/// A CPU.
+#[derive(Clone, Copy)]
+pub struct Cpu {
+    /// Its MPIDR affinity.
+    pub affinity: u64,
+    /// Physical address of the word that it waits for, unless PSCI starts it.
+    pub release: Option<u64>,
+}
+
+/// All CPUs, each of which PSCI starts, or the boot stage.
+pub fn cpus(tree: &Fdt<'static>, conduit: Conduit) -> Result<Vec<Cpu>, Failure> {
     let mut nodes = Vec::new();
     let cpus = tree.cpus()?;
     let of_all = string(&cpus, "enable-method");
@@ -142,19 +153,26 @@ pub fn cpus(tree: &Fdt<'static>, conduit: Conduit) -> Result<Vec<u64>, Failure> 
     };
     for cpu in cpus.children().filter(is_cpu) {
         let (method, status) = (string(&cpu, "enable-method"), string(&cpu, "status"));
-        let affinity = cpu.property("reg").and_then(|it| match it.value().len() {
-            4 => it.value_as::<u32>().ok().map(u64::from),
-            _ => it.value_as::<u64>().ok(),
-        });
+        let number = |name| {
+            cpu.property(name).and_then(|it| match it.value().len() {
+                4 => it.value_as::<u32>().ok().map(u64::from),
+                _ => it.value_as::<u64>().ok(),
+            })
+        };
         nodes.push(CpuNode {
-            affinity: affinity.ok_or(Failure::CpuWithoutNumber)?,
+            affinity: number("reg").ok_or(Failure::CpuWithoutNumber)?,
             enable_method: method.or(of_all),
+            release: number("cpu-release-addr"),
             status,
         });
     }
     cpu_start::check(nodes.iter().copied(), conduit)?;
     let existing = nodes.iter().filter(|it| it.exists());
-    Ok(existing.map(|it| it.affinity).collect())
+    let cpu = |it: &CpuNode<'_>| Cpu {
+        affinity: it.affinity,
+        release: it.release.filter(|_| conduit == Conduit::Emulated),
+    };
+    Ok(existing.map(cpu).collect())
 }
 
 fn string(node: &FdtNode<'static>, name: &str) -> Option<&'static str> {
@@ -174,15 +192,20 @@ pub fn ranges(node: &FdtNode) -> Result<Vec<Range>, Failure> {
 }
 
 /// The tree for Linux: `withheld` is memory that it must not even map, and a node says that the
-/// inner domain is there.
+/// inner domain is there. Where no PSCI is, it names the one that the inner domain emulates.
 pub fn amend(
     tree: &Fdt,
     withheld: &[Range],
     devices: &Devices,
     memory: &Reserved,
+    conduit: Conduit,
 ) -> Result<Vec<u8>, Failure> {
     let mut model = DeviceTree::from_fdt(tree);
     devices.disable_withheld(&mut model);
+    board::replace_clocks(tree, &mut model);
+    if conduit == Conduit::Emulated {
+        board::name_psci(&mut model);
+    }
     // Linux ignores all of /reserved-memory unless its cells are the root's.
     let root = cells(&tree.root())?;
     match tree.find_node("/reserved-memory") {

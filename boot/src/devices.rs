@@ -8,6 +8,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use donjon_abi::boot_info::MAX_MEDIATED;
 use donjon_core::devices::{Decision, DeviceList, Effect, Rule, Window, decide};
 use donjon_core::lpis;
 use donjon_core::placement::Range;
@@ -36,6 +37,8 @@ pub struct Devices {
     /// Registers of harmful devices that are not enabled: there they are all the same.
     disabled: Vec<Range>,
     open: Vec<(&'static Rule, usize)>,
+    /// Registers that the inner domain writes for Linux.
+    pub mediated: Vec<Range>,
     interrupt_parent: Option<u32>,
 }
 
@@ -60,6 +63,13 @@ pub fn find(tree: &Fdt, banks: &[Range]) -> Result<Devices, Failure> {
     let withheld = found.withheld.iter().flat_map(|it| &it.registers);
     for range in withheld.chain(&found.disabled).chain(banks) {
         allowed.remove(*range)?;
+    }
+    // Linux reads these pages alone, whoever else is there.
+    for range in &found.mediated {
+        allowed.remove(*range)?;
+    }
+    if found.mediated.len() > MAX_MEDIATED {
+        return Err(Failure::Mediated(found.mediated.len()));
     }
     found.allowed = allowed;
     Ok(found)
@@ -160,6 +170,13 @@ fn add(
             if rule.effect == Effect::Open {
                 note(&mut found.open, rule);
             }
+            if let Effect::Mediated(start, end) = rule.effect {
+                let first = registers.first().map_or(0, |it| it.start());
+                found
+                    .mediated
+                    .extend(Range::new(first + start, first + end));
+                return Ok(());
+            }
             for range in registers {
                 found.allowed.add(range)?;
             }
@@ -259,7 +276,8 @@ fn number(node: &FdtNode, name: &str) -> Option<u32> {
     node.property(name)?.value_as::<u32>().ok()
 }
 
-fn is_enabled(node: &FdtNode) -> bool {
+/// Whether a node is for us: memory of the secure world, for one, is not.
+pub fn is_enabled(node: &FdtNode) -> bool {
     node.property("status")
         .is_none_or(|status| matches!(status.value(), b"okay\0" | b"ok\0"))
 }

@@ -15,7 +15,7 @@ use donjon_core::outer_range::TooManyRanges;
 use donjon_core::requirements::Unmet;
 use donjon_core::reserved::TooManyPieces;
 use donjon_core::tables::MapError;
-use donjon_hal::{cpu, firmware};
+use donjon_hal::cpu;
 use dtoolkit::error::{FdtParseError, PropertyError, StandardError};
 use thiserror::Error;
 
@@ -71,9 +71,13 @@ pub enum Failure {
     Ranges(#[from] TooManyRanges),
     #[error("{0}")]
     Devices(#[from] TooManyDevices),
+    #[error("CPU {0:#x} did not leave the firmware's pen when it was released")]
+    Pen(u64),
+    #[error("{0} pieces of registers are more than the {max} that the inner domain can write for Linux", max = donjon_abi::boot_info::MAX_MEDIATED)]
+    Mediated(usize),
     #[error("an address of the image is impossible: {0:#x}")]
     Address(u64),
-    #[error("mode tlbi would invalidate {0} mappings one by one and can do {max}: give the machine whole GiB of memory", max = donjon_abi::layout::GATE_TLBI_MAX)]
+    #[error("mode tlbi would invalidate {0} mappings one by one and can do {max}: give the machine whole GiB of memory, or use mode asid or strict", max = donjon_abi::layout::GATE_TLBI_MAX)]
     TlbiList(usize),
     #[error("TCR_EL1 reads back as {0:#x} after {1:#x} was written")]
     Tcr(u64, u64),
@@ -82,7 +86,7 @@ pub enum Failure {
 /// Says so and stops the machine.
 pub fn fail(why: &dyn Display) -> ! {
     report::line(&format_args!("PANIC cannot start: {why}"));
-    firmware::system_off(report::conduit());
+    report::system_off();
     cpu::halt()
 }
 

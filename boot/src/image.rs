@@ -19,6 +19,15 @@ pub struct Image {
 impl Image {
     /// The image that this code runs from.
     pub fn at(start: u64) -> Result<Self, Failure> {
+        let image = Self::loaded_at(start)?;
+        if !start.is_multiple_of(BLOCK_SIZE) {
+            return Err(Failure::Misaligned(start));
+        }
+        Ok(image)
+    }
+
+    /// The same where a loader of UEFI put it, at any page.
+    pub fn loaded_at(start: u64) -> Result<Self, Failure> {
         // SAFETY: a static of plain words in our own image, written before it was started.
         let manifest = unsafe { (&raw const boot_manifest).read_volatile() };
         let switch_mode = SwitchMode::from_number(manifest.switch_mode);
@@ -26,9 +35,6 @@ impl Image {
             Some(switch_mode)
                 if manifest.magic == MANIFEST_MAGIC && manifest.version == MANIFEST_VERSION =>
             {
-                if !start.is_multiple_of(BLOCK_SIZE) {
-                    return Err(Failure::Misaligned(start));
-                }
                 Ok(Self {
                     start,
                     manifest,
@@ -43,6 +49,11 @@ impl Image {
     pub fn whole(&self) -> Result<Range, Failure> {
         let end = self.linux() + self.manifest.linux_memory_size;
         Range::new(self.start, end).ok_or(Failure::Address(end))
+    }
+
+    /// Bytes of the file: the rest of the whole is zero or has no content.
+    pub fn file_size(&self) -> u64 {
+        self.manifest.linux_offset + self.manifest.linux_file_size
     }
 
     /// Physical address of Linux.

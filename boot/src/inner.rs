@@ -52,7 +52,7 @@ fn in_blocks(mode: SwitchMode) -> bool {
 
 /// Bytes that the inner domain needs.
 pub fn size(image: &Image, cpus: usize, banks: &[Range]) -> u64 {
-    let bookkeeping = Bookkeeping::sizes(banks).map(|size| size.next_multiple_of(PAGE_SIZE));
+    let metadata = Metadata::sizes(banks).map(|size| size.next_multiple_of(PAGE_SIZE));
     let pages = TABLES + 4 * banks.len() as u64 + 2 + cpus as u64 * (STACK_PAGES + 1);
     let segments: u64 = image
         .segments()
@@ -63,11 +63,11 @@ pub fn size(image: &Image, cpus: usize, banks: &[Range]) -> u64 {
     } else {
         segments
     };
-    windows + PAGE_SIZE + pages * PAGE_SIZE + bookkeeping.iter().sum::<u64>()
+    windows + PAGE_SIZE + pages * PAGE_SIZE + metadata.iter().sum::<u64>()
 }
 
 /// What the inner domain knows about frames, and user tables: zeroed memory of its own.
-pub struct Bookkeeping {
+pub struct Metadata {
     /// Types of all frames.
     pub frames: Bank,
     /// Metadata of pool frames.
@@ -80,7 +80,7 @@ pub struct Bookkeeping {
     pub user_trees: Bank,
 }
 
-impl Bookkeeping {
+impl Metadata {
     /// Bytes of each.
     fn sizes(banks: &[Range]) -> [u64; 5] {
         let ram: u64 = banks.iter().map(|bank| bank.size()).sum();
@@ -112,6 +112,8 @@ pub struct Builder {
     gate: Option<PhysicalAddress>,
     invalidations: Vec<u64>,
     mode: SwitchMode,
+    /// Pages of the device window that are used.
+    devices: u64,
 }
 
 impl Builder {
@@ -126,6 +128,7 @@ impl Builder {
             gate: None,
             invalidations: Vec::new(),
             mode,
+            devices: 0,
         })
     }
 
@@ -202,16 +205,25 @@ impl Builder {
         Ok(())
     }
 
-    /// The console's registers.
-    pub fn map_console(&mut self, registers: u64) -> Result<(), Failure> {
-        let page = physical(registers & !(PAGE_SIZE - 1))?;
+    /// Maps registers of a device, within one page; returns their address in the inner view.
+    pub fn map_device(&mut self, registers: u64) -> Result<u64, Failure> {
+        let within = registers % PAGE_SIZE;
+        let page = physical(registers - within)?;
+        let address = DEVICE_WINDOW + self.devices * PAGE_SIZE;
+        self.devices += 1;
         self.map(
-            DEVICE_WINDOW,
+            address,
             page,
             PAGE_SIZE,
             MappingKind::InnerDevice,
             Level::Three,
-        )
+        )?;
+        Ok(address + within)
+    }
+
+    /// Takes the page where CPUs wait to be started.
+    pub fn take_pen(&mut self) -> Result<u64, Failure> {
+        Ok(self.region.take(PAGE_SIZE, PAGE_SIZE)?.as_u64())
     }
 
     /// The inner domain's own view of RAM, in the largest blocks that fit.
@@ -270,9 +282,9 @@ impl Builder {
         Ok(count)
     }
 
-    /// Takes the memory for the inner domain's books.
-    pub fn take_bookkeeping(&mut self, banks: &[Range]) -> Result<Bookkeeping, Failure> {
-        let [frames, pool, arena, cells, trees] = Bookkeeping::sizes(banks);
+    /// Takes the memory for the inner domain's metadata.
+    pub fn take_metadata(&mut self, banks: &[Range]) -> Result<Metadata, Failure> {
+        let [frames, pool, arena, cells, trees] = Metadata::sizes(banks);
         let mut take = |size| -> Result<Bank, Failure> {
             let start = self.region.take(size, PAGE_SIZE)?.as_u64();
             Ok(Bank {
@@ -280,7 +292,7 @@ impl Builder {
                 end: start + size,
             })
         };
-        Ok(Bookkeeping {
+        Ok(Metadata {
             frames: take(frames)?,
             pool: take(pool)?,
             user_arena: take(arena)?,

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The boot stage: from the loader to Linux over a running inner domain.
 //!
+//! Under UEFI, [`efi`] does what another loader would have done, and goes on at the same entry.
 //! `start.S` leaves EL2 if it is there and turns the MMU on; [`entry::boot_main`] does the rest and
 //! returns what `start.S` needs to enter Linux. Nothing of it survives but the page in `stay.S`.
 #![no_std]
 #![no_main]
 
 mod assembly;
+mod board;
 mod device_tree;
 mod devices;
+mod efi;
 mod entry;
 mod failure;
 mod heap;
@@ -16,8 +19,8 @@ mod identity;
 mod image;
 mod inner;
 mod measure;
+mod pen;
 mod region;
 mod report;
 mod reserved;
 mod sequence;
-mod small_uart;

@@ -5,46 +5,25 @@ use core::fmt::{self, Display, Write};
 
 use donjon_abi::boot_info::Conduit;
 use donjon_hal::console::Console;
+use donjon_hal::firmware;
+use donjon_hal::watchdog::Watchdog;
 use spin::Mutex;
 
-use crate::device_tree::ConsoleAt;
-use crate::identity;
-use crate::small_uart::SmallUart;
+use crate::efi::Firmware;
 
 /// Where lines go.
 pub enum Line {
-    /// A PL011.
-    Pl011(Console),
-    /// The small UART of a Raspberry Pi.
-    Small(SmallUart),
-}
-
-impl Line {
-    /// The console at `at`, in the view of devices.
-    ///
-    /// # Safety
-    ///
-    /// There is a UART of that kind, and the view is there.
-    pub unsafe fn new(at: ConsoleAt) -> Option<Self> {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match at {
-                ConsoleAt::Pl011(registers) => {
-                    Console::new(identity::device(registers)?).map(Self::Pl011)
-                }
-                ConsoleAt::Small(registers) => {
-                    Some(Self::Small(SmallUart::new(identity::device(registers)?)))
-                }
-            }
-        }
-    }
+    /// A UART.
+    Console(Console),
+    /// The console of a UEFI firmware, until its boot services end.
+    Firmware(Firmware),
 }
 
 impl Write for Line {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         match self {
-            Self::Pl011(console) => console.write_str(text),
-            Self::Small(uart) => uart.write_str(text),
+            Self::Console(console) => console.write_str(text),
+            Self::Firmware(firmware) => firmware.write_str(text),
         }
     }
 }
@@ -52,21 +31,34 @@ impl Write for Line {
 struct Report {
     console: Option<Line>,
     conduit: Conduit,
+    watchdog: Option<Watchdog>,
 }
 
 static REPORT: Mutex<Report> = Mutex::new(Report {
     console: None,
     conduit: Conduit::None,
+    watchdog: None,
 });
 
 /// Where lines go from now on, and how to stop the machine after the last.
-pub fn open(console: Option<Line>, conduit: Conduit) {
-    *REPORT.lock() = Report { console, conduit };
+pub fn open(console: Option<Line>, conduit: Conduit, watchdog: Option<Watchdog>) {
+    *REPORT.lock() = Report {
+        console,
+        conduit,
+        watchdog,
+    };
 }
 
-/// How the firmware is called.
-pub fn conduit() -> Conduit {
-    REPORT.lock().conduit
+/// Switches the machine off. Returns where that is not possible, and before it happens.
+pub fn system_off() {
+    let (conduit, watchdog) = {
+        let report = REPORT.lock();
+        (report.conduit, report.watchdog)
+    };
+    match watchdog {
+        Some(watchdog) => watchdog.power_off(),
+        None => firmware::system_off(conduit),
+    }
 }
 
 /// One line.
@@ -76,5 +68,5 @@ pub fn line(text: &dyn Display) {
     }
 }
 
-// SAFETY: the console is a device that one CPU drives, behind a lock.
+// SAFETY: the console is a device or a firmware's that one CPU drives, behind a lock.
 unsafe impl Send for Report {}

@@ -8,23 +8,28 @@ use alloc::vec::Vec;
 use core::arch::asm;
 
 use aarch64_cpu::registers::{ID_AA64MMFR0_EL1, Readable};
-use donjon_abi::boot_info::{Bank, BootInfo, Conduit, MAX_BANKS};
+use donjon_abi::boot_info::{
+    Bank, BootInfo, Conduit, ConsoleKind, MAX_BANKS, MAX_MEDIATED, Mediated,
+};
 use donjon_abi::layout::{BLOCK_SIZE, MAX_CPUS, PAGE_SIZE, ROOT_PAGE, TABLE_BLOCK_SIZE};
 use donjon_abi::tcr;
 use donjon_core::cpus::CpuSet;
 use donjon_core::placement::{self, Range};
 use donjon_core::requirements;
-use donjon_hal::cpu;
+use donjon_hal::console::Console;
+use donjon_hal::watchdog::Watchdog;
+use donjon_hal::{cpu, registers};
 use dtoolkit::fdt::Fdt;
 
 use crate::assembly::boot_secondary;
-use crate::device_tree::ConsoleAt;
+use crate::device_tree::Cpu;
 use crate::devices::{self, Devices};
 use crate::failure::Failure;
 use crate::image::Image;
 use crate::inner::{self, Builder};
+use crate::report::{self, Line};
 use crate::reserved::{self, Reserved};
-use crate::{device_tree, heap, identity, measure, report};
+use crate::{board, device_tree, heap, identity, measure, pen};
 
 /// For `start.S`: in x0 and x1.
 #[repr(C)]
@@ -42,20 +47,23 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
     // SAFETY: the boot protocol puts the device tree there; RAM near the image is mapped.
     let tree = unsafe { device_tree::read(device_tree) }?;
     let console = device_tree::console(&tree);
-    let conduit = device_tree::conduit(&tree, level);
+    let power = board::power(&tree);
+    let conduit = device_tree::conduit(&tree, level, power.is_some());
+    let power = power.filter(|_| conduit == Conduit::Emulated);
     // SAFETY: called once, before anything asks for the address of a device.
     unsafe { identity::map_devices() };
-    // SAFETY: the device tree names a UART of this kind there, and this is where it is mapped as a
-    // device.
-    report::open(
-        console.and_then(|it| unsafe { report::Line::new(it) }),
-        conduit,
-    );
-    // The inner domain can write to a PL011 alone.
-    let console = match console {
-        Some(ConsoleAt::Pl011(registers)) => Some(registers),
-        _ => None,
-    };
+    let mapped = |registers| identity::device(registers).unwrap_or(0);
+    // SAFETY: the device tree names a UART and a controller of these kinds there, and this is where
+    // they are mapped as devices.
+    unsafe {
+        report::open(
+            console
+                .and_then(|(kind, registers)| Console::new(kind, mapped(registers)))
+                .map(Line::Console),
+            conduit,
+            power.and_then(|it| Watchdog::new(mapped(it))),
+        );
+    }
     report::line(&format_args!(
         "boot image {} at {image:#x}, entered at EL{level}",
         env!("CARGO_PKG_VERSION")
@@ -65,7 +73,7 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
     let image = Image::at(image)?;
     let machine = describe(&tree, device_tree, &image, conduit)?;
     // SAFETY: these are the banks of RAM that the device tree lists.
-    unsafe { identity::cover(&machine.banks) };
+    unsafe { identity::cover(&machine.banks) }?;
 
     let digest = measure::digest(image.linux_bytes());
     let [a, b, c, d] = digest;
@@ -78,12 +86,15 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
     let boot = BootInfo {
         region: bank(machine.region),
         banks: banks(&machine.banks),
-        cpu_count: machine.mpidrs.len() as u64,
-        mpidrs: mpidrs(&machine.mpidrs),
+        cpu_count: machine.cpu_nodes.len() as u64,
+        mpidrs: mpidrs(&machine.cpu_nodes),
         switch_mode: image.switch_mode as u64,
         conduit: conduit as u64,
         digest,
-        has_console: console.is_some() as u64,
+        console_kind: console.map_or(ConsoleKind::None, |it| it.0) as u64,
+        console: 0,
+        watchdog: 0,
+        pen: 0,
         secondary_entry: (&raw const boot_secondary) as u64,
         stays: bank(image.stays()?),
         table_block: Bank {
@@ -99,13 +110,16 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
         user_cells: Bank::default(),
         user_trees: Bank::default(),
         devices: machine.devices.allowed.banks(),
+        mediated: [Mediated::default(); MAX_MEDIATED],
         reserved: machine.reserved.pages,
     };
-    start_inner(&image, &machine, console, boot)?;
+    let console = console.map(|(_, registers)| registers);
+    start_inner(&image, &machine, console, power, boot)?;
 
     let mut withheld = vec![machine.region, image.stays()?];
     withheld.extend(machine.reserved.ranges());
-    let amended = device_tree::amend(&tree, &withheld, &machine.devices, &machine.reserved)?;
+    let (devices, reserved) = (&machine.devices, &machine.reserved);
+    let amended = device_tree::amend(&tree, &withheld, devices, reserved, conduit)?;
     let linux_tree = clean_for_linux(&image, &machine, &amended)?;
     report::line(&format_args!(
         "starting Linux, switch {}",
@@ -127,7 +141,7 @@ fn check_cpu() -> Result<(), Failure> {
 /// What there is and where the inner domain goes.
 struct MachineDescription {
     banks: Vec<Range>,
-    mpidrs: Vec<u64>,
+    cpu_nodes: Vec<Cpu>,
     cpus: CpuSet,
     region: Range,
     devices: Devices,
@@ -141,8 +155,8 @@ fn describe(
     conduit: Conduit,
 ) -> Result<MachineDescription, Failure> {
     let banks = device_tree::memory(tree)?;
-    let mpidrs = device_tree::cpus(tree, conduit)?;
-    let cpus = CpuSet::new(mpidrs.iter().copied())?;
+    let cpu_nodes = device_tree::cpus(tree, conduit)?;
+    let cpus = CpuSet::new(cpu_nodes.iter().map(|it| it.affinity))?;
 
     let whole = image.whole()?;
     let devices = devices::find(tree, &banks)?;
@@ -168,7 +182,7 @@ fn describe(
         placement::place(&banks, &taken, size, BLOCK_SIZE).ok_or(Failure::NoRoom(size >> 10))?;
     Ok(MachineDescription {
         banks,
-        mpidrs,
+        cpu_nodes,
         cpus,
         region,
         devices,
@@ -181,6 +195,7 @@ fn start_inner(
     image: &Image,
     machine: &MachineDescription,
     console: Option<u64>,
+    power: Option<u64>,
     mut boot: BootInfo,
 ) -> Result<(), Failure> {
     let block = image.table_block()?;
@@ -188,16 +203,25 @@ fn start_inner(
     builder.load(image, block)?;
     builder.map_stacks(&machine.cpus)?;
     if let Some(registers) = console {
-        builder.map_console(registers)?;
+        boot.console = builder.map_device(registers)?;
+    }
+    if let Some(registers) = power {
+        boot.watchdog = builder.map_device(registers)?;
+        boot.pen = builder.take_pen()?;
+    }
+    for (to, registers) in boot.mediated.iter_mut().zip(&machine.devices.mediated) {
+        to.registers = bank(*registers);
+        to.mapped = builder.map_device(registers.start())?;
     }
     builder.map_memory(&machine.banks)?;
     boot.tlbi_pages = builder.finish_gate()? as u64;
-    let books = builder.take_bookkeeping(&machine.banks)?;
-    boot.frame_table = books.frames;
-    boot.pool_table = books.pool;
-    boot.user_arena = books.user_arena;
-    boot.user_cells = books.user_cells;
-    boot.user_trees = books.user_trees;
+    let metadata = builder.take_metadata(&machine.banks)?;
+    boot.frame_table = metadata.frames;
+    boot.pool_table = metadata.pool;
+    boot.user_arena = metadata.user_arena;
+    boot.user_cells = metadata.user_cells;
+    boot.user_trees = metadata.user_trees;
+    let (conduit, pen_page) = (boot.conduit, boot.pen);
     let boot = builder.store(&boot)?;
     let region = machine.region;
     // SAFETY: the identity map covers the region. The root is complete: the inner half and the
@@ -213,7 +237,13 @@ fn start_inner(
             core::mem::transmute(image.inner_init() as *const ());
         init(boot as *const BootInfo)
     };
-    builder.prepare_arrivals(image.stays()?, arrive)
+    builder.prepare_arrivals(image.stays()?, arrive)?;
+    if conduit != Conduit::Emulated as u64 {
+        return Ok(());
+    }
+    let (cpus, stays) = (&machine.cpu_nodes, image.stays()?);
+    // SAFETY: the inner domain has just been initialised, and arrivals are prepared.
+    unsafe { pen::release(cpus, registers::mpidr(), pen_page, stays) }
 }
 
 /// Makes the upper range what the inner domain will have, beside the identity map.
@@ -289,10 +319,10 @@ fn banks(ranges: &[Range]) -> [Bank; MAX_BANKS] {
     banks
 }
 
-fn mpidrs(list: &[u64]) -> [u64; MAX_CPUS] {
+fn mpidrs(list: &[Cpu]) -> [u64; MAX_CPUS] {
     let mut mpidrs = [0; MAX_CPUS];
     for (to, from) in mpidrs.iter_mut().zip(list) {
-        *to = *from;
+        *to = from.affinity;
     }
     mpidrs
 }

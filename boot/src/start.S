@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The first instructions: an arm64 Image header, then from wherever the loader left the CPU
+// The first instructions: an arm64 Image header, which is that of a PE file as well, then from wherever the loader left the CPU
 // (EL1 or EL2, MMU off) to Rust at EL1 with the MMU and caches on.
 
     .section .head, "ax"
     .global _start
 _start:
+    add     x13, x18, #22               // its bytes begin with MZ, and x13 has no meaning yet
     b       boot_entry
-    .long   0
     .quad   0                           // text_offset: at any 2 MiB boundary
     .quad   0                           // image_size: the packer fills it in
     .quad   0xa                         // little-endian, 4 KiB pages, anywhere in memory
@@ -15,11 +15,13 @@ _start:
     .quad   0
     .quad   0
     .ascii  "ARM\x64"
-    .long   0
+    .long   {PE_OFFSET}                 // where the PE header is
     .global boot_manifest
 boot_manifest:
     .space  {MANIFEST_SIZE}             // abi: manifest.rs; the packer fills it in
+    .space  {PE_SIZE}                   // PE header; the packer fills it in
 
+    .global boot_entry
 boot_entry:
     mov     x19, x0                     // device tree
     mrs     x20, currentel
@@ -61,8 +63,9 @@ boot_at_el1:
     str     x5, [x21, x3]
     b       3b
 
-    // An identity map of 512 blocks of 1 GiB: devices, but for the blocks with this image and
-    // with the device tree.
+    // An identity map of 512 blocks of 1 GiB: devices. The GiB of this image is a table of blocks
+    // of 2 MiB, in which the image and the device tree alone are memory, because registers may
+    // be in the same GiB. The blocks that the image runs on never change again.
 4:  adrp    x1, boot_table_l1
     adrp    x2, boot_table_l0
     orr     x3, x1, #3
@@ -76,17 +79,66 @@ boot_at_el1:
     subs    x4, x4, #1
     b.ne    5b
     adrp    x1, boot_table_l1
+    adrp    x6, boot_table_l2
     lsr     x4, x21, #30
-    lsl     x3, x4, #30
+    ldr     x3, [x1, x4, lsl #3]        // its block, for devices
+    orr     x7, x6, #3
+    str     x7, [x1, x4, lsl #3]
+    mov     x4, #512
+    mov     x5, #(1 << 21)
+    mov     x7, x6
+51: str     x3, [x7], #8
+    add     x3, x3, x5
+    subs    x4, x4, #1
+    b.ne    51b
+    // From the image's first block to its last. image_size is 0 if the image was not packed.
     mov     x5, #{NORMAL_BLOCK_LOW}
+    ldr     x7, [x21, #16]
+    adrp    x8, boot_end
+    sub     x8, x8, x21
+    cmp     x7, x8
+    csel    x7, x7, x8, hs
+    add     x7, x7, x21
+    sub     x7, x7, #1
+    lsr     x7, x7, #21                 // the last block
+    lsr     x4, x21, #21
+52: and     x8, x4, #0x1ff
+    lsl     x3, x4, #21
     orr     x3, x3, x5
-    str     x3, [x1, x4, lsl #3]
-    // The device tree, which may be in another one.
-    lsr     x4, x19, #30
-    and     x4, x4, #0x1ff
+    str     x3, [x6, x8, lsl #3]
+    add     x4, x4, #1
+    tst     x4, #0x1ff
+    b.eq    53f                         // the rest is in the next GiB
+    cmp     x4, x7
+    b.ls    52b
+    b       54f
+53: cmp     x4, x7
+    b.hi    54f
+    lsr     x4, x4, #9
     lsl     x3, x4, #30
     orr     x3, x3, x5
     str     x3, [x1, x4, lsl #3]
+    // The device tree, of at most 2 MiB: in the same GiB two blocks, elsewhere a GiB.
+54: lsr     x4, x19, #30
+    and     x4, x4, #0x1ff
+    lsr     x7, x21, #30
+    cmp     x4, x7
+    b.ne    55f
+    lsr     x4, x19, #21
+    lsl     x3, x4, #21
+    orr     x3, x3, x5
+    and     x4, x4, #0x1ff
+    str     x3, [x6, x4, lsl #3]
+    add     x4, x4, #1
+    tbnz    x4, #9, 56f
+    mov     x7, #(1 << 21)
+    add     x3, x3, x7
+    str     x3, [x6, x4, lsl #3]
+    b       56f
+55: lsl     x3, x4, #30
+    orr     x3, x3, x5
+    str     x3, [x1, x4, lsl #3]
+56:
 
     // These stores went past the caches. Lines that a loader left there are clean (the boot
     // protocol asks for it) but may be stale.
@@ -169,6 +221,9 @@ boot_table_l0:
     .space  4096
     .global boot_table_l1
 boot_table_l1:
+    .space  4096
+    .global boot_table_l2
+boot_table_l2:
     .space  4096
     .space  65536
 boot_stack_end:

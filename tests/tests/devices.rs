@@ -10,6 +10,7 @@ fn rows() -> Vec<String> {
         let effect = match rule.effect {
             Effect::Harmless => "harmless",
             Effect::Open => "**open**",
+            Effect::Mediated(..) => "**read-only**",
         };
         format!("| `{}` | {effect} | {} |", rule.compatible, rule.reason)
     };

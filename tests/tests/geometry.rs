@@ -91,7 +91,7 @@ fn both_views_lead_to_gate_and_vectors() {
                 let itself = WalkResult::Itself {
                     address: probe.probe.expected,
                 };
-                assert!(small.all(|it| it.verdict == itself));
+                assert!(small.all(|it| it.result == itself));
             }
         }
     }

@@ -8,7 +8,7 @@ use donjon_models::tlb::{
     Assumptions, Breach, Gate, Invalidation, Mismatch, Operation, Rules, SizeCaching, explore,
 };
 
-use Breach::{InnerReachesPlanted, InnerReachesUser, OuterReachesInner};
+use Breach::{InnerReachesForged, InnerReachesUser, OuterReachesInner};
 
 /// A cached T1SZ belongs to an ASID, and a translation sees one value of TCR_EL1.
 const KIND: Assumptions = Assumptions {
@@ -31,8 +31,8 @@ fn breaches(gate: &Gate, assumptions: Assumptions) -> BTreeSet<Breach> {
     violations.into_keys().collect()
 }
 
-/// The wall between the domains, without the second line.
-fn wall_stands(gate: &Gate, assumptions: Assumptions) -> bool {
+/// Isolation of the domains, without the second line of defence.
+fn is_isolated(gate: &Gate, assumptions: Assumptions) -> bool {
     let breaches = breaches(gate, assumptions);
     breaches.into_iter().all(|it| it == InnerReachesUser)
 }
@@ -74,31 +74,31 @@ fn strict_is_not_safe_from_a_jump_to_its_second_step_where_fields_may_mix() {
 fn strict_compared_only_after_its_second_step_is_never_safe() {
     let gate = Gate::strict_compared_once();
     let found = breaches(&gate, KIND);
-    assert!(found.contains(&OuterReachesInner) && found.contains(&InnerReachesPlanted));
+    assert!(found.contains(&OuterReachesInner) && found.contains(&InnerReachesForged));
 }
 
 #[test]
 fn tlbi_is_safe_where_fields_may_mix() {
-    assert!(wall_stands(&tlbi(), KIND));
-    assert!(wall_stands(&tlbi(), MIXING));
+    assert!(is_isolated(&tlbi(), KIND));
+    assert!(is_isolated(&tlbi(), MIXING));
 }
 
 #[test]
 fn strict_with_tlbi_is_safe_where_fields_may_mix() {
     let gate = Gate::strict_and_tlbi(Invalidation::InnerPage);
     assert!(breaches(&gate, KIND).is_empty());
-    assert!(wall_stands(&gate, MIXING));
+    assert!(is_isolated(&gate, MIXING));
 }
 
 #[test]
 fn by_the_letter_only_a_full_invalidation_after_narrowing_is_safe() {
-    assert!(wall_stands(&Gate::tlbi(Invalidation::All), LETTER));
-    assert!(wall_stands(
+    assert!(is_isolated(&Gate::tlbi(Invalidation::All), LETTER));
+    assert!(is_isolated(
         &Gate::strict_and_tlbi(Invalidation::All),
         LETTER
     ));
     for gate in [Gate::asid(), Gate::strict(), tlbi()] {
-        assert!(!wall_stands(&gate, LETTER));
+        assert!(!is_isolated(&gate, LETTER));
     }
 }
 
@@ -157,17 +157,17 @@ fn an_invalidation_of_another_asid_is_found() {
 fn a_repair_without_invalidation_is_found_in_both_directions() {
     for gate in [Gate::asid(), Gate::strict()] {
         let found = breaches(&gate.with_mismatch(Mismatch::Continue), KIND);
-        assert!(found.contains(&OuterReachesInner) && found.contains(&InnerReachesPlanted));
+        assert!(found.contains(&OuterReachesInner) && found.contains(&InnerReachesForged));
     }
     let found = breaches(&tlbi().with_mismatch(Mismatch::Continue), KIND);
-    assert!(found.contains(&InnerReachesPlanted));
+    assert!(found.contains(&InnerReachesForged));
 }
 
 #[test]
 fn a_repair_with_invalidation_could_go_on() {
     for gate in [Gate::asid(), Gate::strict(), tlbi()] {
         let gate = gate.with_mismatch(Mismatch::InvalidateAndContinue);
-        assert!(wall_stands(&gate, KIND));
+        assert!(is_isolated(&gate, KIND));
     }
 }
 
@@ -175,7 +175,7 @@ fn a_repair_with_invalidation_could_go_on() {
 fn a_gate_without_comparison_is_found() {
     for gate in [Gate::asid(), Gate::strict(), tlbi()] {
         let found = breaches(&gate.without_comparison(), KIND);
-        assert!(found.contains(&InnerReachesPlanted));
+        assert!(found.contains(&InnerReachesForged));
     }
 }
 
@@ -190,7 +190,7 @@ fn each_rule_of_the_layout_is_needed() {
     let global_inner = broken(|rules| rules.inner_leaves_non_global = false);
     assert_eq!(global_inner, [OuterReachesInner]);
     let valid_twin = broken(|rules| rules.twin_invalid = false);
-    assert_eq!(valid_twin, [InnerReachesPlanted]);
+    assert_eq!(valid_twin, [InnerReachesForged]);
     let global_user = broken(|rules| rules.user_leaves_non_global = false);
     assert_eq!(global_user, [InnerReachesUser]);
     let shared_asid = broken(|rules| rules.reserved_asid_kept = false);

@@ -100,12 +100,12 @@ fn numbers(words: &[String], options: &mut [(&str, &mut u64)]) -> Result<()> {
 
 fn report(name: &str, limit: Duration, body: impl FnOnce() -> Result<()>) -> ExitCode {
     let end = Child::start_group(body).and_then(|child| child.end_within(limit));
-    let (verdict, status) = match end {
+    let (result, status) = match end {
         Ok(ChildEnd::Done) => ("ok".to_owned(), ExitCode::SUCCESS),
         Ok(ChildEnd::Skipped(why)) => (format!("skipped: {why}"), ExitCode::SUCCESS),
         Ok(ChildEnd::Failed(why)) => (format!("failed: {why}"), ExitCode::FAILURE),
         Err(error) => (format!("failed: {error:#}"), ExitCode::FAILURE),
     };
-    println!("load: {name}: {}", verdict.replace('\n', " / "));
+    println!("load: {name}: {}", result.replace('\n', " / "));
     status
 }

@@ -6,7 +6,9 @@ use crate::layout::MAX_CPUS;
 /// Most banks of RAM.
 pub const MAX_BANKS: usize = 8;
 /// Most ranges of devices.
-pub const MAX_DEVICES: usize = 32;
+pub const MAX_DEVICES: usize = 64;
+/// Most pieces of registers that the inner domain writes for Linux.
+pub const MAX_MEDIATED: usize = 4;
 /// Most ranges of memory that the device tree sets aside and that Linux does not get.
 pub const MAX_RESERVED: usize = 12;
 
@@ -30,6 +32,8 @@ pub enum Conduit {
     Hvc = 1,
     /// SMC, to EL3.
     Smc = 2,
+    /// There is none: the inner domain keeps the CPUs and answers as firmware would.
+    Emulated = 3,
 }
 
 impl Conduit {
@@ -38,9 +42,43 @@ impl Conduit {
         match word {
             1 => Self::Hvc,
             2 => Self::Smc,
+            3 => Self::Emulated,
             _ => Self::None,
         }
     }
+}
+
+/// What kind of UART the console is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum ConsoleKind {
+    /// There is no console.
+    None = 0,
+    /// A PL011.
+    Pl011 = 1,
+    /// The small UART of a Raspberry Pi.
+    Small = 2,
+}
+
+impl ConsoleKind {
+    /// The kind of a word; anything unknown is none.
+    pub const fn from_word(word: u64) -> Self {
+        match word {
+            1 => Self::Pl011,
+            2 => Self::Small,
+            _ => Self::None,
+        }
+    }
+}
+
+/// Registers of 32 bits that Linux reads and the inner domain writes for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Mediated {
+    /// Physical addresses of the registers, within one page.
+    pub registers: Bank,
+    /// Virtual address of the first one, in the inner domain.
+    pub mapped: u64,
 }
 
 /// What a CPU needs before it reaches the inner domain, in the page that stays: the boot stage
@@ -76,8 +114,16 @@ pub struct BootInfo {
     pub conduit: u64,
     /// SHA-256 of Linux as it was started, in big-endian words.
     pub digest: [u64; 4],
-    /// Whether the console is mapped in the device window.
-    pub has_console: u64,
+    /// A [`ConsoleKind`] word.
+    pub console_kind: u64,
+    /// Virtual address of the console's registers, in the device window.
+    pub console: u64,
+    /// Virtual address of the registers of the Raspberry Pi's watchdog, in the device window; 0
+    /// if there is none.
+    pub watchdog: u64,
+    /// Physical address of a zeroed page of the inner memory where CPUs wait to be started, if the
+    /// inner domain keeps them; otherwise 0.
+    pub pen: u64,
     /// Physical address where a CPU that is switched on enters: the boot stage's code for it.
     pub secondary_entry: u64,
     /// The boot stage's page that stays, where CPUs enter: the inner domain's as well.
@@ -88,6 +134,8 @@ pub struct BootInfo {
     pub tlbi_pages: u64,
     /// Devices that Linux may map, whole pages; empty ranges at the end.
     pub devices: [Bank; MAX_DEVICES],
+    /// Registers in pages that Linux may map read-only; empty ones at the end.
+    pub mediated: [Mediated; MAX_MEDIATED],
     /// Memory that the device tree sets aside and that Linux does not get, whole pages; empty
     /// ranges at the end.
     pub reserved: [Bank; MAX_RESERVED],
@@ -106,3 +154,5 @@ pub struct BootInfo {
     /// Zeroed inner memory for the user tree of each ASID.
     pub user_trees: Bank,
 }
+
+const _: () = assert!(size_of::<BootInfo>() <= crate::layout::PAGE_SIZE as usize);

@@ -10,6 +10,11 @@ use crate::declare::numbers;
 
 /// Offset of the [`Manifest`] in the boot image.
 pub const MANIFEST_OFFSET: usize = 64;
+/// Offset of the header by which UEFI starts the boot image: PE signature, file header, optional
+/// header and two sections, behind the manifest.
+pub const PE_OFFSET: usize = MANIFEST_OFFSET + size_of::<Manifest>();
+/// Bytes that are kept free for it.
+pub const PE_SIZE: usize = 0x108;
 /// First word of a filled-in manifest: `DONJONMF`.
 pub const MANIFEST_MAGIC: u64 = u64::from_le_bytes(*b"DONJONMF");
 /// Version of this layout.
@@ -89,4 +94,5 @@ pub struct Manifest {
 const _: () = {
     assert!(size_of::<Segment>() == 40);
     assert!(size_of::<Manifest>() == 72 + 40 * MAX_SEGMENTS);
+    assert!(PE_OFFSET.is_multiple_of(8));
 };

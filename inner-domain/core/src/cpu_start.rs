@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Checks how CPUs are started: PSCI only, or the machine is refused.
+//! Checks how CPUs are started: by PSCI, or by the inner domain in its place, or the machine is
+//! refused.
 //!
 //! The inner domain owns the firmware's calls, so it decides where a CPU that PSCI starts begins.
 //! A CPU that waits for a word in memory (`spin-table`), or for anything else that Linux can
-//! write, begins where Linux wants, at EL2 perhaps.
+//! write, begins where Linux wants, at EL2 perhaps. On a board that is known for it the boot stage
+//! takes all of them out of there before Linux starts ([`Conduit::Emulated`]).
 //!
 //! A CPU whose status is `disabled` counts like any other: for a CPU the word means that it waits
 //! for what its `enable-method` says (Devicetree Specification 0.4, 3.8.1). One that has failed
@@ -19,6 +21,8 @@ pub struct CpuNode<'a> {
     pub affinity: u64,
     /// `enable-method` of the CPU, or else of all CPUs.
     pub enable_method: Option<&'a str>,
+    /// `cpu-release-addr`.
+    pub release: Option<u64>,
     /// `status`.
     pub status: Option<&'a str>,
 }
@@ -51,6 +55,12 @@ pub enum StartError<'a> {
         /// The CPU.
         affinity: u64,
     },
+    /// It waits for a word of memory, and the tree does not say which.
+    #[error("the device tree does not say where CPU {affinity:#x} waits (cpu-release-addr)")]
+    NoRelease {
+        /// The CPU.
+        affinity: u64,
+    },
     /// Nothing answers PSCI's calls.
     #[error("there are {cpus} CPUs and no PSCI 0.2 or later that could start them")]
     NoFirmware {
@@ -74,7 +84,11 @@ pub fn check<'a>(
     for cpu in existing {
         let affinity = cpu.affinity;
         match cpu.enable_method {
-            Some("psci") => (),
+            Some("spin-table") if conduit == Conduit::Emulated => match cpu.release {
+                Some(word) if word.is_multiple_of(8) => (),
+                _ => return Err(StartError::NoRelease { affinity }),
+            },
+            Some("psci") if conduit != Conduit::Emulated => (),
             Some(method) => return Err(StartError::Method { affinity, method }),
             None if cpus > 1 => return Err(StartError::NoMethod { affinity }),
             None => (),
@@ -84,6 +98,16 @@ pub fn check<'a>(
         return Err(StartError::NoFirmware { cpus });
     }
     Ok(())
+}
+
+/// Whether the inner domain takes the CPUs over where no PSCI is called: on a board whose `power`
+/// controller it can drive, and which `entered` the image at EL2, so that all CPUs are released
+/// at EL2 and leave it as the first one did.
+pub const fn without_psci(conduit: Conduit, power: bool, entered_at: u64) -> Conduit {
+    match conduit {
+        Conduit::None if power && entered_at == 2 => Conduit::Emulated,
+        conduit => conduit,
+    }
 }
 
 /// How PSCI is called, by the `method` of its node and the level that the machine was entered at.
@@ -105,6 +129,7 @@ mod tests {
         CpuNode {
             affinity,
             enable_method,
+            release: None,
             status: None,
         }
     }
@@ -126,7 +151,31 @@ mod tests {
     }
 
     #[test]
-    fn a_raspberry_pi_3_is_refused() {
+    fn cpus_in_a_pen_are_taken_over_on_a_known_board_alone() {
+        let conduit = without_psci(Conduit::None, true, 2);
+        assert_eq!(conduit, Conduit::Emulated);
+        assert_eq!(without_psci(Conduit::None, false, 2), Conduit::None);
+        assert_eq!(without_psci(Conduit::None, true, 1), Conduit::None);
+        assert_eq!(without_psci(Conduit::Smc, true, 2), Conduit::Smc);
+        let waits = |affinity, release| CpuNode {
+            release,
+            ..cpu(affinity, Some("spin-table"))
+        };
+        let cpus = [waits(0, Some(0xd8)), waits(1, Some(0xe0))];
+        assert_eq!(checked(&cpus, conduit), Ok(()));
+        for release in [None, Some(0xe1)] {
+            let cpus = [waits(0, Some(0xd8)), waits(1, release)];
+            let refused = StartError::NoRelease { affinity: 1 };
+            assert_eq!(checked(&cpus, conduit), Err(refused));
+        }
+        let mixed = [waits(0, Some(0xd8)), cpu(1, Some("psci"))];
+        assert!(checked(&mixed, conduit).is_err());
+        let other = [waits(0, Some(0xd8)), cpu(1, Some("brcm,bcm2836-smp"))];
+        assert!(checked(&other, conduit).is_err());
+    }
+
+    #[test]
+    fn a_pen_on_an_unknown_board_is_refused() {
         let cpus = [0, 1, 2, 3].map(|it| cpu(it, Some("spin-table")));
         let refused = checked(&cpus, Conduit::None).expect_err("a pen in memory");
         assert_eq!(

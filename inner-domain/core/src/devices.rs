@@ -4,7 +4,7 @@
 //! What is neither RAM nor on this list is never mapped. The boot stage makes the list from
 //! the device tree: a device is on it because a rule says why it may be ([`decide`]).
 
-use donjon_abi::boot_info::{Bank, MAX_DEVICES};
+use donjon_abi::boot_info::{Bank, MAX_DEVICES, MAX_MEDIATED, Mediated};
 use donjon_abi::layout::PAGE_SIZE;
 use donjon_abi::tcr::PHYSICAL_ADDRESS_BITS;
 use thiserror::Error;
@@ -25,11 +25,19 @@ pub struct TooManyDevices {
     pub address: u64,
 }
 
-/// Sorted ranges of whole pages that neither overlap nor touch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Sorted ranges of whole pages that neither overlap nor touch, and pages that may be mapped
+/// read-only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceList {
     ranges: [Bank; MAX_DEVICES],
     used: usize,
+    mediated: [Mediated; MAX_MEDIATED],
+}
+
+impl Default for DeviceList {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl DeviceList {
@@ -38,6 +46,10 @@ impl DeviceList {
         Self {
             ranges: [Bank { start: 0, end: 0 }; MAX_DEVICES],
             used: 0,
+            mediated: [Mediated {
+                registers: Bank { start: 0, end: 0 },
+                mapped: 0,
+            }; MAX_MEDIATED],
         }
     }
 
@@ -75,7 +87,7 @@ impl DeviceList {
         };
         let touching = |it: &Bank| it.start <= added.end && added.start <= it.end;
         let mut hull = added;
-        let mut rest = Self::new();
+        let mut rest = self.without_ranges();
         for it in self.iter() {
             if touching(&it) {
                 hull.start = hull.start.min(it.start);
@@ -100,7 +112,7 @@ impl DeviceList {
         let Some(removed) = pages(range) else {
             return Ok(());
         };
-        let mut rest = Self::new();
+        let mut rest = self.without_ranges();
         for it in self.iter() {
             let parts = [
                 (it.start, it.end.min(removed.start)),
@@ -124,6 +136,40 @@ impl DeviceList {
             self.remove(*bank)?;
         }
         Ok(self)
+    }
+
+    const fn without_ranges(&self) -> Self {
+        Self {
+            mediated: self.mediated,
+            ..Self::new()
+        }
+    }
+
+    /// The same list with these registers, whose pages may be mapped read-only.
+    #[must_use]
+    pub const fn with_mediated(self, mediated: [Mediated; MAX_MEDIATED]) -> Self {
+        Self { mediated, ..self }
+    }
+
+    /// Whether all of `range` is in pages that may be mapped read-only.
+    pub fn is_readable(&self, range: Range) -> bool {
+        self.mediated.iter().any(|it| {
+            let page = it.registers.start & !(PAGE_SIZE - 1);
+            it.registers.start < it.registers.end
+                && range.start() >= page
+                && range.end() <= page + PAGE_SIZE
+        })
+    }
+
+    /// The inner domain's virtual address of a register of 32 bits that it writes for Linux; none
+    /// if the one at this physical address is not on the list.
+    pub fn writable_register(&self, address: u64) -> Option<u64> {
+        if !address.is_multiple_of(4) {
+            return None;
+        }
+        let of = |it: &&Mediated| it.registers.start <= address && address < it.registers.end;
+        let found = self.mediated.iter().find(of)?;
+        Some(found.mapped + (address - found.registers.start))
     }
 
     /// Whether all of `range` is on the list.

@@ -27,7 +27,7 @@ const WIDE: u32 = 1 << 30;
 pub enum Decision {
     /// Make it.
     Pass(u32),
-    /// Make it after the CPU's books are closed.
+    /// Make it after the CPU's state has been cleared.
     CpuOff(u32),
     /// Say that the firmware has no such function: asking is no offence.
     NotSupported,

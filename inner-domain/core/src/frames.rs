@@ -92,7 +92,7 @@ impl FrameType {
 
 /// Shift of the part of an entry that says where the frame's metadata is: 0 for frames without
 /// any, else the number of the block of pool frames, counted from 1.
-const SLOT_SHIFT: u32 = 8;
+const POOL_BLOCK_SHIFT: u32 = 8;
 
 /// What [`FrameTable::word`] gives where there is no RAM: no type has this number.
 pub(crate) const NO_FRAME: u16 = 0x00ff;
@@ -181,9 +181,9 @@ impl<'a> FrameTable<'a> {
     }
 
     /// Gives all frames of a 2 MiB block a type and the number of their metadata's block.
-    pub(crate) fn set_in_block(&self, block: u64, frame: FrameType, slot: u8) {
+    pub(crate) fn set_in_block(&self, block: u64, frame: FrameType, number: u8) {
         let first = self.index(block);
-        let word = frame as u16 | u16::from(slot) << SLOT_SHIFT;
+        let word = frame as u16 | u16::from(number) << POOL_BLOCK_SHIFT;
         let entries = self.entries.iter().skip(first).take(ENTRIES);
         entries.for_each(|entry| entry.store(word, Ordering::Relaxed));
     }
@@ -198,8 +198,8 @@ impl<'a> FrameTable<'a> {
     pub fn set(&self, address: u64, frame: FrameType) {
         let index = self.index(address);
         if let Some(entry) = self.entries.get(index) {
-            let slot = entry.load(Ordering::Relaxed) >> SLOT_SHIFT << SLOT_SHIFT;
-            entry.store(slot | frame as u16, Ordering::Relaxed);
+            let number = entry.load(Ordering::Relaxed) >> POOL_BLOCK_SHIFT << POOL_BLOCK_SHIFT;
+            entry.store(number | frame as u16, Ordering::Relaxed);
         }
     }
 
@@ -226,6 +226,6 @@ pub(crate) fn type_of(word: u16) -> Option<FrameType> {
 
 /// The number of the metadata's block in an entry.
 #[inline]
-pub(crate) const fn slot_of(word: u16) -> u8 {
-    (word >> SLOT_SHIFT) as u8
+pub(crate) const fn pool_block_of(word: u16) -> u8 {
+    (word >> POOL_BLOCK_SHIFT) as u8
 }

@@ -40,7 +40,7 @@ use donjon_abi::layout::PAGE_SIZE;
 
 use crate::address::ENTRIES;
 use crate::devices::DeviceList;
-use crate::frames::{FrameTable, FrameType, slot_of};
+use crate::frames::{FrameTable, FrameType, pool_block_of};
 use table::LinkedEntry;
 use types::EntryAddress;
 
@@ -171,6 +171,12 @@ impl<'a, C: Checks> Rules<'a, C> {
         leaf::check_block::<C>(&self.frames, &self.devices, RawDescriptor(leaf))
     }
 
+    /// Where the inner domain writes the register at a physical address for Linux; none if it does
+    /// not.
+    pub fn writable_register(&self, address: u64) -> Option<u64> {
+        self.devices.writable_register(address)
+    }
+
     /// From now on nothing is changed through which the page at `va` is translated. The frame of
     /// the vectors is never written; but VBAR_EL1 is an address, and another frame there
     /// would be other vectors.
@@ -206,7 +212,7 @@ impl<'a, C: Checks> Rules<'a, C> {
 
     /// Number of the metadata of the frame at a physical address; none if it has none.
     fn pool_index(&self, address: u64) -> Option<usize> {
-        let block = usize::from(slot_of(self.frames.word(address))).checked_sub(1)?;
+        let block = usize::from(pool_block_of(self.frames.word(address))).checked_sub(1)?;
         let within = (address / PAGE_SIZE) as usize % ENTRIES;
         Some(block * ENTRIES + within).filter(|index| *index < self.pool.len())
     }

@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A PL011 that the firmware has already set up: text out, nothing else.
-//!
-//! Baud rate and line format stay as the firmware or Linux left them, and so do interrupt
-//! masks: this writes bytes when the transmit FIFO has room.
+//! Text out, on a UART that the firmware has already set up.
+
+mod pl011;
+mod small_uart;
 
 use core::fmt;
-use core::ptr::NonNull;
 
-use arm_pl011_uart::{PL011Registers, Uart, UniqueMmioPointer};
+use donjon_abi::boot_info::ConsoleKind;
+
+use pl011::Pl011;
+use small_uart::SmallUart;
 
 /// The console.
-pub struct Console {
-    uart: Uart<'static>,
+pub enum Console {
+    /// A PL011.
+    Pl011(Pl011),
+    /// The small UART of a Raspberry Pi.
+    Small(SmallUart),
 }
 
 impl Console {
-    /// The console whose registers are mapped at `address`.
+    /// The console of this kind whose registers are mapped at `address`.
     ///
     /// Returns none for address 0.
     ///
     /// # Safety
     ///
-    /// `address` is the virtual address of a PL011's register frame, mapped as device memory
+    /// `address` is the virtual address of the registers of such a UART, mapped as device memory
     /// for as long as the console is used, and 4-byte aligned.
-    pub unsafe fn new(address: u64) -> Option<Self> {
-        let registers = NonNull::new(address as *mut PL011Registers)?;
-        // SAFETY: the caller maps the registers. Linux may drive the same device; both write
-        // whole bytes into the FIFO, so at worst the output interleaves.
-        let registers = unsafe { UniqueMmioPointer::new(registers) };
-        Some(Self {
-            uart: Uart::new(registers),
-        })
-    }
-
-    fn put(&mut self, byte: u8) {
-        // A UART that is switched off never drains: rather lose text than hang.
-        let mut patience = 1_000_000u32;
-        while self.uart.is_tx_fifo_full() && patience > 0 {
-            patience -= 1;
+    pub unsafe fn new(kind: ConsoleKind, address: u64) -> Option<Self> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match kind {
+                _ if address == 0 => None,
+                ConsoleKind::None => None,
+                ConsoleKind::Pl011 => Pl011::new(address).map(Self::Pl011),
+                ConsoleKind::Small => Some(Self::Small(SmallUart::new(address))),
+            }
         }
-        self.uart.write_word(byte);
     }
 }
 
 impl fmt::Write for Console {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        put_text(text, |byte| self.put(byte));
-        Ok(())
+        match self {
+            Self::Pl011(uart) => uart.write_str(text),
+            Self::Small(uart) => uart.write_str(text),
+        }
     }
 }
 

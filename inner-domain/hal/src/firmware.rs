@@ -13,7 +13,7 @@ pub unsafe fn cpu_on(conduit: Conduit, mpidr: u64, entry: u64, context: u64) -> 
     let result = match conduit {
         Conduit::Hvc => psci::cpu_on::<Hvc>(mpidr, entry, context),
         Conduit::Smc => psci::cpu_on::<Smc>(mpidr, entry, context),
-        Conduit::None => Err(psci::Error::NotSupported),
+        Conduit::None | Conduit::Emulated => Err(psci::Error::NotSupported),
     };
     match result {
         Ok(()) => 0,
@@ -26,7 +26,7 @@ pub fn system_off(conduit: Conduit) {
     let _ = match conduit {
         Conduit::Hvc => psci::system_off::<Hvc>(),
         Conduit::Smc => psci::system_off::<Smc>(),
-        Conduit::None => Ok(()),
+        Conduit::None | Conduit::Emulated => Ok(()),
     };
 }
 
@@ -41,7 +41,7 @@ pub unsafe fn call(conduit: Conduit, function: u32, arguments: [u64; 3]) -> i64 
     let result = match conduit {
         Conduit::Hvc => smccc::hvc64(function, registers),
         Conduit::Smc => smccc::smc64(function, registers),
-        Conduit::None => return NOT_SUPPORTED,
+        Conduit::None | Conduit::Emulated => return NOT_SUPPORTED,
     };
     result[0] as i64
 }

@@ -18,3 +18,4 @@ pub mod registers;
 pub mod steps;
 #[cfg(all(target_arch = "aarch64", feature = "trace-steps"))]
 pub mod trace;
+pub mod watchdog;

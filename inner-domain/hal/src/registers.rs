@@ -11,7 +11,7 @@ use donjon_core::extensions::{self, Extension};
 
 /// What is the same on every CPU from the hand-over on, `TCR_EL1` aside, which is a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ControlledRegisters {
+pub struct TranslationRegisters {
     /// `SCTLR_EL1`.
     pub sctlr: u64,
     /// `VBAR_EL1`.
@@ -26,7 +26,7 @@ pub struct ControlledRegisters {
     pub extensions: extensions::Values,
 }
 
-impl ControlledRegisters {
+impl TranslationRegisters {
     /// This CPU's.
     pub fn read() -> Self {
         Self {

@@ -148,6 +148,7 @@ entries! {
     Refresh => entry!(calls::user_tables::refresh),
     Clear => entry!(calls::user_tables::clear),
     Free => entry!(calls::user_tables::free),
+    DeviceWrite => entry!(calls::device::write),
 }
 
 /// By function number. A number between functions that is none has [`removed`].

@@ -10,7 +10,7 @@ use donjon_core::rendezvous::Rendezvous;
 use donjon_core::rules::{Rules, Seal};
 use donjon_core::secondary_cpu::StartRequest;
 use donjon_core::waits::{self, Waiting};
-use donjon_hal::registers::ControlledRegisters;
+use donjon_hal::registers::TranslationRegisters;
 use spin::Once;
 use spin::mutex::{Mutex, MutexGuard};
 
@@ -21,9 +21,9 @@ pub struct Domain {
     /// Types of frames, tables and their rules.
     pub rules: Rules<'static>,
     /// The registers that are the same on every CPU; none before the hand-over.
-    pub controlled: Option<ControlledRegisters>,
+    pub registers: Option<TranslationRegisters>,
     /// Each CPU that was asked to start and has not arrived.
-    pub start_requests: [Option<StartRequest<ControlledRegisters>>; MAX_CPUS],
+    pub start_requests: [Option<StartRequest<TranslationRegisters>>; MAX_CPUS],
     /// A page on its way into the text pool, and how many of its words are there.
     pub sealing: Option<(Seal, usize)>,
     /// Which CPUs execute instructions of the outer domain.
@@ -40,7 +40,7 @@ pub fn set(rules: Rules<'static>, cpu: usize) {
     DOMAIN.call_once(|| {
         Mutex::new(Domain {
             rules,
-            controlled: None,
+            registers: None,
             start_requests: [None; MAX_CPUS],
             sealing: None,
             rendezvous: Rendezvous::new(cpu),
@@ -56,7 +56,7 @@ pub fn lock() -> Result<MutexGuard<'static, Domain, Wait>, Refusal> {
 /// The same, for calls that mean nothing before the hand-over.
 pub fn lock_after_handover() -> Result<MutexGuard<'static, Domain, Wait>, Refusal> {
     let domain = lock()?;
-    match domain.controlled {
+    match domain.registers {
         Some(_) => Ok(domain),
         None => Err(Refusal::rule(Reason::WrongTime)),
     }

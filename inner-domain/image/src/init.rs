@@ -22,7 +22,7 @@ use donjon_core::weaken;
 use donjon_hal::{physical, registers, steps};
 
 use crate::state::{self, MachineInfo};
-use crate::{domain, gate, heap, logger, secondary_entry, users};
+use crate::{domain, gate, heap, logger, pen, secondary_entry, users};
 
 /// Called by the boot stage with the inner view live, on the boot stage's stack.
 ///
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
         heap::HEAP.init();
         *boot
     };
-    logger::init(boot.has_console != 0);
+    logger::init(&boot);
 
     let Some(machine) = machine(boot) else {
         panic!("the boot stage described an impossible machine: {boot:x?}");
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     registers::close_extensions();
     // SAFETY: the boot stage took this memory for these tables, and this runs once.
     let Some(rules) = (unsafe { rules(machine) }) else {
-        panic!("the boot stage left no memory for the books");
+        panic!("the boot stage left no memory for the metadata");
     };
     // SAFETY: as for the rules.
     let Some(shadows) = (unsafe { shadows(machine) }) else {
@@ -68,6 +68,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     if gate::WEAKENED != 0 {
         log::warn!("this build is weakened on purpose: {:#x}", gate::WEAKENED);
     }
+    pen::take_over(machine);
     logger::leave_console();
     secondary_entry::entry()
 }
@@ -96,6 +97,7 @@ unsafe fn rules(machine: &MachineInfo) -> Option<Rules<'static>> {
     };
     let devices = DeviceList::from_banks(&boot.devices).ok()?;
     let devices = devices.without_memory(&machine.banks).ok()?;
+    let devices = devices.with_mediated(boot.mediated);
     Some(Rules::new(storage, devices, boot.root))
 }
 

@@ -5,10 +5,10 @@ extern crate alloc;
 
 use alloc::boxed::Box;
 use core::fmt::{self, Write};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use donjon_abi::boot_info::{BootInfo, ConsoleKind};
 use donjon_abi::call::RefusalRecord;
-use donjon_abi::layout::DEVICE_WINDOW;
 use donjon_core::log_ring::{LogRing, Reading};
 use donjon_core::refusals::RefusalRing;
 use donjon_hal::console::Console;
@@ -29,7 +29,10 @@ static REFUSED: Mutex<RefusalRing<REFUSALS>> = Mutex::new(RefusalRing::new());
 type Ring = Mutex<Box<LogRing<RING_SIZE>>>;
 
 static RING: Once<Ring> = Once::new();
-static HAS_CONSOLE: AtomicBool = AtomicBool::new(false);
+/// A [`ConsoleKind`] word.
+static CONSOLE_KIND: AtomicU64 = AtomicU64::new(0);
+/// Where its registers are mapped.
+static CONSOLE: AtomicU64 = AtomicU64::new(0);
 static CONSOLE_IS_OURS: AtomicBool = AtomicBool::new(false);
 
 struct Logger;
@@ -69,9 +72,10 @@ impl Write for Writer<'_> {
 }
 
 /// Starts the log. The heap must work.
-pub fn init(has_console: bool) {
-    HAS_CONSOLE.store(has_console, Ordering::Relaxed);
-    CONSOLE_IS_OURS.store(has_console, Ordering::Relaxed);
+pub fn init(boot: &BootInfo) {
+    CONSOLE_KIND.store(boot.console_kind, Ordering::Relaxed);
+    CONSOLE.store(boot.console, Ordering::Relaxed);
+    CONSOLE_IS_OURS.store(true, Ordering::Relaxed);
     RING.call_once(|| Mutex::new(Box::new(LogRing::new())));
     // Fails only when there is a logger already, which then is this one.
     let _ = log::set_logger(&Logger);
@@ -124,9 +128,7 @@ pub fn read(cursor: u64, buffer: &mut [u8]) -> Option<Reading> {
 
 /// The console, for early messages and panic reports.
 pub fn console() -> Option<Console> {
-    if !HAS_CONSOLE.load(Ordering::Relaxed) {
-        return None;
-    }
-    // SAFETY: the boot stage mapped the PL011 that it printed on in the device window, for good.
-    unsafe { Console::new(DEVICE_WINDOW) }
+    let kind = ConsoleKind::from_word(CONSOLE_KIND.load(Ordering::Relaxed));
+    // SAFETY: the boot stage mapped the UART that it printed on in the device window, for good.
+    unsafe { Console::new(kind, CONSOLE.load(Ordering::Relaxed)) }
 }

@@ -17,6 +17,7 @@ mod init;
 mod logger;
 mod outcome;
 mod panic_report;
+mod pen;
 mod per_cpu;
 mod secondary_entry;
 mod service;

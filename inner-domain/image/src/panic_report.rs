@@ -12,10 +12,9 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use donjon_abi::tcr;
 use donjon_hal::console::Console;
 use donjon_hal::cpu::{self, ExceptionRegisters};
-use donjon_hal::firmware;
 
 use crate::per_cpu::PerCpu;
-use crate::{logger, state, users};
+use crate::{logger, pen, state, users};
 
 static STOPPING: AtomicBool = AtomicBool::new(false);
 /// MPIDR of the CPU that writes.
@@ -48,7 +47,7 @@ fn begin() {
 
 fn end() -> ! {
     if let Some(machine) = state::machine() {
-        firmware::system_off(machine.conduit);
+        pen::system_off(machine);
     }
     cpu::halt()
 }

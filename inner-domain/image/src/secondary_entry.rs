@@ -8,7 +8,7 @@ use donjon_core::requirements;
 use donjon_hal::{cpu, registers, steps};
 
 use crate::gate::INNER;
-use crate::{domain, panic_report, state};
+use crate::{domain, panic_report, pen, state};
 
 global_asm!(
     include_str!("secondary_entry.S"),
@@ -19,7 +19,7 @@ global_asm!(
 );
 
 unsafe extern "C" {
-    fn donjon_arrive();
+    fn donjon_arrive() -> !;
 }
 
 /// Where the page that stays sends a CPU, a virtual address.
@@ -27,10 +27,20 @@ pub fn entry() -> u64 {
     donjon_arrive as *const () as u64
 }
 
+/// The same way for a CPU that is here already and stops: it comes back as one that was switched
+/// on.
+pub fn arrive_again() -> ! {
+    // SAFETY: it masks exceptions, stays in the inner view and begins with an empty stack. What
+    // stood on the stack is not used again: nothing of it has to be dropped.
+    unsafe { donjon_arrive() }
+}
+
 /// Loads the registers of a CPU that arrives and tells where it goes on. A CPU that no call
 /// asked for stops here.
 #[unsafe(no_mangle)]
 extern "C" fn donjon_arrived() -> u64 {
+    panic_report::join_if_stopping();
+    pen::wait();
     panic_report::join_if_stopping();
     let (Some(machine), Ok(mut domain)) = (state::machine(), domain::lock()) else {
         cpu::halt();
@@ -53,11 +63,11 @@ extern "C" fn donjon_arrived() -> u64 {
     // Text that changes from here on waits for this CPU. What changed before is complete: the
     // lock was taken behind it, and the gate has an ISB before anything of it is fetched.
     domain.rendezvous.arrives(index);
-    let (entry, controlled) = asked.start_with(domain.controlled);
+    let (entry, saved) = asked.start_with(domain.registers);
     registers::close_extensions();
     registers::set_ttbr0(machine.boot.reserved_root);
     // SAFETY: read on the CPU that asked, or at the hand-over.
-    unsafe { controlled.load() };
+    unsafe { saved.load() };
     // Not before: a hand-over in between would record other registers.
     drop(domain);
     if twice {

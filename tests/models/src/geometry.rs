@@ -89,7 +89,7 @@ impl Report {
     /// Every finding with which the outer domain may execute what it likes, with its address.
     pub fn escapes(&self) -> impl Iterator<Item = (u64, &Finding)> {
         self.probes.iter().flat_map(|report| {
-            let escapes = report.findings.iter().filter(|it| it.verdict.is_escape());
+            let escapes = report.findings.iter().filter(|it| it.result.is_escape());
             escapes.map(|finding| (report.probe.address, finding))
         })
     }
@@ -101,10 +101,10 @@ impl Report {
 }
 
 impl fmt::Display for Report {
-    /// One line per address and verdict, with the geometries that lead there.
+    /// One line per address and result, with the geometries that lead there.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for report in &self.probes {
-            let mut verdicts: BTreeMap<WalkResult, BTreeSet<String>> = BTreeMap::new();
+            let mut results: BTreeMap<WalkResult, BTreeSet<String>> = BTreeMap::new();
             for finding in &report.findings {
                 let geometry = finding.geometry.map_or("any".to_owned(), |it| {
                     let large = if it.large_addresses { "/52" } else { "" };
@@ -113,16 +113,13 @@ impl fmt::Display for Report {
                         .map_or(String::new(), |bits| format!("^{bits:#x}"));
                     format!("{}/{}{large}{base}", it.granule, it.size_offset)
                 });
-                verdicts
-                    .entry(finding.verdict)
-                    .or_default()
-                    .insert(geometry);
+                results.entry(finding.result).or_default().insert(geometry);
             }
             writeln!(f, "{:#x}:", report.probe.address)?;
-            for (verdict, geometries) in verdicts {
-                let mark = if verdict.is_escape() { "ESCAPE " } else { "" };
+            for (result, geometries) in results {
+                let mark = if result.is_escape() { "ESCAPE " } else { "" };
                 let geometries: Vec<_> = geometries.into_iter().collect();
-                writeln!(f, "  {mark}{verdict:x?}: {}", geometries.join(" "))?;
+                writeln!(f, "  {mark}{result:x?}: {}", geometries.join(" "))?;
             }
         }
         Ok(())

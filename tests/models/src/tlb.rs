@@ -2,7 +2,7 @@
 //! The gate on a TLB that is as hostile as the architecture allows.
 //!
 //! Three pages stand for everything: one that only the inner view maps, its lower-range
-//! counterpart of a user, and the twin that a forged table could plant. The TLB walks whatever
+//! counterpart of a user, and the twin that a forged table could map. The TLB walks whatever
 //! it may walk at every moment (Arm DDI 0487, R_SQBCS, I_RCGCH), keeps everything until it is
 //! told otherwise, and uses every copy that matches. More entries only mean more hits, so the
 //! model fills it to the brim after each step and needs no luck: what it does not find, no

@@ -7,7 +7,7 @@ use donjon_core::handover::{DescriptionError, Fault, HandoverError, Part};
 use donjon_core::vectors::{VECTORS_SIZE, VECTORS_START};
 use donjon_models::linux::*;
 
-use crate::planted::*;
+use crate::injected::*;
 
 #[test]
 fn an_instruction_that_is_not_allowed_is_named() {

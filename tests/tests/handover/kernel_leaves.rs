@@ -6,167 +6,167 @@ use donjon_core::frames::FrameType;
 use donjon_core::handover::Fault;
 use donjon_models::linux::*;
 
-use crate::planted::*;
+use crate::injected::*;
 
 /// Leaves that the kernel must not have.
-const KERNEL_LEAVES: &[Planted] = &[
-    planted(
+const KERNEL_LEAVES: &[Injected] = &[
+    injected(
         "I2: a table, writable",
         (FREE, 3),
         |_| DIRTY | KERNEL_DATA,
         refused(Reason::BadTarget, FrameType::PoolFree),
     ),
-    planted(
+    injected(
         "I2: a table, read-only but for DBM",
         (FREE, 3),
         |_| TABLE_POOL | KERNEL_CONSTANTS | DBM,
         refused(Reason::BadTarget, TABLE_TYPE),
     ),
-    planted(
+    injected(
         "I2: the root, writable",
         (FREE, 3),
         |_| root() | KERNEL_DATA,
         refused(Reason::BadTarget, FrameType::KernelTable0),
     ),
-    planted(
+    injected(
         "I2: another block that shows the pool",
         (VMALLOC + 5 * BLOCK, 2),
         |_| TABLE_POOL | KERNEL_CONSTANTS & !NOT_BLOCK,
         Fault::Mixed,
     ),
-    planted(
+    injected(
         "I3: the inner domain, read-only",
         (FREE, 3),
         |_| (INNER + 9 * PAGE) | KERNEL_CONSTANTS,
         refused(Reason::BadTarget, FrameType::Inner),
     ),
-    planted(
+    injected(
         "I3: a block of the inner domain",
         (linear(INNER), 2),
         |_| INNER | KERNEL_DATA & !NOT_BLOCK,
         refused(Reason::BadTarget, FrameType::Inner),
     ),
-    planted(
+    injected(
         "I3: the page that stays",
         (linear(STAY), 3),
         |_| STAY | KERNEL_CONSTANTS,
         refused(Reason::BadTarget, FrameType::Inner),
     ),
-    planted(
+    injected(
         "I3: the gate as data",
         (FREE, 3),
         |_| GATE | KERNEL_CONSTANTS,
         refused(Reason::BadTarget, FrameType::Gate),
     ),
-    planted(
+    injected(
         "I4: writable and executable",
         (IMAGE_VA + 30 * PAGE, 3),
         |old| old & !READ_ONLY,
         Fault::WritableExecutable,
     ),
-    planted(
+    injected(
         "I4: executable and writable through DBM",
         (IMAGE_VA + 30 * PAGE, 3),
         |old| old | DBM,
         Fault::WritableExecutable,
     ),
-    planted(
+    injected(
         "I4: executable outside of the text",
         (FREE, 3),
         |_| PLAIN | KERNEL_TEXT,
         Fault::ExecutableElsewhere,
     ),
-    planted(
+    injected(
         "I4: the linear map, executable",
         (linear(RAM), 2),
         |old| old & !PXN,
         Fault::ExecutableElsewhere,
     ),
-    planted(
+    injected(
         "I4: text, writable at another address",
         (linear(TEXT), 3),
         |_| TEXT | KERNEL_DATA,
         refused(Reason::BadTarget, FrameType::KernelText),
     ),
-    planted(
+    injected(
         "I4: constants, writable in the linear map",
         (linear(CONSTANTS), 3),
         |_| CONSTANTS | KERNEL_DATA,
         refused(Reason::BadTarget, FrameType::KernelReadOnly),
     ),
-    planted(
+    injected(
         "I9: a kernel leaf that is not global",
         (VMALLOC, 3),
         |old| old | NON_GLOBAL,
         refused(Reason::BadDescriptor, FrameType::Ordinary),
     ),
-    planted(
+    injected(
         "a kernel page that EL0 may access",
         (VMALLOC, 3),
         |old| old | EL0,
         refused(Reason::BadDescriptor, FrameType::Ordinary),
     ),
-    planted(
+    injected(
         "a kernel page that EL0 may execute",
         (VMALLOC, 3),
         |old| old & !UXN,
         refused(Reason::BadDescriptor, FrameType::Ordinary),
     ),
-    planted(
+    injected(
         "I10: a contiguous entry",
         (VMALLOC, 3),
         |old| old | CONT,
         Fault::Contiguous,
     ),
-    planted(
+    injected(
         "I10: a contiguous entry in the linear map",
         (linear(IMAGE + 200 * PAGE), 3),
         |old| old | CONT,
         Fault::Contiguous,
     ),
-    planted(
+    injected(
         "I10: a block over text and data",
         (VMALLOC + 5 * BLOCK, 2),
         |_| IMAGE | KERNEL_CONSTANTS & !NOT_BLOCK,
         Fault::Mixed,
     ),
-    planted(
+    injected(
         "I15: a block between the banks",
         (VMALLOC + 5 * BLOCK, 2),
         |_| HOLE | (DEVICE | PXN | UXN) & !NOT_BLOCK,
         nowhere(Reason::NotMemory),
     ),
-    planted(
+    injected(
         "I15: a page between the banks that is no device",
         (FREE, 3),
         |_| (BETWEEN + PAGE) | DEVICE | PXN | UXN,
         nowhere(Reason::NotMemory),
     ),
-    planted(
+    injected(
         "a device between the banks as memory",
         (FREE, 3),
         |_| BETWEEN | KERNEL_DATA,
         nowhere(Reason::BadAttributes),
     ),
-    planted(
+    injected(
         "I10: text, not cached",
         (linear(TEXT), 3),
         |old| old | 2 << 2,
         refused(Reason::BadAttributes, FrameType::KernelText),
     ),
-    planted(
+    injected(
         "I10: executable text, not cached",
         (IMAGE_VA + 30 * PAGE, 3),
         |old| old | 2 << 2,
         Fault::TextAttributes,
     ),
-    planted(
+    injected(
         "text that EL0 may access",
         (IMAGE_VA + 30 * PAGE, 3),
         |old| old | EL0,
         Fault::TextAttributes,
     ),
-    planted(
+    injected(
         "I13: a second executable address of text",
         (IMAGE_VA + 30 * PAGE, 3),
         |old| old - PAGE,
@@ -175,7 +175,7 @@ const KERNEL_LEAVES: &[Planted] = &[
             found: Some(FrameType::KernelText),
         },
     ),
-    planted(
+    injected(
         "I13: a second executable address of the vectors",
         (IMAGE_VA + 30 * PAGE, 3),
         |old| old - 10 * PAGE,
@@ -184,7 +184,7 @@ const KERNEL_LEAVES: &[Planted] = &[
             found: Some(FrameType::KernelVectors),
         },
     ),
-    planted(
+    injected(
         "I13: a second executable address of the gate",
         (IMAGE_VA + 30 * PAGE, 3),
         |_| GATE | KERNEL_TEXT,
@@ -193,7 +193,7 @@ const KERNEL_LEAVES: &[Planted] = &[
             found: Some(FrameType::Gate),
         },
     ),
-    planted(
+    injected(
         "text that is a table",
         (IMAGE_VA + 30 * PAGE, 3),
         |_| DIRTY | KERNEL_TEXT,
@@ -202,7 +202,7 @@ const KERNEL_LEAVES: &[Planted] = &[
             found: Some(FrameType::PoolFree),
         },
     ),
-    planted(
+    injected(
         "text that is no memory",
         (IMAGE_VA + 30 * PAGE, 3),
         |_| UART | KERNEL_TEXT,
@@ -211,49 +211,49 @@ const KERNEL_LEAVES: &[Planted] = &[
             found: None,
         },
     ),
-    planted(
+    injected(
         "I15: a device that is not on the list",
         (FREE, 3),
         |_| WITHHELD | DEVICE | PXN | UXN,
         nowhere(Reason::NotMemory),
     ),
-    planted(
+    injected(
         "I15: a block of devices that are not all on the list",
         (VMALLOC + 5 * BLOCK, 2),
         |_| UART & !(BLOCK - 1) | (DEVICE | PXN | UXN) & !NOT_BLOCK,
         nowhere(Reason::NotMemory),
     ),
-    planted(
+    injected(
         "a device as memory",
         (FREE, 3),
         |_| UART | KERNEL_DATA,
         nowhere(Reason::BadAttributes),
     ),
-    planted(
+    injected(
         "a physical address of more than 40 bits",
         (FREE, 3),
         |_| 1 << 41 | PLAIN | KERNEL_DATA,
         nowhere(Reason::BadDescriptor),
     ),
-    planted(
+    injected(
         "NS",
         (FREE, 3),
         |_| 1 << 5 | PLAIN | KERNEL_DATA,
         refused(Reason::BadDescriptor, FrameType::Ordinary),
     ),
-    planted(
+    injected(
         "a linear map with a page in the wrong place",
         (linear(IMAGE + 200 * PAGE), 3),
         |old| old + PAGE,
         Fault::NotLinear,
     ),
-    planted(
+    injected(
         "a reserved descriptor at level 3",
         (FREE, 3),
         |_| PLAIN | KERNEL_DATA & !NOT_BLOCK,
         Fault::Reserved,
     ),
-    planted(
+    injected(
         "a level 1 block in the linear map",
         (LINEAR + (1 << 30), 1),
         |_| (RAM + (1 << 30)) | KERNEL_DATA & !NOT_BLOCK,

@@ -6,53 +6,53 @@ use donjon_core::frames::FrameType;
 use donjon_core::handover::{Fault, HandoverError};
 use donjon_models::linux::*;
 
-use crate::planted::*;
+use crate::injected::*;
 
 /// Tables that the hand-over refuses.
-const TABLES: &[Planted] = &[
-    planted(
+const TABLES: &[Injected] = &[
+    injected(
         "I1: a kernel table with two parents",
         (VMALLOC + 2 * BLOCK, 2),
         |_| TABLE_POOL | 3,
         Fault::TwoParents,
     ),
-    planted(
+    injected(
         "I1: an early table with two parents",
         (VMALLOC + 2 * BLOCK, 2),
         |_| (IMAGE + BSS_PAGES.start * PAGE) | 3,
         Fault::TwoParents,
     ),
-    planted(
+    injected(
         "I1: the root below itself",
         (VMALLOC + 2 * BLOCK, 2),
         |_| root() | 3,
         Fault::TwoParents,
     ),
-    planted(
+    injected(
         "I1: a page of the table block that is no table",
         (VMALLOC + 2 * BLOCK, 2),
         |_| block_page(11) | 3,
         Fault::TableTarget(Some(FrameType::TableBlock)),
     ),
-    planted(
+    injected(
         "I1: a table of the inner domain",
         (VMALLOC + 2 * BLOCK, 2),
         |_| INNER | 3,
         Fault::TableTarget(Some(FrameType::Inner)),
     ),
-    planted(
+    injected(
         "I1: a table in the pool for text",
         (VMALLOC + 2 * BLOCK, 2),
         |_| TEXT_POOL | 3,
         Fault::TableTarget(Some(FrameType::TextPoolFree)),
     ),
-    planted(
+    injected(
         "I1: a table in no memory",
         (VMALLOC + 2 * BLOCK, 2),
         |_| FLASH | 3,
         Fault::TableTarget(None),
     ),
-    planted(
+    injected(
         "a table descriptor with NSTable",
         (VMALLOC, 2),
         |old| old | 1 << 63,

@@ -200,8 +200,8 @@ impl Hardware for Both {
 
 /// What a process, and TLBs, have of a block that became a pool.
 fn left_in_a_pool<C: Checks>(_: core::marker::PhantomData<C>) -> (usize, usize) {
-    let mut kernel_books = small::OwnedStorage::default();
-    let (kernel, mut rules) = small::build::<C>(&mut kernel_books);
+    let mut kernel_storage = small::OwnedStorage::default();
+    let (kernel, mut rules) = small::build::<C>(&mut kernel_storage);
     let storage = OwnedStorage::new(RAM_PAGES);
     let shadows: Shadows<'_, C> = storage.shadows_with(ARENA, 0x1000);
     let frames = *rules.frames();

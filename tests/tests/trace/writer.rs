@@ -165,7 +165,7 @@ impl Writer {
         for action in before {
             oracle.step(Event { cpu: 0, action });
         }
-        oracle.adopt(&self.start, KERNEL[0], &[USER[0], OTHER[0]]);
+        oracle.import(&self.start, KERNEL[0], &[USER[0], OTHER[0]]);
         self.events.iter().for_each(|it| oracle.step(*it));
         oracle.finish(&self.now);
         let broken = &oracle.counters().violations;

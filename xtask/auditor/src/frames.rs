@@ -134,7 +134,7 @@ impl Frames {
     }
 
     /// Every table that was reached becomes a PT frame, wherever it is.
-    pub fn adopt_tables(&mut self, walks: &Walks<'_>) {
+    pub fn add_tables(&mut self, walks: &Walks<'_>) {
         let outside: Vec<u64> = walks
             .tables
             .keys()

@@ -96,7 +96,7 @@ pub fn live(
         target.resume()?;
         let (report, sizes) = looked?;
         let halves = |it: &Violation| {
-            let marks = [checks::root::HALVES, checks::tables::BOOKS];
+            let marks = [checks::root::HALVES, checks::tables::TYPE_TABLE];
             marks.iter().any(|mark| it.text.contains(mark))
         };
         let half_done = report.cpus_inside > 0 && report.violations.iter().any(halves);
@@ -124,7 +124,7 @@ fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
     let mut frames = Frames::of(snapshot, root);
     let mut violations = walks.violations.clone();
     violations.extend(checks::tables::check(snapshot, &walks, &frames));
-    frames.adopt_tables(&walks);
+    frames.add_tables(&walks);
     let world = World {
         snapshot,
         walks: &walks,

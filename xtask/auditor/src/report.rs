@@ -49,7 +49,7 @@ impl Violation {
         }
     }
 
-    /// Whether it is the one that a plant at these addresses must lead to.
+    /// Whether it is the one that a violation injected at these addresses must lead to.
     pub fn same_place(&self, other: &Self) -> bool {
         (self.invariant, self.va, self.pa, self.level, &self.text)
             == (

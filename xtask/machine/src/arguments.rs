@@ -34,6 +34,18 @@ impl Switch {
     }
 }
 
+/// What starts the boot image.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Firmware {
+    /// QEMU itself, by Linux's boot protocol.
+    #[default]
+    None,
+    /// EDK2, as a UEFI program.
+    Uefi,
+    /// GRUB from a disk, started by EDK2.
+    Grub,
+}
+
 /// The machine that QEMU plays.
 #[derive(Args, Clone, Debug)]
 pub struct MachineArguments {

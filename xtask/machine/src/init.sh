@@ -27,6 +27,12 @@ port() {
     echo /dev/console
 }
 
+# A serial port where there is no virtio.
+channel=$(sed -n 's/.*donjon\.channel=\([^ ]*\).*/\1/p' /proc/cmdline)
+if [ -e /donjon/exec ] && [ -n "$channel" ]; then
+    donjon-channel "/dev/$channel" sh /donjon/exec
+    poweroff -f
+fi
 if [ -e /donjon/exec ]; then
     status_port=$(port donjon.status)
     sh /donjon/exec </dev/null >"$(port donjon.stdout)" 2>"$(port donjon.stderr)"

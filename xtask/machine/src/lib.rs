@@ -9,6 +9,7 @@
 //! * [`gdb`]: a client of its gdb stub.
 //! * [`initramfs`]: the archive that a guest starts from, with the command that it runs.
 //! * [`process`]: child processes that end with us.
+//! * [`said`]: what a command in a guest printed, and its status.
 //! * [`terminal`]: the terminal that we run on.
 //! * [`tools`]: programs of the host, and the Debian packages that have them.
 //! * [`paths`]: where the repository is.
@@ -22,5 +23,6 @@ pub mod machine;
 pub mod paths;
 pub mod process;
 pub mod qemu;
+pub mod said;
 pub mod terminal;
 pub mod tools;

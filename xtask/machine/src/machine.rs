@@ -6,8 +6,8 @@ use std::fs;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::arguments::{MachineArguments, Switch};
-use crate::{fvp, paths};
+use crate::arguments::{Firmware, MachineArguments, Switch};
+use crate::{fvp, paths, tools};
 
 /// A recipe in `qemu/`.
 #[derive(Clone, Debug, Deserialize)]
@@ -19,12 +19,17 @@ pub struct Recipe {
     pub machine: String,
     /// What to add to it for an entry at EL2; absent if the machine enters there anyway.
     pub el2: Option<String>,
+    /// What to add to it for a UEFI firmware that hands on a device tree; absent if there is none.
+    pub uefi: Option<String>,
     /// CPU models that work.
     pub cpus: Vec<String>,
     /// The one that is used unless another is named.
     pub default_cpu: String,
     /// Number of CPUs unless another is named.
     pub default_cpus: u32,
+    /// Whether the machine has this many CPUs and this much memory, and nothing else.
+    #[serde(default)]
+    pub is_fixed: bool,
     /// Most CPUs.
     pub maximum_cpus: u32,
     /// Memory unless another size is named.
@@ -35,8 +40,60 @@ pub struct Recipe {
     pub console: String,
     /// Further arguments of QEMU.
     pub arguments: Vec<String>,
-    /// Device that virtserialports are plugged into.
-    pub port_bus: String,
+    /// Device tree, a file of the kernel's build; absent if QEMU makes one.
+    pub device_tree: Option<String>,
+    /// What is behind QEMU's serial ports, in their order.
+    #[serde(default = "console_alone")]
+    pub serial: Vec<Serial>,
+    /// How the output of `--exec` leaves the guest.
+    pub channel: Channel,
+    /// What a disk is plugged into.
+    pub disk: Disk,
+}
+
+/// What a serial port of the machine is for.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Serial {
+    /// The console.
+    Console,
+    /// The output of `--exec`.
+    Channel,
+}
+
+fn console_alone() -> Vec<Serial> {
+    vec![Serial::Console]
+}
+
+/// How the output of `--exec` leaves the guest.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Channel {
+    /// Through virtserialports, plugged into this device.
+    PortBus(String),
+    /// In frames, through this serial device of Linux.
+    Serial(String),
+}
+
+/// What a disk is plugged into.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Disk {
+    /// A virtio disk.
+    Virtio,
+    /// The slot for an SD card.
+    SdCard,
+}
+
+impl Disk {
+    /// Its name in Linux.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Virtio => "/dev/vda",
+            Self::SdCard => "/dev/mmcblk0",
+        }
+    }
 }
 
 /// A machine as asked for, checked against its recipe.
@@ -56,6 +113,8 @@ pub struct Machine {
     pub icount: bool,
     /// Enter at EL2.
     pub el2: bool,
+    /// What starts the boot image.
+    pub firmware: Firmware,
     /// More words for the kernel command line.
     pub append: Option<String>,
 }
@@ -93,6 +152,16 @@ impl Machine {
                 .as_deref()
                 .unwrap_or(&recipe.default_memory),
         )?;
+        if recipe.is_fixed
+            && (cpus != recipe.default_cpus || memory != bytes(&recipe.default_memory)?)
+        {
+            bail!(
+                "the machine {} has {} CPUs and {} of memory; leave --cpus and --memory out",
+                arguments.machine,
+                recipe.default_cpus,
+                recipe.default_memory
+            );
+        }
         if memory < bytes(&recipe.minimum_memory)? {
             bail!(
                 "too little memory: {} MiB; Linux and the inner domain need {} or more on the \
@@ -110,8 +179,32 @@ impl Machine {
             switch: arguments.switch,
             icount: arguments.icount,
             el2: arguments.el2,
+            firmware: Firmware::None,
             append: arguments.append.clone(),
         })
+    }
+
+    /// The same machine with a firmware.
+    ///
+    /// # Errors
+    ///
+    /// If the recipe knows none, or Linux is to be started alone.
+    pub fn with_firmware(self, firmware: Firmware) -> Result<Self> {
+        if firmware != Firmware::None {
+            if self.recipe.uefi.is_none() {
+                bail!(
+                    "there is no UEFI for this machine ({})",
+                    self.recipe.description
+                );
+            }
+            if self.switch == Switch::None {
+                bail!(
+                    "UEFI cannot start Linux alone, which is built without CONFIG_EFI: use \
+                     --firmware with another --switch than none"
+                );
+            }
+        }
+        Ok(Self { firmware, ..self })
     }
 
     /// Arguments of QEMU that describe the hardware.
@@ -120,7 +213,13 @@ impl Machine {
         if self.el2 {
             machine.push_str(self.recipe.el2.as_deref().unwrap_or_default());
         }
+        if self.firmware != Firmware::None {
+            machine.push_str(self.recipe.uefi.as_deref().unwrap_or_default());
+        }
         let mut arguments = vec!["-M".into(), machine, "-cpu".into(), self.cpu.clone()];
+        if self.firmware != Firmware::None {
+            arguments.extend(["-bios".into(), tools::UEFI.name.into()]);
+        }
         arguments.extend(["-smp".into(), self.cpus.to_string()]);
         arguments.extend(["-m".into(), format!("{}M", self.memory >> 20)]);
         if self.icount {
@@ -191,8 +290,31 @@ mod tests {
 
     #[test]
     fn every_recipe_is_well_formed() {
-        let recipe = recipe("virt").expect("virt");
-        assert!(recipe.cpus.contains(&recipe.default_cpu));
-        assert!(bytes(&recipe.minimum_memory).is_ok());
+        for name in ["virt", "raspi3b"] {
+            let recipe = recipe(name).expect(name);
+            assert!(recipe.cpus.contains(&recipe.default_cpu));
+            assert!(bytes(&recipe.minimum_memory).is_ok());
+            let by_frames = matches!(recipe.channel, Channel::Serial(_));
+            assert_eq!(recipe.serial.contains(&Serial::Channel), by_frames);
+            assert!(recipe.serial.contains(&Serial::Console));
+        }
+    }
+
+    #[test]
+    fn a_board_has_what_it_has() {
+        let board = |cpus, memory: Option<&str>| {
+            Machine::new(&MachineArguments {
+                machine: "raspi3b".into(),
+                cpus,
+                memory: memory.map(Into::into),
+                ..MachineArguments::virt(Switch::Asid)
+            })
+        };
+        assert!(board(None, None).is_ok());
+        assert!(board(Some(4), Some("1G")).is_ok());
+        for (cpus, memory) in [(Some(2), None), (None, Some("512M"))] {
+            let error = board(cpus, memory).expect_err("fixed").to_string();
+            assert!(error.contains("leave --cpus and --memory out"), "{error}");
+        }
     }
 }

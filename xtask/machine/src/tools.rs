@@ -27,6 +27,15 @@ pub const GDB: Tool = tool("gdb-multiarch", "gdb-multiarch");
 /// The compiler of libFuzzer, for tests alone.
 pub const CXX: Tool = tool("c++", "g++");
 
+/// For the kernel's selftests: the C library for arm64, which the compiler only recommends.
+pub const CROSS_LIBC: Tool = tool("/usr/aarch64-linux-gnu/lib/libc.a", "libc6-dev-arm64-cross");
+
+/// EDK2 for QEMU's machines, for UEFI alone.
+pub const UEFI: Tool = tool(
+    "/usr/share/qemu-efi-aarch64/QEMU_EFI.fd",
+    "qemu-efi-aarch64",
+);
+
 /// What every build and boot needs.
 pub const TOOLS: [Tool; 14] = [
     tool("gcc", "gcc"),

@@ -198,9 +198,9 @@ fn in_code(word: &Mapping) -> Result<()> {
     let at = function() & !7;
     let original = traced.peek(at)?;
     let shift = 8 * (function() & 7);
-    let planted = original & !(0xffff_ffff << shift) | u64::from(BRK) << shift;
+    let with_brk = original & !(0xffff_ffff << shift) | u64::from(BRK) << shift;
     for _ in 0..ROUNDS {
-        traced.poke(at, planted)?;
+        traced.poke(at, with_brk)?;
         traced.go()?;
         traced.stopped_by(Signal::SIGTRAP)?;
         let pc = traced.registers()?.pc;

@@ -216,6 +216,13 @@ functions! {
             value: "0",
             errors: [Refused],
         }
+        /// Writes a register of 32 bits in a page of devices that Linux maps read-only, if it is on
+        /// the list.
+        DeviceWrite = 27 {
+            arguments: ["physical address of the register", "value"],
+            value: "0",
+            errors: [BadAddress],
+        }
     }
 }
 

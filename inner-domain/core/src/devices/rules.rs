@@ -12,6 +12,9 @@ pub enum Effect {
     Harmless,
     /// It can be told to write memory, and is mapped all the same: an open case.
     Open,
+    /// It shares its page with a device that is withheld. Linux maps the page read-only, and the
+    /// inner domain writes the registers of 32 bits from one offset up to another one.
+    Mediated(u64, u64),
 }
 
 /// Why devices of one kind are mapped.
@@ -82,7 +85,11 @@ pub const RULES: &[Rule] = &[
         "brcm,bcm2836-l1-intc",
         "routes interrupts; its mailboxes carry interrupts between CPUs and start none that the inner domain owns",
     ),
-    harmless("brcm,bcm2836-armctrl-ic", "enables and disables interrupts"),
+    Rule {
+        compatible: "brcm,bcm2836-armctrl-ic",
+        effect: Effect::Mediated(0x10, 0x28),
+        reason: "enables and disables interrupts; its page is the mailbox's as well",
+    },
     harmless("brcm,bcm2835-system-timer", TIMER),
     harmless("brcm,bcm2835-gpio", PINS),
     harmless(
@@ -90,6 +97,7 @@ pub const RULES: &[Rule] = &[
         "enables the small UART and two SPI controllers",
     ),
     harmless("brcm,bcm2835-aux-uart", SERIAL),
+    harmless("brcm,bcm2835-aux-spi", "bytes on a bus; it has no DMA"),
     harmless("brcm,bcm2835-rng", "random numbers"),
     harmless("brcm,bcm2837-thermal", "tells the temperature"),
     harmless("brcm,bcm2835-sdhost", CARD),
@@ -106,6 +114,7 @@ const DEBUG: &str = "debug or trace: drives CPUs or writes memory through one";
 const IOMMU: &str = "writes its queues anywhere and aims other devices";
 const COHERENCY: &str = "can take a CPU out of coherency";
 const POWER: &str = "starts CPUs, or switches them or their caches off";
+const CLOCKS: &str = "drives CPUs faster than they can work";
 const MAILBOX: &str = "makes firmware on another processor write memory";
 
 /// Names of devices that are withheld, and the reasons for the log. A device is withheld if any of
@@ -140,6 +149,7 @@ pub const WITHHELD: &[(&str, &str)] = &[
     ("allwinner,sun*-cpucfg", POWER),
     ("arm,vexpress-sysreg", POWER),
     ("brcm,bcm2835-pm", POWER),
+    ("brcm,bcm2835-cprman", CLOCKS),
     ("arm,mhu*", MAILBOX),
     ("brcm,bcm2835-mbox", MAILBOX),
     ("brcm,bcm2835-vchiq", MAILBOX),
@@ -237,6 +247,7 @@ mod tests {
         assert_eq!(why(&["allwinner,sun8i-a83t-r-cpucfg"]), POWER);
         assert_eq!(why(&["arm,mhu", "arm,primecell"]), MAILBOX);
         assert_eq!(why(&["brcm,bcm2835-mbox"]), MAILBOX);
+        assert_eq!(why(&["brcm,bcm2835-cprman"]), CLOCKS);
         assert_eq!(
             why(&["arm,coresight-cti-v8-arch", "arm,coresight-cti"]),
             DEBUG

@@ -43,7 +43,7 @@ pub(super) struct Extension {
     block: u64,
     kind: PoolKind,
     /// Of a block of tables: its number, which is its own from the beginning.
-    slot: u8,
+    number: u8,
     /// The entry of the linear map that shows it.
     entry: EntryAddress,
     phase: Phase,
@@ -115,7 +115,9 @@ impl<C: Checks> Rules<'_, C> {
         self.frames.set_in_block(block, FrameType::Ordinary, 0);
         match self.blocks.text_of(block) {
             Some(text) => *text = None,
-            None => self.blocks.set_tables(crate::frames::slot_of(first), None),
+            None => self
+                .blocks
+                .set_tables(crate::frames::pool_block_of(first), None),
         }
         let leaf = entry.read(hw);
         entry.write(hw, leaf.with(bits::DIRTY_BIT_MODIFIER, bits::READ_ONLY));
@@ -135,20 +137,20 @@ impl<C: Checks> Rules<'_, C> {
         if !block.is_multiple_of(BLOCK_SIZE) || !ordinary {
             return Err(Reason::WrongFrame);
         }
-        let slot = match kind {
+        let number = match kind {
             PoolKind::Tables => self.blocks.vacant(self.pool.len()),
             PoolKind::Text => self.blocks.vacant_text().map(|_| 0),
         };
-        let slot = slot.ok_or(Reason::NoRoom)?;
+        let number = number.ok_or(Reason::NoRoom)?;
         let entry = self.linear_entry(hw, block).ok_or(Reason::WrongFrame)?;
-        self.blocks.set_tables(slot, Some(block));
+        self.blocks.set_tables(number, Some(block));
         self.frames.set_in_block(block, FrameType::Claimed, 0);
         // Calls on other CPUs that fill shadows see it from here on, or are waited for.
         hw.perform(Step::Barrier);
         self.extension = Some(Extension {
             block,
             kind,
-            slot,
+            number,
             entry,
             phase: Phase::Withdraw(Withdrawal::default()),
         });
@@ -241,7 +243,7 @@ impl<C: Checks> Rules<'_, C> {
         if from == end {
             self.extension = None;
             self.frames
-                .set_in_block(extension.block, FrameType::PoolFree, extension.slot);
+                .set_in_block(extension.block, FrameType::PoolFree, extension.number);
             return Progress::Done;
         }
         let until = end.min(from + ZEROED_PER_SLICE * PAGE_SIZE);
@@ -258,9 +260,9 @@ impl<C: Checks> Rules<'_, C> {
 
     /// Makes the frames of a zeroed block free frames of a table pool, all at once.
     pub(super) fn enter_tables(&mut self, block: u64) -> Result<(), Reason> {
-        let slot = self.blocks.vacant(self.pool.len()).ok_or(Reason::NoRoom)?;
-        self.blocks.set_tables(slot, Some(block));
-        self.frames.set_in_block(block, FrameType::PoolFree, slot);
+        let number = self.blocks.vacant(self.pool.len()).ok_or(Reason::NoRoom)?;
+        self.blocks.set_tables(number, Some(block));
+        self.frames.set_in_block(block, FrameType::PoolFree, number);
         Ok(())
     }
 
@@ -276,7 +278,7 @@ impl<C: Checks> Rules<'_, C> {
     }
 
     fn give_up(&mut self, extension: Extension) -> Result<Progress, Reason> {
-        self.blocks.set_tables(extension.slot, None);
+        self.blocks.set_tables(extension.number, None);
         self.frames
             .set_in_block(extension.block, FrameType::Ordinary, 0);
         self.extension = None;

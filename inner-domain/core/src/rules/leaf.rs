@@ -152,7 +152,11 @@ fn check_device<C: Checks>(
     leaf: RawDescriptor,
 ) -> Result<(), Reason> {
     let listed = Range::with_size(output, size).is_some_and(|range| devices.encloses(range));
-    if C::DEVICES && !listed {
+    let readable = || {
+        let range = Range::with_size(output, size);
+        !is_writable::<C>(leaf) && range.is_some_and(|range| devices.is_readable(range))
+    };
+    if C::DEVICES && !listed && !readable() {
         return Err(Reason::NotMemory);
     }
     if index(leaf) < MAIR_UNCACHED {
@@ -201,5 +205,40 @@ mod tests {
     fn a_block_beside_memory_may_be_a_device() {
         assert_eq!(check(RAM - 3 * BLOCK_SIZE / 2, None), Ok(()));
         assert_eq!(check(0x4060_0000, None), Ok(()));
+    }
+
+    #[test]
+    fn a_page_of_mediated_registers_is_mapped_read_only() {
+        use donjon_abi::boot_info::{Bank, Mediated};
+
+        let page = 0x3f00_b000;
+        let entries = [const { AtomicU16::new(0) }; 1];
+        let frames = FrameTable::new(RAM, &entries);
+        let mut mediated = [Mediated::default(); 4];
+        mediated[1] = Mediated {
+            registers: Bank {
+                start: page + 0x210,
+                end: page + 0x228,
+            },
+            mapped: 0x1210,
+        };
+        let devices = DeviceList::new().with_mediated(mediated);
+        let check = |output: u64, more: u64| {
+            let leaf = RawDescriptor(output | more | DEVICE | 2);
+            check_page::<Configured>(&frames, &devices, leaf)
+        };
+        const DBM: u64 = 1 << 51;
+        assert_eq!(check(page, bits::READ_ONLY), Ok(()));
+        assert_eq!(check(page, 0), Err(Reason::NotMemory));
+        assert_eq!(check(page, bits::READ_ONLY | DBM), Err(Reason::NotMemory));
+        for other in [0, page - PAGE_SIZE, page + PAGE_SIZE] {
+            assert_eq!(check(other, bits::READ_ONLY), Err(Reason::NotMemory));
+        }
+        assert_eq!(devices.writable_register(page + 0x210), Some(0x1210));
+        assert_eq!(devices.writable_register(page + 0x224), Some(0x1224));
+        for address in [0x20c, 0x212, 0x228, 0x880] {
+            assert_eq!(devices.writable_register(page + address), None);
+        }
+        assert_eq!(devices.writable_register(0), None);
     }
 }

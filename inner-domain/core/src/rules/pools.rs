@@ -52,8 +52,8 @@ impl Blocks {
     }
 
     /// Enters a table block, or takes it out.
-    pub fn set_tables(&mut self, slot: u8, start: Option<u64>) {
-        if let Some(block) = self.tables.get_mut(usize::from(slot).wrapping_sub(1)) {
+    pub fn set_tables(&mut self, number: u8, start: Option<u64>) {
+        if let Some(block) = self.tables.get_mut(usize::from(number).wrapping_sub(1)) {
             *block = start;
         }
     }

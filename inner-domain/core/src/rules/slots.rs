@@ -6,7 +6,7 @@ use donjon_abi::layout::{GATE_SLOT, INNER_SLOT, PHYSMAP_SLOT, ROOT_HALF, VMALLOC
 /// Entries of the root that walks with a forged geometry read for the gate or the vectors, and
 /// those of the inner domain. They stay as they are for ever (`docs/design.md`, forged geometry;
 /// a test over every geometry keeps the list).
-const WITHHELD: [usize; 15] = [
+const NEVER_LINKED: [usize; 15] = [
     1,
     3,
     7,
@@ -26,5 +26,5 @@ const WITHHELD: [usize; 15] = [
 
 /// Whether Linux may link a table in a slot that is empty.
 pub(crate) fn may_be_linked(slot: usize) -> bool {
-    slot < ROOT_HALF && !WITHHELD.contains(&slot)
+    slot < ROOT_HALF && !NEVER_LINKED.contains(&slot)
 }

@@ -73,11 +73,11 @@ fn claimed(class: Class) -> Option<WordKind> {
     })
 }
 
-/// Which verdicts a kind can have.
+/// Which results a kind can have.
 fn agrees(word: u32) -> Result<(), std::string::String> {
-    let verdict = check(word);
+    let result = check(word);
     let system = (0xd400_0000..=0xd5ff_ffff).contains(&word);
-    let expected = match (kind(word), verdict) {
+    let expected = match (kind(word), result) {
         (_, ScanResult::Allowed) if !system => true,
         (Some(WordKind::Mrs | WordKind::Mrrs), ScanResult::Allowed) => true,
         (
@@ -101,7 +101,7 @@ fn agrees(word: u32) -> Result<(), std::string::String> {
     if expected {
         Ok(())
     } else {
-        Err(format!("{word:#010x} is {:?}, but {verdict:?}", kind(word)))
+        Err(format!("{word:#010x} is {:?}, but {result:?}", kind(word)))
     }
 }
 

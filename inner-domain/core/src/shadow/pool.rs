@@ -101,7 +101,7 @@ impl<C: Checks> Shadows<'_, C> {
         });
     }
 
-    /// Takes all tables but the root out of a tree's books, to be given back behind an
+    /// Takes all tables but the root out of a tree's list, to be given back behind an
     /// invalidation.
     pub(super) fn detach_all(&self, tree: &mut Tree<'_>) -> Option<Chain> {
         let root: &mut Root = &mut tree.root;

@@ -5,10 +5,10 @@ use donjon_abi::call::Error;
 use donjon_abi::tcr;
 use donjon_core::secondary_cpu::StartRequest;
 use donjon_hal::firmware;
-use donjon_hal::registers::ControlledRegisters;
+use donjon_hal::registers::TranslationRegisters;
 
 use crate::outcome::{Arguments, Outcome, Refusal};
-use crate::{domain, state};
+use crate::{domain, pen, state};
 
 /// Switches a CPU on. It comes to [`crate::secondary_entry`] and from there to `entry`, in the outer
 /// view. If it arrives before the hand-over, it gets the registers of the CPU that asks; from then
@@ -29,12 +29,16 @@ pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {
     }
     // The last call decides where a CPU goes on that has not arrived yet.
     let mut domain = domain::lock()?;
-    let (entry, registers) = (*entry, ControlledRegisters::read());
+    let (entry, registers) = (*entry, TranslationRegisters::read());
     domain.start_requests[index] = Some(StartRequest { entry, registers });
     drop(domain);
-    // SAFETY: the boot stage put code there that needs no MMU and no context.
-    let status =
-        unsafe { firmware::cpu_on(machine.conduit, mpidr, machine.boot.secondary_entry, 0) };
+    let status = match pen::of(machine) {
+        Some(pen) => pen::call(pen, index),
+        // SAFETY: the boot stage put code there that needs no MMU and no context.
+        None => unsafe {
+            firmware::cpu_on(machine.conduit, mpidr, machine.boot.secondary_entry, 0)
+        },
+    };
     match status {
         0 => Ok(0),
         error => Err(Refusal::with_value(Error::Firmware, error as u64)),

@@ -11,7 +11,7 @@ use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, registers};
 
 use crate::outcome::{Arguments, Outcome, Refusal};
-use crate::{domain, state, users};
+use crate::{domain, pen, state, users};
 
 /// Passes a call on if it is on the list. What is not looks like what the firmware lacks.
 pub fn firmware([function, arguments @ ..]: &Arguments) -> Outcome {
@@ -24,8 +24,11 @@ pub fn firmware([function, arguments @ ..]: &Arguments) -> Outcome {
             Ok(value as u64)
         }
         Decision::Pass(function) => {
-            // SAFETY: the list names calls that only ask, or stop the machine.
-            let value = unsafe { firmware::call(machine.conduit, function, arguments) };
+            let value = match pen::of(machine) {
+                Some(pen) => pen::firmware(machine, pen, function, arguments),
+                // SAFETY: the list names calls that only ask, or stop the machine.
+                None => unsafe { firmware::call(machine.conduit, function, arguments) },
+            };
             Ok(value as u64)
         }
         Decision::CpuOff(function) => {
@@ -38,6 +41,9 @@ pub fn firmware([function, arguments @ ..]: &Arguments) -> Outcome {
             let mut domain = domain::lock()?;
             domain.rendezvous.goes(here);
             drop(domain);
+            if pen::of(machine).is_some() {
+                pen::go_back();
+            }
             // SAFETY: the CPU stops here and comes back through the page that stays alone.
             let value = unsafe { firmware::call(machine.conduit, function, [0; 3]) };
             // The firmware did not stop it, so text waits for it again.

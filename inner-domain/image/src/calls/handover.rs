@@ -14,7 +14,7 @@ use donjon_core::outer_range::Allegation;
 use donjon_core::placement::Range;
 use donjon_core::rules::KernelLeaf;
 use donjon_core::{extensions, requirements, scan, vectors, weaken};
-use donjon_hal::registers::{self, ControlledRegisters};
+use donjon_hal::registers::{self, TranslationRegisters};
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical};
 
@@ -35,7 +35,7 @@ pub fn handover([address, ..]: &Arguments) -> Outcome {
 fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
     let said = description(machine, address)?;
     let mut domain = domain::lock()?;
-    if domain.controlled.is_some() {
+    if domain.registers.is_some() {
         return Err(Refusal::rule(Reason::WrongTime));
     }
     let boot = &machine.boot;
@@ -57,11 +57,11 @@ fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
     cpu::dsb_ishst();
     match taken {
         Ok(summary) => {
-            let here = ControlledRegisters::read();
+            let here = TranslationRegisters::read();
             let vectors = domain.rules.kernel_leaf(&Executor, said.vectors);
             check_vectors(vectors, &said, &here)?;
             users::begin();
-            domain.controlled = Some(here);
+            domain.registers = Some(here);
             domain.rendezvous.check_all();
             drop(domain);
             log::info!("hand-over: {summary:?}");
@@ -80,7 +80,7 @@ fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
 fn check_vectors(
     leaf: Option<KernelLeaf>,
     said: &Handover,
-    here: &ControlledRegisters,
+    here: &TranslationRegisters,
 ) -> Result<(), Refusal> {
     let refuse = |what: &str, value: u64| {
         logger::announce(format_args!("hand-over refused: {what} {value:#x}"));
@@ -169,14 +169,14 @@ fn check_this_cpu(machine: &MachineInfo) -> Outcome {
     const ASID_SHIFT: u32 = 48;
     let mut domain = domain::lock_after_handover()?;
     let root_of_all = machine.boot.root | u64::from(RESERVED_ASID) << ASID_SHIFT;
-    let here = ControlledRegisters::read();
+    let here = TranslationRegisters::read();
     check_features()?;
     if let Some((register, value)) = extensions::opened(&here.extensions) {
         let name = register.name();
         logger::announce(format_args!("{name} is {value:#x} at the hand-over, not 0"));
         return Err(Refusal::rule(Reason::BadRegister));
     }
-    if domain.controlled != Some(here) || here.ttbr1 != root_of_all {
+    if domain.registers != Some(here) || here.ttbr1 != root_of_all {
         logger::announce(format_args!(
             "registers differ from those of the hand-over: {here:x?}"
         ));

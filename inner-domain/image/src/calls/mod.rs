@@ -2,6 +2,7 @@
 //! The core's own calls, one file each. Each takes arguments as the caller left them.
 
 pub mod cpu_on;
+pub mod device;
 pub mod echo;
 pub mod firmware;
 pub mod handover;

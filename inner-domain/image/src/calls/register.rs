@@ -13,10 +13,10 @@ pub fn system_register([which, value, ..]: &Arguments) -> Outcome {
     if *which != REGISTER_SCTLR {
         return Err(Error::InvalidArgument.into());
     }
-    match domain::lock()?.controlled {
+    match domain::lock()?.registers {
         // SAFETY: Linux is trusted until the hand-over.
         None => unsafe { registers::set_sctlr(*value) },
-        Some(controlled) if controlled.sctlr == *value => {}
+        Some(saved) if saved.sctlr == *value => {}
         Some(_) => return Err(Refusal::rule(Reason::BadRegister)),
     }
     Ok(0)

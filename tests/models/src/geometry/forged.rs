@@ -201,7 +201,7 @@ pub struct Finding {
     /// How the CPU takes it; none if it refuses the size.
     pub geometry: Option<Geometry>,
     /// Where it leads.
-    pub verdict: WalkResult,
+    pub result: WalkResult,
 }
 
 impl fmt::Display for Finding {
@@ -221,7 +221,7 @@ impl fmt::Display for Finding {
                 write!(f, " and base bits {bits:#x}")?;
             }
         }
-        match self.verdict {
+        match self.result {
             WalkResult::Fault(fault) => write!(f, ": {fault:x?}"),
             WalkResult::Itself { address } => write!(f, ": itself at {address:#x}"),
             WalkResult::NotExecutable { address } => write!(f, ": not executable at {address:#x}"),
@@ -242,12 +242,12 @@ pub fn enumerate(
     mut visit: impl FnMut(Finding),
 ) {
     for (tg1, t1sz, ds) in encodings() {
-        let finding = |geometry, verdict| Finding {
+        let finding = |geometry, result| Finding {
             tg1,
             t1sz,
             ds,
             geometry,
-            verdict,
+            result,
         };
         for &granule in Granule::of_tg1(tg1) {
             for large_addresses in formats(granule, ds) {
@@ -267,8 +267,8 @@ pub fn enumerate(
                             corruption,
                             ..aligned
                         };
-                        let verdict = walk(memory, root, geometry, probe);
-                        visit(finding(Some(geometry), verdict));
+                        let result = walk(memory, root, geometry, probe);
+                        visit(finding(Some(geometry), result));
                     }
                 }
             }

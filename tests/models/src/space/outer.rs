@@ -71,7 +71,7 @@ impl Outer {
             let held = invariants::check_caches(types, &machine.caches);
             self.violations.extend(held);
         }
-        self.verdict()
+        self.violations_or_ok()
     }
 
     /// Walks everything and compares memory with what it should be.
@@ -95,10 +95,10 @@ impl Outer {
             self.violations
                 .push(format!("memory differs at {address:#x}"));
         }
-        self.verdict().map(|()| found)
+        self.violations_or_ok().map(|()| found)
     }
 
-    fn verdict(&mut self) -> Result<(), Vec<Violation>> {
+    fn violations_or_ok(&mut self) -> Result<(), Vec<Violation>> {
         match std::mem::take(&mut self.violations) {
             none if none.is_empty() => Ok(()),
             violations => Err(violations),

@@ -37,7 +37,7 @@ pub struct Violation {
 const USERS: [u16; 2] = [tcr::RESERVED_ASID + 1, tcr::RESERVED_ASID + 2];
 
 /// Explores `gate` and returns the shortest violation of each kind. `attacker` says whether the
-/// outer domain also jumps into the gate, or only ever calls it. Stops early when the wall is
+/// outer domain also jumps into the gate, or only ever calls it. Stops early when isolation is
 /// broken in both directions.
 pub fn explore(
     gate: &Gate,
@@ -54,9 +54,9 @@ pub fn explore(
         for operation in operations(gate, &rules, attacker) {
             let mut operations: Vec<Operation> = history.clone();
             operations.push(operation);
-            let both = [Breach::OuterReachesInner, Breach::InnerReachesPlanted];
+            let both = [Breach::OuterReachesInner, Breach::InnerReachesForged];
             if both.iter().all(|breach| violations.contains_key(breach)) {
-                return violations; // The wall is down in both directions.
+                return violations; // Isolation is broken in both directions.
             }
             let (next, breaches) = perform(cpu.clone(), gate, operation, &world);
             for breach in breaches {

@@ -105,10 +105,10 @@ pub enum Invalidation {
 pub enum Breach {
     /// The outer domain hits a translation to inner memory.
     OuterReachesInner,
-    /// The inner domain hits a translation that the outer domain planted at an inner address.
-    InnerReachesPlanted,
+    /// The inner domain hits a translation that the outer domain forged at an inner address.
+    InnerReachesForged,
     /// A stray access of the inner domain to the lower range hits the user's memory instead of
-    /// faulting. Not a breach of the wall, but of a second line that modes with an own ASID
+    /// faulting. Isolation holds; what fails is a second line of defence that modes with an own ASID
     /// could have.
     InnerReachesUser,
 }
@@ -119,7 +119,7 @@ enum Target {
     /// Inner memory, from an inner-only page.
     Inner,
     /// The attacker's memory, from the same page.
-    Planted,
+    Forged,
     /// A user's memory, from the lower range.
     User,
 }
@@ -231,7 +231,7 @@ impl Cpu {
                 }
                 breaches.extend(match (inner_domain, entry.target) {
                     (false, Target::Inner) => Some(Breach::OuterReachesInner),
-                    (true, Target::Planted) => Some(Breach::InnerReachesPlanted),
+                    (true, Target::Forged) => Some(Breach::InnerReachesForged),
                     (true, Target::User) => Some(Breach::InnerReachesUser),
                     _ => None,
                 });
@@ -291,7 +291,7 @@ impl Cpu {
 
 fn walk_from_root(entries: &mut BTreeSet<Entry>, tcr: Tcr, asid: u16, rules: &Rules) {
     if tcr.foreign || (!tcr.wide && !rules.twin_invalid) {
-        cache(entries, Target::Planted, asid, rules);
+        cache(entries, Target::Forged, asid, rules);
     }
     if tcr.wide && !tcr.foreign {
         cache(entries, Target::Inner, asid, rules);
@@ -325,7 +325,7 @@ fn cache(entries: &mut BTreeSet<Entry>, target: Target, asid: u16, rules: &Rules
     insert(false, Some(asid));
     // What the attacker writes may be global as well.
     let may_be_global = match target {
-        Target::Planted => true,
+        Target::Forged => true,
         Target::Inner => !rules.inner_leaves_non_global,
         Target::User => !rules.user_leaves_non_global,
     };

@@ -105,22 +105,22 @@ impl Role {
 impl Oracle<'_> {
     /// The kernel's tables are known. Of its root the outer half counts: the other one shows the
     /// same tables, and the inner domain's.
-    pub(super) fn adopt_kernel(&mut self, root: u64) {
+    pub(super) fn import_kernel(&mut self, root: u64) {
         let role = Role {
             space: Space::Kernel,
             va: UPPER,
             level: 0,
         };
-        self.adopt_table(root, role, None);
+        self.import_table(root, role, None);
         self.linear = self.first_leaf(root, UPPER, 0);
     }
 
     /// So are those of a tree.
-    pub(super) fn adopt_user(&mut self, root: u64) {
-        self.adopt_table(root, root_of(root), None);
+    pub(super) fn import_user(&mut self, root: u64) {
+        self.import_table(root, root_of(root), None);
     }
 
-    fn adopt_table(&mut self, frame: u64, role: Role, parent: Option<u64>) {
+    fn import_table(&mut self, frame: u64, role: Role, parent: Option<u64>) {
         let words = self.memory.and_then(|it| it.frame(frame));
         if words.is_none() || self.tables.contains_key(&frame) {
             return;
@@ -137,7 +137,7 @@ impl Oracle<'_> {
         for (index, descriptor) in valid {
             if let Some(below) = next(descriptor, role.level) {
                 let entry = frame + index as u64 * 8;
-                self.adopt_table(below, role.below(index), Some(entry));
+                self.import_table(below, role.below(index), Some(entry));
             }
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Follows a trace event by event.
 //!
-//! Until the tables are known ([`Oracle::adopt`]) it follows barriers and ASIDs alone.
+//! Until the tables are known ([`Oracle::import`]) it follows barriers and ASIDs alone.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -78,12 +78,12 @@ impl<'a> Oracle<'a> {
 
     /// The tables are known from now on: those below the kernel's root, and below the roots of
     /// `users`, as they stand in `memory`.
-    pub fn adopt(&mut self, memory: &'a dyn Memory, root: u64, users: &[u64]) {
+    pub fn import(&mut self, memory: &'a dyn Memory, root: u64, users: &[u64]) {
         self.memory = Some(memory);
         self.root = root;
-        self.adopt_kernel(root);
+        self.import_kernel(root);
         for root in users {
-            self.adopt_user(*root);
+            self.import_user(*root);
         }
     }
 

@@ -10,9 +10,9 @@ use crate::snapshot::Snapshot;
 use crate::walk::{Space, Walks};
 
 /// How a violation begins that is about the types of frames; see `audit::live`.
-pub const BOOKS: &str = "the inner domain has written down that";
+pub const TYPE_TABLE: &str = "the inner domain has written down that";
 
-/// Tables in frames that are no PT frames. Run before those frames are adopted as such.
+/// Tables in frames that are no PT frames. Run before those frames are counted as PT frames.
 pub fn check(snapshot: &Snapshot, walks: &Walks<'_>, frames: &Frames) -> Vec<Violation> {
     let facts = &snapshot.facts;
     let mut violations = Vec::new();
@@ -55,7 +55,7 @@ pub fn check(snapshot: &Snapshot, walks: &Walks<'_>, frames: &Frames) -> Vec<Vio
         let kind = facts.metadata.kind(*pa);
         if kind != Some(KERNEL_ROOT + table.level) {
             wrong(format!(
-                "{BOOKS} a table of level {} is of type {kind:?}, through {}",
+                "{TYPE_TABLE} a table of level {} is of type {kind:?}, through {}",
                 table.level, table.space
             ));
         }

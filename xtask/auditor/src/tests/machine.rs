@@ -125,7 +125,7 @@ impl TestMachine {
     }
 
     fn kind(&self, frame: u64) -> u8 {
-        let at = BOOKS + (frame - RAM) / PAGE * 2;
+        let at = FRAME_TABLE + (frame - RAM) / PAGE * 2;
         (self.word(at & !7) >> (8 * (at & 6))) as u8
     }
 
@@ -140,7 +140,7 @@ impl TestMachine {
 
     /// Writes down the type of a frame.
     pub fn set_kind(&mut self, frame: u64, kind: u8) {
-        let at = BOOKS + (frame - RAM) / PAGE * 2;
+        let at = FRAME_TABLE + (frame - RAM) / PAGE * 2;
         let shift = 8 * (at & 6);
         let word = self.word(at & !7) & !(0xff << shift);
         self.write(at & !7, word | u64::from(kind) << shift);
@@ -150,7 +150,7 @@ impl TestMachine {
     pub fn set_block(&mut self, block: u64, kind: u8, number: u8) {
         let entry = u64::from(kind) | u64::from(number) << 8;
         for frame in (block..block + MEBIBYTES_2).step_by(4 * PAGE as usize) {
-            let at = BOOKS + (frame - RAM) / PAGE * 2;
+            let at = FRAME_TABLE + (frame - RAM) / PAGE * 2;
             self.write(at, entry * 0x0001_0001_0001_0001);
         }
     }

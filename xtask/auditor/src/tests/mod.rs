@@ -6,8 +6,8 @@
     reason = "lists of ranges, most of them with one"
 )]
 
+mod injected;
 mod machine;
-mod planted;
 
 use std::mem::offset_of;
 

@@ -46,7 +46,7 @@ const PATIENCE: Patience = Patience {
 pub struct FvpArguments {
     /// Directory of the firmware bl31.bin, with --machine fvp.
     #[arg(long, value_name = "DIR")]
-    pub firmware: Option<PathBuf>,
+    pub fvp_firmware: Option<PathBuf>,
     /// Device tree of the machine, with --machine fvp [default: fvp-base-revc.dtb of the kernel's
     /// build, if it made one].
     #[arg(long, value_name = "FILE")]
@@ -61,8 +61,8 @@ impl FvpArguments {
     /// If one is there.
     pub fn expect_none(&self, machine: &str) -> Result<()> {
         ensure!(
-            self.firmware.is_none() && self.dtb.is_none(),
-            "--firmware and --dtb are for --machine {NAME}; the machine {machine} needs neither"
+            self.fvp_firmware.is_none() && self.dtb.is_none(),
+            "--fvp-firmware and --dtb are for --machine {NAME}; the machine {machine} needs neither"
         );
         Ok(())
     }
@@ -121,7 +121,7 @@ impl Fvp {
         let append = machine.append.clone().unwrap_or_default();
         let model = Model::installed()?;
         Ok(Self {
-            firmware: firmware(options.firmware.as_deref())?,
+            firmware: firmware(options.fvp_firmware.as_deref())?,
             model,
             cpus,
             memory,
@@ -166,7 +166,8 @@ fn firmware(directory: Option<&Path>) -> Result<PathBuf> {
     );
     let Some(directory) = directory else {
         bail!(
-            "the model has no firmware of its own: add --firmware DIR, with a bl31.bin built {build}"
+            "the model has no firmware of its own: add --fvp-firmware DIR, with a bl31.bin \
+             built {build}"
         );
     };
     let file = directory.join("bl31.bin");

@@ -16,9 +16,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::console::Console;
+use super::frames::Frames;
 use super::scratch::Scratch;
 use super::{Boot, monitor};
 use crate::initramfs::{self, PORTS};
+use crate::machine::Channel;
 use crate::paths;
 use crate::process::Running;
 
@@ -99,7 +101,7 @@ pub fn exec_live(
     let scratch = Scratch::new()?;
     let initrd = scratch.join("initrd");
     fs::write(&initrd, initramfs::with_command(&boot.initramfs, command)?)?;
-    let mut qemu = boot.command(&initrd, "");
+    let mut qemu = boot.command(&initrd, "")?;
     let (sender, receiver) = mpsc::channel();
     connect(&mut qemu, &scratch, boot, &sender)?;
     // The readers have theirs: when the last socket is closed, there is nothing more to come.
@@ -241,37 +243,55 @@ fn connect(
     boot: &Boot,
     sender: &Sender<(Source, Vec<u8>)>,
 ) -> Result<()> {
-    listen(
-        qemu,
-        &scratch.join("console"),
-        "console",
-        Source::Console,
-        sender,
-    )?;
-    qemu.args(["-serial", "chardev:console"]);
-    qemu.args(["-device", &boot.machine.recipe.port_bus]);
+    let plain = |source| move |bytes: &[u8], sink: &mut Sink<'_>| sink(source, bytes);
+    let path = scratch.join("console");
+    listen(qemu, &path, "console", sender, plain(Source::Console))?;
+    boot.add_serial_ports(qemu, true);
     let sources = [
         Source::Command(Stream::Output),
         Source::Command(Stream::Error),
         Source::Status,
     ];
-    for (name, source) in PORTS.iter().zip(sources) {
-        let id = name.replace('.', "-");
-        listen(qemu, &scratch.join(&id), &id, source, sender)?;
-        qemu.args([
-            "-device",
-            &format!("virtserialport,chardev={id},name={name}"),
-        ]);
+    match &boot.machine.recipe.channel {
+        Channel::PortBus(bus) => {
+            qemu.args(["-device", bus]);
+            for (name, source) in PORTS.iter().zip(sources) {
+                let id = name.replace('.', "-");
+                listen(qemu, &scratch.join(&id), &id, sender, plain(source))?;
+                qemu.args([
+                    "-device",
+                    &format!("virtserialport,chardev={id},name={name}"),
+                ]);
+            }
+        }
+        Channel::Serial(_) => {
+            let mut frames = Frames::default();
+            let path = scratch.join("channel");
+            listen(qemu, &path, "channel", sender, move |bytes, sink| {
+                frames.push(bytes, |name, content| {
+                    let index = FRAMES.iter().position(|it| *it == name);
+                    if let Some(index) = index {
+                        sink(sources[index], content);
+                    }
+                });
+            })?;
+        }
     }
     Ok(())
 }
+
+/// Names of the frames of each stream, in the order of [`PORTS`].
+const FRAMES: [u8; 3] = *b"120";
+
+/// Takes bytes of a source.
+type Sink<'a> = dyn FnMut(Source, &[u8]) + 'a;
 
 fn listen(
     qemu: &mut Command,
     path: &Path,
     id: &str,
-    source: Source,
     sender: &Sender<(Source, Vec<u8>)>,
+    mut split: impl FnMut(&[u8], &mut Sink<'_>) + Send + 'static,
 ) -> Result<()> {
     let listener = UnixListener::bind(path)?;
     qemu.args([
@@ -287,8 +307,15 @@ fn listen(
         loop {
             match stream.read(&mut buffer) {
                 Ok(0) => return,
-                Ok(bytes) if sender.send((source, buffer[..bytes].to_vec())).is_err() => return,
-                Ok(_) => (),
+                Ok(bytes) => {
+                    let mut is_gone = false;
+                    split(&buffer[..bytes], &mut |source, bytes: &[u8]| {
+                        is_gone |= sender.send((source, bytes.to_vec())).is_err();
+                    });
+                    if is_gone {
+                        return;
+                    }
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => (),
                 Err(_) => return,
             }

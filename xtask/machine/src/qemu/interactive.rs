@@ -29,9 +29,10 @@ pub fn interactive(boot: &Boot, gdb: Option<&Symbols<'_>>) -> Result<()> {
     let initrd = scratch.join("initrd");
     fs::write(&initrd, &boot.initramfs)?;
     // Warnings and worse: the first screen belongs to the inner domain.
-    let mut command = boot.command(&initrd, "loglevel=4");
+    let mut command = boot.command(&initrd, "loglevel=4")?;
     command.args(["-chardev", "stdio,id=console,mux=on,signal=off"]);
-    command.args(["-serial", "chardev:console", "-mon", "chardev=console"]);
+    boot.add_serial_ports(&mut command, false);
+    command.args(["-mon", "chardev=console"]);
     if let Some(symbols) = gdb {
         let port = free_port()?;
         command.args(["-S", "-gdb", &format!("tcp:127.0.0.1:{port}")]);

@@ -34,7 +34,7 @@ impl OnPty {
         let scratch = Scratch::new()?;
         let initrd = scratch.join("initrd");
         fs::write(&initrd, &boot.initramfs)?;
-        let mut command = boot.command(&initrd, "loglevel=4");
+        let mut command = boot.command(&initrd, "loglevel=4")?;
         command.args(["-chardev", "pty,id=console", "-serial", "chardev:console"]);
         let said = scratch.join("said");
         let file = fs::File::create(&said)?;

@@ -7,7 +7,7 @@
 
 struct dentry;
 
-/* Facts and counters, for whoever prints them; 0 if the call is refused. */
+/* Facts and counters, for printing; 0 if the call is refused. */
 unsigned long donjon_information(unsigned long which);
 unsigned long donjon_statistic(unsigned long cpu, unsigned long function,
 			       unsigned long counter);

@@ -31,7 +31,7 @@ noinstr void donjon_smccc(unsigned long id, unsigned long a1, unsigned long a2,
 }
 EXPORT_SYMBOL(donjon_smccc);
 
-/* More arguments than the inner domain takes: nobody on its list has them. */
+/* More arguments than the inner domain takes: no call on its list has them. */
 static void smccc(unsigned long a0, unsigned long a1, unsigned long a2,
 		  unsigned long a3, bool more, struct arm_smccc_res *res)
 {

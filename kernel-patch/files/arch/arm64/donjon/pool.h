@@ -12,7 +12,7 @@
 #define POOL_BLOCK_SIZE		SZ_2M
 #define POOL_BLOCK_FRAMES	(POOL_BLOCK_SIZE / PAGE_SIZE)
 
-/* The list behind those of the classes has frames that nobody used yet. */
+/* The list behind those of the classes has frames that were never used. */
 #define POOL_UNUSED		DONJON_CLASSES
 #define POOL_LISTS		(DONJON_CLASSES + 1)
 

@@ -24,14 +24,14 @@
 
 static DEFINE_MUTEX(running);
 
-void donjon_expect(struct donjon_verdict *verdict, bool ok, const char *what,
+void donjon_expect(struct donjon_test_counts *counts, bool ok, const char *what,
 		   unsigned long detail)
 {
 	if (ok) {
-		verdict->passed++;
+		counts->passed++;
 		return;
 	}
-	verdict->failed++;
+	counts->failed++;
 	pr_err("FAILED on CPU %d: %s %#lx\n", raw_smp_processor_id(), what, detail);
 }
 
@@ -45,7 +45,7 @@ unsigned long donjon_this_cpu_index(void)
 /*
  * What a call leaves in the registers that are neither its result nor the
  * caller's own: all of them in one word. Its arguments are ones, so that a
- * register that nobody touched shows as well.
+ * register that was not touched shows as well.
  */
 static unsigned long left_in_registers(unsigned long function)
 {
@@ -82,7 +82,7 @@ static unsigned long left_in_registers(unsigned long function)
 }
 
 /* Runs with interrupts off or in an interrupt, so on one CPU throughout. */
-static void try_calls(struct donjon_verdict *verdict)
+static void try_calls(struct donjon_test_counts *counts)
 {
 	static const unsigned long words[] = { 0x1111, 0x2222, 0x3333, 0x4444, 0x5555 };
 	unsigned long cpu = donjon_this_cpu_index();
@@ -92,14 +92,14 @@ static void try_calls(struct donjon_verdict *verdict)
 
 	calls = donjon_statistic(cpu, DONJON_FN_NULL, DONJON_COUNTER_CALLS);
 	result = donjon_call(DONJON_FN_NULL, 7, 0, 0, 0, 0, 0);
-	donjon_expect(verdict, !result.status, "status of null", result.status);
+	donjon_expect(counts, !result.status, "status of null", result.status);
 	calls = donjon_statistic(cpu, DONJON_FN_NULL, DONJON_COUNTER_CALLS) - calls;
-	donjon_expect(verdict, calls == 1, "count of null calls", calls);
+	donjon_expect(counts, calls == 1, "count of null calls", calls);
 
 	for (i = 0; i < ARRAY_SIZE(words); i++) {
 		result = donjon_call(DONJON_FN_ECHO, i, words[0], words[1],
 				     words[2], words[3], words[4]);
-		donjon_expect(verdict, !result.status && result.value == words[i],
+		donjon_expect(counts, !result.status && result.value == words[i],
 			      "echo", result.value);
 	}
 
@@ -107,60 +107,60 @@ static void try_calls(struct donjon_verdict *verdict)
 	left = left_in_registers(DONJON_FN_NULL) |
 	       left_in_registers(DONJON_FN_INFORMATION) |
 	       left_in_registers(DONJON_FUNCTIONS);
-	donjon_expect(verdict, !left, "registers left with", left);
+	donjon_expect(counts, !left, "registers left with", left);
 
 	/* Refusals are errors to the caller and are counted */
 	refusals = donjon_statistic(cpu, DONJON_FN_ECHO, DONJON_COUNTER_REFUSALS);
 	result = donjon_call(DONJON_FN_ECHO, 5, 0, 0, 0, 0, 0);
-	donjon_expect(verdict, result.status == DONJON_ERR_INVALID_ARGUMENT,
+	donjon_expect(counts, result.status == DONJON_ERR_INVALID_ARGUMENT,
 		      "status of a bad echo", result.status);
 	refusals = donjon_statistic(cpu, DONJON_FN_ECHO, DONJON_COUNTER_REFUSALS) - refusals;
-	donjon_expect(verdict, refusals == 1, "count of refused echoes", refusals);
+	donjon_expect(counts, refusals == 1, "count of refused echoes", refusals);
 
 	refusals = donjon_statistic(cpu, DONJON_FUNCTIONS, DONJON_COUNTER_REFUSALS);
 	result = donjon_call(DONJON_FUNCTIONS, 0, 0, 0, 0, 0, 0);
-	donjon_expect(verdict, result.status == DONJON_ERR_UNKNOWN_FUNCTION,
+	donjon_expect(counts, result.status == DONJON_ERR_UNKNOWN_FUNCTION,
 		      "status of an unknown call", result.status);
 	result = donjon_call(~0UL >> 1, 0, 0, 0, 0, 0, 0);
-	donjon_expect(verdict, result.status == DONJON_ERR_UNKNOWN_FUNCTION,
+	donjon_expect(counts, result.status == DONJON_ERR_UNKNOWN_FUNCTION,
 		      "status of an unknown call", result.status);
 	result = donjon_call(~0UL, 0, 0, 0, 0, 0, 0);
-	donjon_expect(verdict, result.status == DONJON_ERR_UNKNOWN_FUNCTION,
+	donjon_expect(counts, result.status == DONJON_ERR_UNKNOWN_FUNCTION,
 		      "status of an unknown call", result.status);
 	refusals = donjon_statistic(cpu, DONJON_FUNCTIONS, DONJON_COUNTER_REFUSALS) - refusals;
-	donjon_expect(verdict, refusals == 3, "count of unknown calls", refusals);
+	donjon_expect(counts, refusals == 3, "count of unknown calls", refusals);
 
 	/* Log buffers that are not the caller's, cross a page or wrap */
 	start = donjon_information(DONJON_INFO_MEMORY_START);
 	result = donjon_call(DONJON_FN_LOG, 0, start, PAGE_SIZE, 0, 0, 0);
-	donjon_expect(verdict, result.status == DONJON_ERR_BAD_ADDRESS,
+	donjon_expect(counts, result.status == DONJON_ERR_BAD_ADDRESS,
 		      "status of a log to inner memory", result.status);
 	result = donjon_call(DONJON_FN_LOG, 0, __pa_symbol(donjon_table_block), 16,
 			     0, 0, 0);
-	donjon_expect(verdict, result.status == DONJON_ERR_BAD_ADDRESS,
+	donjon_expect(counts, result.status == DONJON_ERR_BAD_ADDRESS,
 		      "status of a log to the table block", result.status);
 	result = donjon_call(DONJON_FN_LOG, 0, start - 8, 16, 0, 0, 0);
-	donjon_expect(verdict, result.status == DONJON_ERR_BAD_ADDRESS,
+	donjon_expect(counts, result.status == DONJON_ERR_BAD_ADDRESS,
 		      "status of a log across a page", result.status);
 	result = donjon_call(DONJON_FN_LOG, 0, ~0UL - 7, 16, 0, 0, 0);
-	donjon_expect(verdict, result.status == DONJON_ERR_BAD_ADDRESS,
+	donjon_expect(counts, result.status == DONJON_ERR_BAD_ADDRESS,
 		      "status of a log that wraps", result.status);
 	result = donjon_call(DONJON_FN_LOG, 0, DONJON_GATE, 16, 0, 0, 0);
-	donjon_expect(verdict, result.status == DONJON_ERR_BAD_ADDRESS,
+	donjon_expect(counts, result.status == DONJON_ERR_BAD_ADDRESS,
 		      "status of a log to the gate", result.status);
 
 	result = donjon_call(DONJON_FN_VERSION, DONJON_ABI_VERSION + 0x10000, 0, 0, 0, 0, 0);
-	donjon_expect(verdict, result.status == DONJON_ERR_INCOMPATIBLE_VERSION,
+	donjon_expect(counts, result.status == DONJON_ERR_INCOMPATIBLE_VERSION,
 		      "status of another version", result.status);
 	result = donjon_call(DONJON_FN_CPU_ON, 0xffffff, __pa(words), 0, 0, 0, 0);
-	donjon_expect(verdict, result.status == DONJON_ERR_INVALID_ARGUMENT,
+	donjon_expect(counts, result.status == DONJON_ERR_INVALID_ARGUMENT,
 		      "status of starting no CPU", result.status);
-	donjon_expect(verdict, read_sysreg(tcr_el1) == DONJON_TCR_OUTER,
+	donjon_expect(counts, read_sysreg(tcr_el1) == DONJON_TCR_OUTER,
 		      "TCR_EL1", read_sysreg(tcr_el1));
 }
 
 struct job {
-	struct donjon_verdict verdict;
+	struct donjon_test_counts counts;
 	struct irq_work work;
 };
 
@@ -169,9 +169,9 @@ static void in_interrupt_context(struct irq_work *work)
 {
 	struct job *job = container_of(work, struct job, work);
 
-	donjon_expect(&job->verdict, in_hardirq(), "interrupt context", 0);
-	try_calls(&job->verdict);
-	donjon_try_wall(&job->verdict);
+	donjon_expect(&job->counts, in_hardirq(), "interrupt context", 0);
+	try_calls(&job->counts);
+	donjon_test_isolation(&job->counts);
 }
 
 static int on_this_cpu(void *data)
@@ -186,13 +186,13 @@ static int on_this_cpu(void *data)
 
 		result = donjon_call(DONJON_FN_ECHO, 2, 0, 0, i, 0, 0);
 		if (result.status || result.value != i)
-			donjon_expect(&job->verdict, false, "echo", i);
+			donjon_expect(&job->counts, false, "echo", i);
 	}
-	job->verdict.passed++;
+	job->counts.passed++;
 
 	local_irq_save(flags);
-	try_calls(&job->verdict);
-	donjon_try_wall(&job->verdict);
+	try_calls(&job->counts);
+	donjon_test_isolation(&job->counts);
 	local_irq_restore(flags);
 
 	init_irq_work(&job->work, in_interrupt_context);
@@ -217,11 +217,11 @@ static int selftest_show(struct seq_file *file, void *unused)
 		int error;
 
 		error = smp_call_on_cpu(cpu, on_this_cpu, &job, false);
-		donjon_expect(&job.verdict, !error, "run on CPU", cpu);
+		donjon_expect(&job.counts, !error, "run on CPU", cpu);
 		seq_printf(file, "cpu %d: %u passed, %u failed\n", cpu,
-			   job.verdict.passed, job.verdict.failed);
-		passed += job.verdict.passed;
-		failed += job.verdict.failed;
+			   job.counts.passed, job.counts.failed);
+		passed += job.counts.passed;
+		failed += job.counts.failed;
 	}
 	cpus_read_unlock();
 	mutex_unlock(&running);

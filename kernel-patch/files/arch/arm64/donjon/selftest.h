@@ -4,19 +4,19 @@
 
 #include <linux/types.h>
 
-struct donjon_verdict {
+struct donjon_test_counts {
 	unsigned int passed;
 	unsigned int failed;
 };
 
 /* Count and, on a failure, say what was seen where. */
-void donjon_expect(struct donjon_verdict *verdict, bool ok, const char *what,
+void donjon_expect(struct donjon_test_counts *counts, bool ok, const char *what,
 		   unsigned long detail);
 
 /* Index of this CPU in the inner domain. */
 unsigned long donjon_this_cpu_index(void);
 
-/* Try the wall from the CPU that this runs on, in any context. */
-void donjon_try_wall(struct donjon_verdict *verdict);
+/* Check from this CPU, in any context, that inner addresses are unreachable. */
+void donjon_test_isolation(struct donjon_test_counts *counts);
 
 #endif /* __DONJON_SELFTEST_H */

@@ -81,7 +81,7 @@ static int poke_copy(void *address, const void *source, size_t bytes)
 	return error;
 }
 
-/* Text of a module that is being loaded: not executable, nobody's but Linux's. */
+/* Text of a module that is being loaded is still data, which Linux writes. */
 static bool is_data(void *address)
 {
 	pte_t *entry;

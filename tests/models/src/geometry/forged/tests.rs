@@ -76,9 +76,9 @@ fn addresses_outside_the_range_fault() {
         expected: 0,
     };
     for granule in [Granule::Kib4, Granule::Kib16, Granule::Kib64] {
-        let verdict = walk(&Memory::new(&[]), 0, geometry(granule, 18, false), probe);
+        let result = walk(&Memory::new(&[]), 0, geometry(granule, 18, false), probe);
         assert_eq!(
-            verdict,
+            result,
             WalkResult::Fault(Fault::OutOfRange),
             "VA bit 46 is 0"
         );
@@ -130,8 +130,8 @@ fn four_levels_of_four_kilobytes_end_at_the_page() {
     );
     let mut hostile = page(0);
     hostile.hostile.insert(0x3000);
-    let verdict = go(&hostile, address);
-    assert!(matches!(verdict, WalkResult::HostileTable { level: 2, .. }));
+    let result = go(&hostile, address);
+    assert!(matches!(result, WalkResult::HostileTable { level: 2, .. }));
 }
 
 #[test]
@@ -142,14 +142,14 @@ fn large_addresses_come_from_the_low_bits() {
         expected: 0,
     };
     let block = Memory::new(&[(0x1000 + (VA >> 39 & 0x1ff) * 8, 0x8000_0000_0301)]);
-    let verdict = walk(&block, 0x1000, four, probe);
+    let result = walk(&block, 0x1000, four, probe);
     let address = 0xc_8000_0000_0000 | VA & ((1 << 39) - 1);
-    assert_eq!(verdict, WalkResult::Fault(Fault::NoMemory { address }));
+    assert_eq!(result, WalkResult::Fault(Fault::NoMemory { address }));
     let sixty_four = geometry(Granule::Kib64, 16, true);
     let table = Memory::new(&[(0x1000 + (VA >> 42 & 0x3f) * 8, 0x5003)]);
-    let verdict = walk(&table, 0x1000, sixty_four, probe);
+    let result = walk(&table, 0x1000, sixty_four, probe);
     let address = 0x5_0000_0000_0000 + (VA >> 29 & 0x1fff) * 8;
-    assert_eq!(verdict, WalkResult::Fault(Fault::NoMemory { address }));
+    assert_eq!(result, WalkResult::Fault(Fault::NoMemory { address }));
 }
 
 #[test]

@@ -104,7 +104,7 @@ impl TestMachine {
             offset_of!(BootInfo, table_block),
             block..block + TABLE_BLOCK_SIZE,
         );
-        put(offset_of!(BootInfo, frame_table), BOOKS..INFO);
+        put(offset_of!(BootInfo, frame_table), FRAME_TABLE..INFO);
         put(offset_of!(BootInfo, user_arena), ARENA..LOWER);
         put(offset_of!(BootInfo, user_trees), TREES..TREES + PAGE);
         self.write(INFO + offset_of!(BootInfo, root) as u64, Self::root());

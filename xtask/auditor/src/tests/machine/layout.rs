@@ -45,9 +45,9 @@ pub const REGION: u64 = 0x43e0_0000;
 pub const REGION_SIZE: u64 = 0x4_0000;
 pub const GATE_FRAME: u64 = REGION;
 /// The types of frames, two bytes each.
-pub const BOOKS: u64 = REGION + 0x1_0000;
+pub const FRAME_TABLE: u64 = REGION + 0x1_0000;
 /// The boot stage's description.
-pub const INFO: u64 = BOOKS + RAM_SIZE / PAGE * 2;
+pub const INFO: u64 = FRAME_TABLE + RAM_SIZE / PAGE * 2;
 /// The lower half of a CPU that arrives.
 pub const LOWER: u64 = REGION + REGION_SIZE - PAGE;
 /// The trees of ASIDs, a page of them.

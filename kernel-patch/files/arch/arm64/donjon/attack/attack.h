@@ -68,6 +68,8 @@ struct step {
 u64 kernel_root(void);
 /* Down to a leaf, an invalid entry, or the given level. */
 struct step walk_to(u64 root, unsigned long va, int level);
+/* The frame that the kernel's address is mapped to. */
+u64 frame_of(unsigned long va);
 /* An invalid entry in the same table; 0 if there is none. */
 u64 free_entry(u64 entry);
 
@@ -131,7 +133,7 @@ struct word {
 
 extern __le32 donjon_attack_scratch[];
 /* A place in the module's text; every place is a NOP, and a RET follows. */
-unsigned long scratch(unsigned int slot);
+unsigned long scratch(unsigned int index);
 unsigned long run_scratch(unsigned long x0);
 /* TEXT_POKE while all other CPUs wait inside for it. */
 struct donjon_result poke_stopped(unsigned long va, u64 source, size_t bytes, u64 kind);

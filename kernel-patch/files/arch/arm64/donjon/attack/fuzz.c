@@ -47,12 +47,12 @@ static atomic_long_t left;
 static int work(void *data)
 {
 	unsigned long cpu = (unsigned long)data;
-	struct fuzz_dice dice = { .state = fuzz_seed * 0x9e3779b97f4a7c15UL + cpu + 1 };
+	struct fuzz_random random = { .state = fuzz_seed * 0x9e3779b97f4a7c15UL + cpu + 1 };
 	int i;
 
 	while (atomic_long_sub_return(PORTION, &left) >= 0) {
 		for (i = 0; i < PORTION; i++)
-			fuzz_call(&ground, &dice, &counts[cpu]);
+			fuzz_call(&ground, &random, &counts[cpu]);
 		cond_resched();
 	}
 	while (!kthread_should_stop())
@@ -107,7 +107,6 @@ static bool open_blocks(void)
 
 static bool open_ground(void)
 {
-	struct step step;
 	int i;
 
 	memset(&ground, 0, sizeof(ground));
@@ -118,10 +117,7 @@ static bool open_ground(void)
 	/* As `status` asks: which fact is number 4 */
 	ground.inner_size = __donjon_call(DONJON_FN_INFORMATION, 4, 0, 0, 0, 0, 0).value;
 	ground.text_va = (unsigned long)_printk & PAGE_MASK;
-	step = walk_to(kernel_root(), ground.text_va, 3);
-	ground.text = PAGE_OF(step.value);
-	if (step.level == 2)
-		ground.text += ground.text_va & ~PMD_MASK;
+	ground.text = frame_of(ground.text_va);
 	if (!ground.pages || !ground.lists || !open_blocks() || !open_directory()) {
 		attack_untried("there is no memory");
 		return false;
@@ -133,7 +129,7 @@ static bool open_ground(void)
 }
 
 /* One block may be on its way into a pool: all are in one afterwards. */
-static void finish_growth(u64 block, u64 kind)
+static void finish_extension(u64 block, u64 kind)
 {
 	struct donjon_result result;
 	int i;
@@ -168,8 +164,8 @@ static bool close_ground(void)
 	u64 frame;
 
 	for (i = 0; i < FUZZ_BLOCKS; i++) {
-		finish_growth(ground.blocks[i], DONJON_POOL_TABLES);
-		finish_growth(ground.blocks[i], DONJON_POOL_TEXT);
+		finish_extension(ground.blocks[i], DONJON_POOL_TABLES);
+		finish_extension(ground.blocks[i], DONJON_POOL_TEXT);
 	}
 	for (i = 0; i < FUZZ_WINDOWS; i++)
 		clear_entry(ground.windows[i].entry);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Random calls: what the CPUs share, and the dice of each.
+ * Random calls: what the CPUs share, and the random numbers of each.
  */
 #ifndef __DONJON_FUZZ_H
 #define __DONJON_FUZZ_H
@@ -43,17 +43,17 @@ struct fuzz_counts {
 	unsigned long refused[DONJON_FUNCTIONS + 1];
 } ____cacheline_aligned;
 
-/* Of one CPU */
-struct fuzz_dice {
+/* The generator of one CPU */
+struct fuzz_random {
 	u64 state;
 };
 
 /* Below the bound, which is not 0 */
-u32 fuzz_below(struct fuzz_dice *dice, u32 bound);
-u64 fuzz_word(struct fuzz_dice *dice);
+u32 fuzz_below(struct fuzz_random *random, u32 bound);
+u64 fuzz_word(struct fuzz_random *random);
 
 /* One call, and a word of the pages changed before it. */
-void fuzz_call(const struct fuzz_ground *ground, struct fuzz_dice *dice,
+void fuzz_call(const struct fuzz_ground *ground, struct fuzz_random *random,
 	       struct fuzz_counts *counts);
 
 #endif /* __DONJON_FUZZ_H */

@@ -2,6 +2,10 @@
 /*
  * Map what is not Linux's, writable, by the call that maps everything else.
  */
+#include <linux/ctype.h>
+#include <linux/mm.h>
+#include <linux/printk.h>
+
 #include <asm/pgtable.h>
 
 #include "attack.h"
@@ -41,6 +45,30 @@ static void root(void)
 
 	if (open_window(&window))
 		map(&window, kernel_page(kernel_root()), 0);
+}
+
+/* The page of a word that is mapped read-only */
+static void map_again(unsigned long va)
+{
+	struct window window;
+
+	if (open_window(&window))
+		map(&window, kernel_page(frame_of(va)), offset_in_page(va) & ~7UL);
+}
+
+static void kernel_text(void)
+{
+	map_again((unsigned long)_printk);
+}
+
+static void module_text(void)
+{
+	map_again(scratch(0));
+}
+
+static void constants(void)
+{
+	map_again((unsigned long)_ctype);
 }
 
 /* Memory that the device tree sets aside */
@@ -101,4 +129,7 @@ DONJON_ATTACK("map-protected-memory", "table", table);
 DONJON_ATTACK("map-protected-memory", "root", root);
 DONJON_ATTACK("map-protected-memory", "reserved", reserved);
 DONJON_ATTACK("map-protected-memory", "device", device);
+DONJON_ATTACK("map-text-writable", "kernel", kernel_text);
+DONJON_ATTACK("map-text-writable", "module", module_text);
+DONJON_ATTACK("map-text-writable", "constants", constants);
 DONJON_ATTACK("map-table-with-dbm", "table", table_with_dbm);

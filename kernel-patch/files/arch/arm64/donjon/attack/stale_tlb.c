@@ -2,7 +2,7 @@
 /*
  * A CPU keeps a writable TLB entry for memory that becomes a table. It turns
  * interrupts off, uses the address once and waits; another CPU adds the memory
- * to the pool meanwhile. Nobody of Linux invalidates anything.
+ * to the pool meanwhile. Linux invalidates nothing.
  */
 #include <linux/gfp.h>
 #include <linux/io.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Store to a table, through the linear map or by the hand of the inner
- * domain. The entry maps a page of the inner domain, so that success is seen by
- * whoever reads there.
+ * Store to a table, through the linear map or by a call that makes the inner
+ * domain store there. The entry maps a page of the inner domain, so that a read
+ * shows success.
  */
 #include <linux/io.h>
 #include <linux/mm.h>

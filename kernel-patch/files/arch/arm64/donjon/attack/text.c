@@ -27,9 +27,9 @@ asm(".pushsection .text, \"ax\"\n"
 	"ret\n"
 	".popsection\n");
 
-unsigned long scratch(unsigned int slot)
+unsigned long scratch(unsigned int index)
 {
-	return (unsigned long)&donjon_attack_scratch[1 + slot];
+	return (unsigned long)&donjon_attack_scratch[1 + index];
 }
 
 unsigned long run_scratch(unsigned long x0)

@@ -35,48 +35,48 @@ static void flip(void)
 	}
 }
 
-struct tally {
+struct counts {
 	unsigned int accepted, refused, other, found;
 };
 
 /* One round; whether the word is in these words of text. */
-static void count(struct tally *tally, struct donjon_result result, const u32 *text,
+static void count(struct counts *counts, struct donjon_result result, const u32 *text,
 		  unsigned int words)
 {
 	if (result.status == DONJON_ERR_BAD_INSTRUCTION) {
-		tally->refused++;
+		counts->refused++;
 		return;
 	}
 	if (result.status) {
-		tally->other++;
+		counts->other++;
 		return;
 	}
-	tally->accepted++;
+	counts->accepted++;
 	while (words--) {
 		if (READ_ONCE(text[words]) == REFUSED) {
-			tally->found++;
+			counts->found++;
 			return;
 		}
 	}
 }
 
-static void judge(const struct tally *tally)
+static void judge(const struct counts *counts)
 {
-	if (tally->found)
+	if (counts->found)
 		attack_succeeded("MSR TCR_EL1 is in text after %u of %u calls",
-				 tally->found, tally->accepted);
-	else if (!tally->accepted || !tally->refused || tally->other)
+				 counts->found, counts->accepted);
+	else if (!counts->accepted || !counts->refused || counts->other)
 		attack_untried("no race: %u accepted, %u refused, %u for other reasons",
-			       tally->accepted, tally->refused, tally->other);
+			       counts->accepted, counts->refused, counts->other);
 	else
 		attack_stopped("what was looked at is what is there: %u accepted, %u refused",
-			       tally->accepted, tally->refused);
+			       counts->accepted, counts->refused);
 }
 
 static void copy(void)
 {
 	unsigned long page = get_zeroed_page(GFP_KERNEL);
-	struct tally tally = {};
+	struct counts counts = {};
 	unsigned int i;
 
 	if (!page) {
@@ -86,16 +86,16 @@ static void copy(void)
 	memset32((u32 *)page, aarch64_insn_gen_nop(), COPIED);
 	flipping = (u32 *)page + COPIED / 2;
 	if (begin_beside(flip, SECONDS)) {
-		for (i = 0; i < COPIES && !tally.found && is_beside(); i++)
-			count(&tally,
+		for (i = 0; i < COPIES && !counts.found && is_beside(); i++)
+			count(&counts,
 			      __donjon_call(DONJON_FN_TEXT_POKE, scratch(0),
 					    virt_to_phys((void *)page),
 					    COPIED * sizeof(u32), DONJON_POKE_COPY, 0, 0),
 			      (u32 *)scratch(0), COPIED);
 		end_beside();
-		if (tally.found)
+		if (counts.found)
 			undo_later(put_nops, scratch(0), COPIED * sizeof(u32));
-		judge(&tally);
+		judge(&counts);
 	}
 	free_page(page);
 }
@@ -120,7 +120,7 @@ static void seal(void)
 {
 	unsigned int words = PAGE_SIZE / sizeof(u32);
 	u32 *code = vmalloc(PAGE_SIZE);
-	struct tally tally = {};
+	struct counts counts = {};
 	struct step step;
 	unsigned int i;
 
@@ -135,16 +135,16 @@ static void seal(void)
 	flipping = (u32 *)phys_to_virt(PAGE_OF(step.value)) + words / 2;
 	if (!begin_beside(flip, SECONDS))
 		return;
-	for (i = 0; i < SEALS && !tally.found && is_beside(); i++) {
+	for (i = 0; i < SEALS && !counts.found && is_beside(); i++) {
 		struct donjon_result result = seal_page((unsigned long)code);
 
-		count(&tally, result, code, words);
+		count(&counts, result, code, words);
 		/* What was found stays for the auditor */
-		if (!result.status && !tally.found && !unseal(step.entry, step.value))
-			tally.other++;
+		if (!result.status && !counts.found && !unseal(step.entry, step.value))
+			counts.other++;
 	}
 	end_beside();
-	judge(&tally);
+	judge(&counts);
 }
 
 DONJON_ATTACK("change-source-of-text", "seal", seal);

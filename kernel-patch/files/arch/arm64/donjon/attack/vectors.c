@@ -26,14 +26,6 @@ static unsigned long vectors(void)
 	return read_sysreg(vbar_el1);
 }
 
-static u64 frame(void)
-{
-	struct step leaf = walk_to(kernel_root(), vectors(), 3);
-	unsigned long size = 1UL << (PAGE_SHIFT + (3 - leaf.level) * 9);
-
-	return PAGE_OF(PAGE_OF(leaf.value) + vectors() % size);
-}
-
 static void touch(const char *what, u64 *word)
 {
 	if (try_touch(word))
@@ -44,7 +36,7 @@ static void touch(const char *what, u64 *word)
 
 static void linear(void)
 {
-	touch("the linear map", phys_to_virt(frame()));
+	touch("the linear map", phys_to_virt(frame_of(vectors())));
 }
 
 static void image(void)
@@ -59,7 +51,7 @@ static void remap(void)
 
 	if (!open_window(&window))
 		return;
-	result = write_entry(window.entry, kernel_page(frame()));
+	result = write_entry(window.entry, kernel_page(frame_of(vectors())));
 	if (result.status)
 		attack_stopped("refused: %s", attack_why(result));
 	else
@@ -83,7 +75,7 @@ static void free_copy(u64 va, u64 unused)
 	free_page(va);
 }
 
-/* Nobody may take an exception meanwhile. */
+/* Runs while all other CPUs are stopped: none may take an exception. */
 static int exchange(void *copy)
 {
 	unsigned long page = vectors() & PAGE_MASK;

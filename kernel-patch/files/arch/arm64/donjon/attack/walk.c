@@ -38,6 +38,14 @@ struct step walk_to(u64 root, unsigned long va, int level)
 	}
 }
 
+u64 frame_of(unsigned long va)
+{
+	struct step leaf = walk_to(kernel_root(), va, 3);
+	unsigned long size = 1UL << (PAGE_SHIFT + (3 - leaf.level) * INDEX_BITS);
+
+	return PAGE_OF(PAGE_OF(leaf.value) + va % size);
+}
+
 u64 free_entry(u64 entry)
 {
 	u64 *table = phys_to_virt(PAGE_OF(entry));

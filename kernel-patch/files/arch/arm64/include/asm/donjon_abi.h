@@ -12,7 +12,7 @@
  * Version of the interface. The major half changes when an old caller would
  * misunderstand.
  */
-#define DONJON_ABI_VERSION		_AC(0x40000, UL)
+#define DONJON_ABI_VERSION		_AC(0x40001, UL)
 
 /* TCR_EL1 whenever Linux runs, bit for bit. */
 #define DONJON_TCR_OUTER		_AC(0x32b5113510, UL)
@@ -81,7 +81,7 @@
  * One more than the highest number of a function of the core. As an index of
  * STATISTICS: calls to unknown functions.
  */
-#define DONJON_FUNCTIONS		_AC(0x1b, UL)
+#define DONJON_FUNCTIONS		_AC(0x1c, UL)
 
 /* Most entries of TABLE_WRITE_LIST. */
 #define DONJON_LIST_MAX			_AC(0x40, UL)
@@ -195,6 +195,11 @@
 #define DONJON_FN_CLEAR			_AC(0x19, UL)
 /* Drops a user's tree; refused while a CPU has it. */
 #define DONJON_FN_FREE			_AC(0x1a, UL)
+/*
+ * Writes a register of 32 bits in a page of devices that Linux maps read-only,
+ * if it is on the list.
+ */
+#define DONJON_FN_DEVICE_WRITE		_AC(0x1b, UL)
 
 /* An array with their names, by number, and one for calls to unknown ones */
 
@@ -226,6 +231,7 @@
 	[DONJON_FN_REFRESH] = "refresh",				\
 	[DONJON_FN_CLEAR] = "clear",					\
 	[DONJON_FN_FREE] = "free",					\
+	[DONJON_FN_DEVICE_WRITE] = "device_write",			\
 	[DONJON_FUNCTIONS] = "unknown",					\
 }
 

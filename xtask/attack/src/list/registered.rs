@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The rows and what the guest's module registers are the same.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use donjon_machine::paths;
+
+use super::all;
+
+/// The hostile module.
+const MODULE: &str = "kernel-patch/files/arch/arm64/donjon/attack";
+/// What tests carry out by themselves: no attacks but loads, and attempts that need a device tree
+/// of their own (`machine:`).
+const OF_TESTS: [(&str, &str); 11] = [
+    ("fuzz", "calls"),
+    ("longest", "change-pages"),
+    ("longest", "drop-tables"),
+    ("longest", "poke"),
+    ("longest", "read-all"),
+    ("longest", "rewrite-block"),
+    ("longest", "seal"),
+    ("longest", "wait"),
+    ("map-protected-memory", "device"),
+    ("map-protected-memory", "reserved"),
+    ("reclaim", "transaction"),
+];
+
+type Names = BTreeSet<(String, String)>;
+
+/// Attack and attempt of each line `DONJON_ATTACK("ATTACK", "ATTEMPT", function);`.
+fn registered(text: &str, names: &mut Names) {
+    for line in text.lines() {
+        let Some(rest) = line.strip_prefix("DONJON_ATTACK(\"") else {
+            continue;
+        };
+        let mut parts = rest.split('"');
+        let (Some(attack), Some(", "), Some(attempt)) = (parts.next(), parts.next(), parts.next())
+        else {
+            panic!("not readable: {line}");
+        };
+        let new = names.insert((attack.to_owned(), attempt.to_owned()));
+        assert!(new, "registered twice: {attack}/{attempt}");
+    }
+}
+
+#[test]
+fn each_attempt_is_registered_and_each_registration_is_an_attempt() {
+    let mut names = Names::new();
+    for entry in fs::read_dir(paths::in_root(MODULE)).expect("the module") {
+        let path = entry.expect("a file").path();
+        if path.extension().is_some_and(|it| it == "c") {
+            registered(&fs::read_to_string(path).expect("text"), &mut names);
+        }
+    }
+    let owned = |(attack, attempt): (&str, &str)| (attack.to_owned(), attempt.to_owned());
+    let rows = all().flat_map(|attack| {
+        let attempts = attack.attempts.iter();
+        attempts.map(|attempt| (attack.name, attempt.name))
+    });
+    let expected: Names = rows.chain(OF_TESTS).map(owned).collect();
+    let missing: Vec<_> = expected.difference(&names).collect();
+    let unknown: Vec<_> = names.difference(&expected).collect();
+    assert!(missing.is_empty(), "rows without a function: {missing:?}");
+    assert!(unknown.is_empty(), "functions without a row: {unknown:?}");
+}
+
+#[test]
+fn names_are_unique_words_and_fit_the_module() {
+    let mut names = BTreeSet::new();
+    for attack in all() {
+        for name in [Some(attack.name), attack.alias].into_iter().flatten() {
+            assert!(names.insert(name.to_ascii_lowercase()), "twice: {name}");
+        }
+        let attempts = attack.attempts.iter().map(|it| it.name);
+        for name in attempts.chain([attack.name]) {
+            let is_kebab = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
+            assert!(name.chars().all(is_kebab), "not kebab-case: {name}");
+            // The module's parameter takes 63 characters, ATTACK/ATTEMPT and a line feed.
+            assert!(name.len() <= 30, "too long: {name}");
+        }
+    }
+}
+
+#[test]
+fn each_row_says_what_stops_it_and_its_controls_name_its_attempts() {
+    for attack in all() {
+        assert!(!attack.title.is_empty() && !attack.stopped_by.is_empty());
+        assert!(!attack.modes.is_empty(), "{} in no mode", attack.name);
+        let is_fatal = attack.attempts.iter().filter(|it| it.is_fatal()).count();
+        assert!(
+            is_fatal == 0 || is_fatal == attack.attempts.len(),
+            "{}: its attempts either all leave the machine alive or none does",
+            attack.name
+        );
+        for control in attack.controls {
+            assert!(!control.attempts.is_empty());
+            for name in control.attempts {
+                let found = attack.attempts.iter().any(|it| it.name == *name);
+                assert!(found, "{} has no attempt {name}", attack.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is said of an attack in the end: one line, and one object of the JSON file.
+
+use std::fmt;
+
+use donjon_machine::arguments::Switch;
+use serde::Serialize;
+
+use super::attempt::Attack;
+
+/// An attack and what came of it.
+#[derive(Debug, Serialize)]
+pub struct Record {
+    /// What it has been known by.
+    pub id: String,
+    /// What it does, in words.
+    pub name: String,
+    /// How the inner domain was entered.
+    pub mode: &'static str,
+    /// `stopped` or `succeeded`.
+    pub outcome: &'static str,
+    /// What stopped it.
+    #[serde(serialize_with = "joined")]
+    pub by: Vec<String>,
+    /// What the auditor found afterwards.
+    pub audit_violations: usize,
+    /// `succeeded`, `failed` or `n/a`.
+    pub control: &'static str,
+    /// What it is, what its controls did, and what is wrong.
+    #[serde(serialize_with = "joined")]
+    pub note: Vec<String>,
+    /// How often it was tried with all protections on.
+    #[serde(skip)]
+    pub attempts: usize,
+    /// What is not as it has to be.
+    #[serde(skip)]
+    pub wrong: Vec<String>,
+}
+
+fn joined<S: serde::Serializer>(parts: &[String], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&parts.join("; "))
+}
+
+impl Record {
+    /// An attack that was made once and stopped, with no control yet.
+    pub fn new(attack: &Attack, mode: Switch) -> Self {
+        Self {
+            id: attack.id().to_owned(),
+            name: attack.name.to_owned(),
+            mode: mode.name(),
+            outcome: "stopped",
+            by: Vec::new(),
+            audit_violations: 0,
+            control: "n/a",
+            note: vec![attack.title.to_owned()],
+            attempts: 1,
+            wrong: Vec::new(),
+        }
+    }
+
+    /// It was not stopped as it has to be.
+    pub fn fail(&mut self, why: String) {
+        self.outcome = "succeeded";
+        self.note.push(format!("WRONG: {why}"));
+        self.wrong.push(why);
+    }
+
+    /// Whether everything is as it has to be.
+    pub const fn is_good(&self) -> bool {
+        self.wrong.is_empty()
+    }
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let title = self.note.first().map_or("", String::as_str);
+        let name = if self.name == self.id {
+            String::new()
+        } else {
+            format!("{}: ", self.name)
+        };
+        let times = if self.attempts == 1 {
+            "1 attempt".to_owned()
+        } else {
+            format!("{} attempts", self.attempts)
+        };
+        write!(
+            f,
+            "{:<22} {:<9} {name}{title} ({times}, audit {}, control {}): {}",
+            self.id,
+            self.outcome,
+            self.audit_violations,
+            self.control,
+            self.by.join("; ")
+        )?;
+        for wrong in &self.wrong {
+            write!(f, "\n     WRONG: {wrong}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ATTACK: Attack = Attack {
+        name: "forge-zero",
+        alias: Some("zero"),
+        title: "write 0",
+        ..Attack::ROW
+    };
+
+    #[test]
+    fn a_line_begins_with_the_earlier_name_and_the_outcome() {
+        let mut record = Record::new(&ATTACK, Switch::Asid);
+        record.by.push("a hang".into());
+        assert!(record.is_good());
+        assert_eq!(
+            record.to_string(),
+            "zero                   stopped   forge-zero: write 0 (1 attempt, audit 0, control n/a): a hang"
+        );
+        record.fail("it went on".into());
+        assert!(!record.is_good());
+        assert!(record.to_string().ends_with("\n     WRONG: it went on"));
+    }
+
+    #[test]
+    fn an_attack_without_an_earlier_name_is_named_once() {
+        let attack = Attack {
+            alias: None,
+            ..ATTACK
+        };
+        let record = Record::new(&attack, Switch::Asid);
+        assert!(
+            record
+                .to_string()
+                .starts_with("forge-zero             stopped   write 0 (")
+        );
+    }
+
+    #[test]
+    fn the_json_object_has_words_not_lists() {
+        let record = Record::new(&ATTACK, Switch::Asid);
+        let json = serde_json::to_value(&record).expect("an object");
+        assert_eq!(
+            (&json["id"], &json["name"]),
+            (&"zero".into(), &"forge-zero".into())
+        );
+        assert_eq!(json["note"], "write 0");
+        assert_eq!(json["by"], "");
+        assert_eq!(json.as_object().map(serde_json::Map::len), Some(8));
+    }
+}

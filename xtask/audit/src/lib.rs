@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask audit`, and the auditor on guests that QEMU runs.
+//!
+//! The auditor itself is the crate `donjon-auditor`, which knows nothing of QEMU.
+
+pub mod arguments;
+mod command;
+mod series;
+mod target;
+
+use anyhow::{Context, Result};
+use donjon_builder::run::Parts;
+use donjon_machine::arguments::Switch;
+use donjon_machine::paths;
+use donjon_machine::qemu::{Live, tree};
+
+pub use donjon_auditor::snapshot::Snapshot;
+pub use donjon_auditor::{Report, Sizes, descriptor, is_inside, linux, memory, of, walk};
+
+pub use command::run;
+pub use series::Series;
+use target::Guest;
+
+/// What is known of a guest before it starts.
+pub struct Subject(donjon_auditor::Subject);
+
+impl Subject {
+    /// Of what `parts` boot. There must be an inner domain.
+    pub fn of(parts: &Parts) -> Result<Self> {
+        let bare = parts
+            .bare
+            .as_ref()
+            .context("without an inner domain (--switch none) there is nothing to audit")?;
+        let machine = &parts.boot.machine;
+        let sources = donjon_auditor::Sources {
+            device_tree: &tree::of(machine)?,
+            image: &parts.boot.image,
+            inner: &bare.inner,
+            boot: &bare.boot,
+            vmlinux: &parts.kernel.vmlinux,
+            allow_list: &paths::in_root("kernel-patch/allow-list.toml"),
+            strict: machine.switch == Switch::Strict,
+            el2: machine.el2,
+        };
+        donjon_auditor::Subject::of(&sources).map(Self)
+    }
+}
+
+/// Stops a running guest, audits it, lets it go on; see [`donjon_auditor::live`].
+pub fn live(subject: &Subject, live: &Live<'_>, before: Option<&Sizes>) -> Result<(Report, Sizes)> {
+    donjon_auditor::live(&subject.0, &Guest(live), before)
+}
+
+/// Stops a guest, copies what an audit needs, and lets it go on.
+pub fn snapshot(subject: &Subject, live: &Live<'_>) -> Result<Snapshot> {
+    donjon_auditor::snapshot(&subject.0, &Guest(live))
+}
+
+/// The same of a guest that the caller has stopped, and leaves it so.
+pub fn of_stopped(subject: &Subject, live: &Live<'_>) -> Result<Snapshot> {
+    donjon_auditor::of_stopped(&subject.0, &Guest(live))
+}

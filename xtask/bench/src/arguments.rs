@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Arguments of `cargo xtask bench`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use donjon_builder::arguments::HostArguments;
+use donjon_machine::arguments::Switch;
+
+/// What `bench` does.
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+pub struct BenchCommand {
+    /// Measure what is recorded in docs/figures.json, LMBench in its short form; status 1 if a
+    /// count has grown by more than 2 %.
+    #[arg(long)]
+    pub check: bool,
+    /// Measure everything, and write docs/figures.json and the tables of the documentation.
+    #[arg(long, conflicts_with = "check")]
+    pub record: bool,
+    /// Places of the stack in its page that LMBench is recorded for.
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "record", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub layouts: u32,
+    /// A board.
+    #[command(flatten)]
+    pub board: BoardArguments,
+    /// What to measure instead.
+    #[command(subcommand)]
+    pub subject: Option<Subject>,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+}
+
+/// Arguments of `bench` for a board.
+#[derive(Args, Debug)]
+pub struct BoardArguments {
+    /// Measure on a board that has a shell of root at this serial port, in cycles.
+    #[arg(long, value_name = "DEVICE", group = "way", conflicts_with_all = ["check", "record"])]
+    pub serial: Option<PathBuf>,
+    /// Speed of the serial port.
+    #[arg(long, value_name = "N", default_value_t = 115_200, requires = "serial")]
+    pub baud: u32,
+    /// The same on a board that ssh reaches.
+    #[arg(long, value_name = "USER@HOST", group = "way", conflicts_with_all = ["check", "record"])]
+    pub ssh: Option<String>,
+    /// Also write the figures of the board to a file.
+    #[arg(long, value_name = "FILE", requires = "way")]
+    pub json: Option<PathBuf>,
+    /// Seconds that the board may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, requires = "way")]
+    pub timeout: u64,
+}
+
+impl BoardArguments {
+    /// Whether a board is named.
+    pub fn is_some(&self) -> bool {
+        self.serial.is_some() || self.ssh.is_some()
+    }
+}
+
+/// Subjects of `bench`.
+#[derive(Subcommand, Debug)]
+pub enum Subject {
+    /// The round trip of an inter-domain call in every switch mode.
+    Idc(BenchArguments),
+    /// Calls per operation, and the longest call of each function; status 1 if one is too long.
+    Calls(CallsArguments),
+    /// LMBench over the native kernel and in each switch mode.
+    Lmbench(LmbenchArguments),
+    /// Wall time of a fixed amount of work in QEMU, and 64 MiB in huge pages.
+    Stress(StressArguments),
+}
+
+/// Arguments of `bench lmbench`.
+#[derive(Args, Debug)]
+pub struct LmbenchArguments {
+    /// Machine, a recipe in qemu/.
+    #[arg(long, default_value = "virt")]
+    pub machine: String,
+    /// CPU model.
+    #[arg(long, default_value = "cortex-a57")]
+    pub cpu: String,
+    /// Switch modes to compare with native, with spaces or commas between them; `none` is native
+    /// alone.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "MODE",
+        num_args = 1..,
+        value_delimiter = ',',
+        default_values = ["asid", "tlbi", "strict"]
+    )]
+    pub switch: Vec<Switch>,
+    /// Wall time of the emulator instead of instructions.
+    #[arg(long)]
+    pub wall: bool,
+    /// Programs of LMBench for arm64 in place of Debian's: static, or with their loader and
+    /// libraries in DIR or in Debian's C library.
+    #[arg(long, value_name = "DIR", conflicts_with = "own")]
+    pub lmbench: Option<PathBuf>,
+    /// Our own programs in place of LMBench's.
+    #[arg(long)]
+    pub own: bool,
+    /// Run everything with the stack in so many places of its page.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub layouts: u32,
+    /// Only rows with one of these in their names, with spaces or commas between them.
+    #[arg(long, value_name = "ROW", num_args = 1.., value_delimiter = ',')]
+    pub rows: Vec<String>,
+    /// Also write the figures to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+}
+
+impl LmbenchArguments {
+    /// Everything as without an option.
+    pub fn of_defaults(host: &HostArguments, layouts: u32) -> Self {
+        Self {
+            machine: "virt".into(),
+            cpu: "cortex-a57".into(),
+            switch: vec![Switch::Asid, Switch::Tlbi, Switch::Strict],
+            wall: false,
+            lmbench: None,
+            own: false,
+            layouts,
+            rows: Vec::new(),
+            json: None,
+            host: host.clone(),
+        }
+    }
+}
+
+/// `bench stress`
+#[derive(Args, Clone, Debug)]
+pub struct StressArguments {
+    /// CPUs that work at a time.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub cpus: u32,
+    /// How much work.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub times: u32,
+    /// Modes to compare with the native kernel.
+    #[arg(long, value_enum, num_args = 1.., value_delimiter = ',', default_values = ["asid", "tlbi", "strict"])]
+    pub switch: Vec<Switch>,
+    /// Also write the figures to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+}
+
+/// Arguments of `bench calls`.
+#[derive(Args, Debug)]
+pub struct CallsArguments {
+    /// CPU model.
+    #[arg(long, default_value = "cortex-a57")]
+    pub cpu: String,
+    /// How the inner domain is entered.
+    #[arg(long, value_enum, default_value = "asid")]
+    pub switch: Switch,
+    /// Also write the figures to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+}
+
+/// Arguments of `bench`.
+#[derive(Args, Debug)]
+pub struct BenchArguments {
+    /// CPU model.
+    #[arg(long, default_value = "cortex-a57")]
+    pub cpu: String,
+    /// Also write the figures to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Wall time of the emulator instead of instructions.
+    #[arg(long)]
+    pub wall: bool,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+}

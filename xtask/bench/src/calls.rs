@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask bench calls`: calls per operation, and how long the longest call is.
+
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use comfy_table::{CellAlignment, Table, presets};
+use donjon_builder::run::Parts;
+use serde::Serialize;
+
+use super::output_of;
+
+/// Most instructions of one call, during which the CPU takes no interrupt.
+pub const BOUND: u64 = 20_000;
+/// The same where the caller wants to wait, and takes none in between either.
+const BOUND_OF_WAITING: u64 = 10 * BOUND;
+/// Function that waits.
+const WAITING: &str = "text_wait";
+/// Happens once, on a machine that does nothing else.
+const EXEMPT: &str = "handover";
+/// Under `-icount` everything takes long.
+const TIMEOUT: Duration = Duration::from_secs(900);
+
+/// What makes calls long: ordinary work, then calls that an attacker would choose.
+const WORK: &str = "\
+donjon-load fork mprotect mremap mremap-tables sparse-tables swap modules bpf \
+kprobes || exit 1
+insmod /lib/modules/donjon_attack.ko || exit 1
+cd /sys/module/donjon_attack/parameters
+echo longest >run || exit 1
+dmesg | grep \"attack longest/\"
+echo 1 >undo
+cat /sys/kernel/security/donjon/log /sys/kernel/security/donjon/refusals >/dev/null";
+
+/// What the guest counted.
+#[derive(Debug, Serialize)]
+pub struct Calls {
+    /// Means of one operation each.
+    pub operations: Vec<Operation>,
+    /// The longest call of each function.
+    pub longest: Vec<Longest>,
+}
+
+/// What an operation costs on the average.
+#[derive(Debug, Serialize, PartialEq)]
+pub struct Operation {
+    /// What is done.
+    pub name: String,
+    /// Calls that change tables.
+    pub calls: f64,
+    /// Of these, those that fill tables of processes.
+    pub maps: f64,
+    /// Of these, those that empty them.
+    pub flushes: f64,
+    /// Of these, those that switch roots.
+    pub switches: f64,
+    /// Instructions inside, of all of these.
+    pub instructions: f64,
+}
+
+/// The longest call of a function.
+#[derive(Debug, Serialize, PartialEq)]
+pub struct Longest {
+    /// Its name.
+    pub function: String,
+    /// Instructions between the gate's ways in and out.
+    pub instructions: u64,
+}
+
+impl Calls {
+    /// Measures in a guest that has the hostile module.
+    pub fn measure(mut parts: Parts) -> Result<Self> {
+        donjon_attack::arm(&mut parts)?;
+        let work = WORK.replace('\'', "'\\''");
+        let command = format!("donjon-bench calls && donjon-bench longest '{work}'");
+        Self::read(&output_of(&parts.boot, &command, TIMEOUT)?)
+    }
+
+    fn read(text: &str) -> Result<Self> {
+        let mut calls = Self {
+            operations: Vec::new(),
+            longest: Vec::new(),
+        };
+        let unreadable = |line: &str| format!("the guest printed `{line}`");
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix("longest ") {
+                let longest = longest(rest).with_context(|| unreadable(line))?;
+                calls.longest.push(longest);
+            } else if let Some(operation) = line.strip_prefix("operation ") {
+                let operation = operation_of(operation).with_context(|| unreadable(line))?;
+                calls.operations.push(operation);
+            }
+            ensure!(
+                !line.contains("UNTRIED") && !line.contains("SUCCEEDED"),
+                unreadable(line)
+            );
+        }
+        let both = !calls.operations.is_empty() && !calls.longest.is_empty();
+        ensure!(both, "the guest counted nothing; it printed:\n{text}");
+        Ok(calls)
+    }
+
+    /// Fails if a call is longer than [`BOUND`].
+    pub fn check(&self) -> Result<()> {
+        let long = self
+            .longest
+            .iter()
+            .filter(|it| it.function != EXEMPT && it.instructions > bound(&it.function));
+        let long: Vec<_> = long
+            .map(|it| format!("{} takes {} instructions", it.function, it.instructions))
+            .collect();
+        ensure!(
+            long.is_empty(),
+            "more than {BOUND} in one call: {}",
+            long.join(", ")
+        );
+        Ok(())
+    }
+}
+
+fn bound(function: &str) -> u64 {
+    if function == WAITING {
+        BOUND_OF_WAITING
+    } else {
+        BOUND
+    }
+}
+
+fn longest(text: &str) -> Option<Longest> {
+    let (function, instructions) = text.split_once(' ')?;
+    Some(Longest {
+        function: function.to_owned(),
+        instructions: instructions.trim().parse().ok()?,
+    })
+}
+
+fn operation_of(text: &str) -> Option<Operation> {
+    let (name, figures) = text.split_once(": ")?;
+    let figures: Vec<f64> = figures
+        .split_whitespace()
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .ok()?;
+    let [calls, maps, flushes, switches, instructions] = figures[..] else {
+        return None;
+    };
+    Some(Operation {
+        name: name.to_owned(),
+        calls,
+        maps,
+        flushes,
+        switches,
+        instructions,
+    })
+}
+
+impl fmt::Display for Calls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::new();
+        table.load_style(presets::ASCII_MARKDOWN).set_header([
+            "operation",
+            "calls",
+            "that fill",
+            "that empty",
+            "switches",
+            "instructions inside",
+        ]);
+        for it in &self.operations {
+            let figures = [it.calls, it.maps, it.flushes, it.switches];
+            let mut row = vec![it.name.clone()];
+            row.extend(figures.map(|figure| format!("{figure:.1}")));
+            row.push(format!("{:.0}", it.instructions));
+            table.add_row(row);
+        }
+        let mut longest = Table::new();
+        longest
+            .load_style(presets::ASCII_MARKDOWN)
+            .set_header(["function", "longest call, instructions"]);
+        for it in &self.longest {
+            longest.add_row([&it.function, &it.instructions.to_string()]);
+        }
+        for table in [&mut table, &mut longest] {
+            for column in table.column_iter_mut().skip(1) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        write!(f, "{table}\n\n{longest}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = "\
+operation fork+exit: 37.0 12.0 5.0 3.0 4200
+[    1.0] attack longest/seal: stopped, a page of 0xd5033f9f is executable
+longest table_write 700
+longest handover 900000
+";
+
+    #[test]
+    fn the_guests_figures_are_read() {
+        let calls = Calls::read(SAID).expect("figures");
+        assert_eq!(calls.operations[0].name, "fork+exit");
+        assert_eq!(calls.operations[0].instructions, 4200.0);
+        assert_eq!(calls.longest.len(), 2);
+        calls.check().expect("the hand-over is exempt");
+    }
+
+    #[test]
+    fn a_long_call_is_named() {
+        let calls = Calls::read(&SAID.replace(" 700", " 20001")).expect("figures");
+        let error = calls.check().expect_err("too long").to_string();
+        assert!(error.contains("table_write takes 20001"), "{error}");
+    }
+
+    #[test]
+    fn a_case_that_was_not_tried_is_no_figure() {
+        assert!(Calls::read(&SAID.replace("stopped", "UNTRIED")).is_err());
+        assert!(Calls::read("").is_err());
+    }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Figures that are recorded: the tables of the documentation are made of them, and no count may
+//! grow unnoticed.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+use comfy_table::{CellAlignment, Table, presets};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::environment::{self, Needs};
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::paths;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::lmbench::{self, Effort, Programs, ROWS, Row, figures};
+use super::{measure_calls, measure_idc, tables};
+use crate::arguments::LmbenchArguments;
+
+/// Where they are.
+const FILE: &str = "docs/figures.json";
+/// What is measured.
+const CPU: &str = "cortex-a57";
+/// A count may grow by this factor, and by half an instruction.
+const GROWTH: f64 = 1.02;
+/// The same for what an operation costs inside: how its memory lies differs from one initial file
+/// system to another, and with it how many tables it has. Up to 4 % were seen.
+const GROWTH_INSIDE: f64 = 1.06;
+/// Names of these counts begin so.
+const INSIDE: &str = "inside, ";
+const HALF: f64 = 0.5;
+
+/// The file.
+#[derive(Serialize, Deserialize)]
+pub struct Figures {
+    /// As `bench idc --json` writes it.
+    pub idc: Value,
+    /// As `bench calls --json` writes it.
+    pub calls: Value,
+    /// Our own programs in the place of LMBench's, one layout, mode `asid`: instructions by row.
+    pub quick: BTreeMap<String, f64>,
+    /// As `bench lmbench --json` writes it.
+    pub lmbench: Value,
+}
+
+/// Instructions by what they are of.
+pub type Counts = BTreeMap<String, f64>;
+
+impl Figures {
+    /// What is recorded.
+    pub fn recorded() -> Result<Self> {
+        let text = fs::read_to_string(paths::in_root(FILE)).with_context(|| {
+            format!("reading {FILE}, which `cargo xtask bench --record` writes")
+        })?;
+        serde_json::from_str(&text).context(FILE)
+    }
+
+    fn counts(&self) -> Counts {
+        let mut all = of_idc(&self.idc);
+        all.extend(of_calls(&self.calls));
+        all.extend(of_quick(&self.quick));
+        all
+    }
+}
+
+fn of_idc(idc: &Value) -> Counts {
+    let modes = idc["modes"].as_object().into_iter().flatten();
+    modes
+        .filter_map(|(mode, value)| Some((format!("null IDC, {mode}"), value["median"].as_f64()?)))
+        .collect()
+}
+
+fn of_calls(calls: &Value) -> Counts {
+    let operations = calls["operations"].as_array().into_iter().flatten();
+    operations
+        .filter_map(|it| {
+            let name = format!("{INSIDE}{}", it["name"].as_str()?);
+            Some((name, it["instructions"].as_f64()?))
+        })
+        .collect()
+}
+
+fn of_quick(quick: &BTreeMap<String, f64>) -> Counts {
+    let name = |row: &String| format!("LMBench's {row}, own program");
+    quick.iter().map(|(row, it)| (name(row), *it)).collect()
+}
+
+/// Rows that a short run measures, with programs of our own.
+pub fn quick(host: &HostArguments) -> Result<BTreeMap<String, f64>> {
+    let rows: Vec<&Row> = ROWS.iter().filter(|it| !it.slow).collect();
+    let effort = Effort {
+        layouts: 1,
+        enough: 40_000,
+        samples: 9,
+    };
+    let machine = MachineArguments {
+        cpu: Some(CPU.into()),
+        cpus: Some(1),
+        icount: true,
+        ..MachineArguments::virt(Switch::Asid)
+    };
+    let all = figures(host, &machine, &Programs::own(&rows), &rows, effort)?;
+    let instructions = |it: Vec<f64>| (it[0] * 1000.0).round();
+    Ok(rows
+        .iter()
+        .zip(all)
+        .map(|(row, all)| (row.name.to_owned(), instructions(all)))
+        .collect())
+}
+
+/// Fails if one of `now` is missing or more than what is recorded of the same kind.
+pub fn compare(now: &Counts) -> Result<()> {
+    let recorded = Figures::recorded()?.counts();
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(["instructions", "recorded", "now", "change"]);
+    let mut grown = Vec::new();
+    for (name, now) in now {
+        let Some(then) = recorded.get(name) else {
+            grown.push(format!("{name} is not recorded"));
+            continue;
+        };
+        let percent = (now / then - 1.0) * 100.0;
+        table.add_row([
+            name.clone(),
+            format!("{then:.0}"),
+            format!("{now:.0}"),
+            format!("{percent:+.1} %"),
+        ]);
+        let allowed = if name.starts_with(INSIDE) {
+            GROWTH_INSIDE
+        } else {
+            GROWTH
+        };
+        if *now > then * allowed + HALF {
+            grown.push(format!("{name}: {then:.0} recorded, {now:.0} now"));
+        }
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    println!("{table}");
+    if grown.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "more instructions than {FILE} has: {}; if that is meant, run `cargo xtask bench --record`",
+        grown.join("; ")
+    )
+}
+
+/// The short form: the gate and the rows of LMBench.
+pub fn check_quickly(host: &HostArguments) -> Result<()> {
+    let mut now = of_idc(&measure_idc(host, CPU, false)?.json());
+    now.extend(of_quick(&quick(host)?));
+    compare(&now)
+}
+
+/// What operations cost inside, from a measurement that was made anyway.
+pub fn check_calls(calls: &super::calls::Calls) -> Result<()> {
+    compare(&of_calls(&serde_json::to_value(calls)?))
+}
+
+/// Compares everything that is recorded but LMBench itself; returns the exit status.
+pub fn check(host: &HostArguments) -> Result<u8> {
+    environment::prepare(host, Needs::default())?;
+    let mut now = of_idc(&measure_idc(host, CPU, false)?.json());
+    now.extend(of_calls(&serde_json::to_value(measure_calls(
+        host,
+        CPU,
+        Switch::Asid,
+    )?)?));
+    now.extend(of_quick(&quick(host)?));
+    match compare(&now) {
+        Ok(()) => Ok(0),
+        Err(error) => {
+            eprintln!("{error:#}");
+            Ok(1)
+        }
+    }
+}
+
+/// Measures everything, writes the file and the tables.
+pub fn record(host: &HostArguments, layouts: u32) -> Result<()> {
+    environment::prepare(host, Needs::default())?;
+    let figures = Figures {
+        idc: measure_idc(host, CPU, false)?.json(),
+        calls: serde_json::to_value(measure_calls(host, CPU, Switch::Asid)?)?,
+        quick: quick(host)?,
+        lmbench: lmbench::report(&LmbenchArguments::of_defaults(host, layouts))?.json(),
+    };
+    let text = serde_json::to_string_pretty(&figures)? + "\n";
+    fs::write(paths::in_root(FILE), text).with_context(|| format!("writing {FILE}"))?;
+    tables::write(&figures, false)
+}
+
+/// Fails unless the tables of the documentation are what the file says.
+pub fn tables_are_current() -> Result<()> {
+    tables::write(&Figures::recorded()?, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn counts_are_found_in_the_documents() {
+        let figures = Figures {
+            idc: json!({"modes": {"asid": {"median": 59.0}}}),
+            calls: json!({"operations": [{"name": "fork", "instructions": 7.5}]}),
+            quick: BTreeMap::from([("mmap".to_owned(), 3.0)]),
+            lmbench: Value::Null,
+        };
+        let expected = [
+            ("LMBench's mmap, own program".to_owned(), 3.0),
+            ("inside, fork".to_owned(), 7.5),
+            ("null IDC, asid".to_owned(), 59.0),
+        ];
+        assert_eq!(figures.counts(), BTreeMap::from(expected));
+    }
+}

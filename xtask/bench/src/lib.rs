@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask bench`: what a call through the gate costs, how many there are,
+//! and what becomes of operations of Linux.
+
+pub mod arguments;
+pub mod board;
+pub mod calls;
+pub mod guard;
+pub mod lmbench;
+pub mod path;
+pub mod report;
+pub mod samples;
+mod stress;
+mod tables;
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::environment::{self, Needs};
+use donjon_builder::json;
+use donjon_builder::progress::Step;
+use donjon_builder::run;
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu::{self, Stream};
+
+use crate::arguments::{BenchArguments, BenchCommand, CallsArguments, Subject};
+
+use calls::Calls;
+use path::PathCost;
+use report::{Report, Unit};
+use samples::Samples;
+
+/// Runs; returns the exit status.
+pub fn run(arguments: &BenchCommand) -> Result<u8> {
+    match &arguments.subject {
+        Some(Subject::Idc(arguments)) => idc(arguments).map(|()| 0),
+        Some(Subject::Calls(arguments)) => calls(arguments).map(|()| 0),
+        Some(Subject::Lmbench(arguments)) => lmbench::run(arguments).map(|()| 0),
+        Some(Subject::Stress(arguments)) => stress::run(arguments).map(|()| 0),
+        None if arguments.board.is_some() => board::run(&arguments.board).map(|()| 0),
+        None if arguments.record => guard::record(&arguments.host, arguments.layouts).map(|()| 0),
+        None => guard::check(&arguments.host),
+    }
+}
+
+fn idc(arguments: &BenchArguments) -> Result<()> {
+    json::can_write(arguments.json.as_deref())?;
+    machine(&arguments.cpu, Switch::Asid, !arguments.wall)?;
+    environment::prepare(&arguments.host, Needs::default())?;
+    let report = measure_idc(&arguments.host, &arguments.cpu, arguments.wall)?;
+    println!("{report}");
+    json::write(arguments.json.as_deref(), &report.json())
+}
+
+/// The gate's round trip in all modes.
+fn measure_idc(host: &HostArguments, cpu: &str, wall: bool) -> Result<Report> {
+    let unit = if wall {
+        Unit::Nanoseconds
+    } else {
+        Unit::Instructions
+    };
+    let mut report = Report::new(unit, cpu);
+    for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict, Switch::None] {
+        let machine = machine(cpu, switch, !wall)?;
+        let parts = run::prepare(host, machine, &InnerVariant::sound(switch))?;
+        report.linux.clone_from(&parts.kernel.release);
+        let step = Step::spinner(format!("measure {}", switch.name()));
+        let text = measure(&parts.boot, switch, wall)
+            .with_context(|| format!("measuring {}", switch.name()))?;
+        step.vanish();
+        if let Some(bare) = &parts.bare {
+            let cost = PathCost::of(&fs::read(&bare.inner)?, tlbi_pages(&text))?;
+            report.add_mode(switch, Samples::named("null_idc", &text)?, Some(cost));
+        }
+        match switch {
+            Switch::Asid => {
+                report.add("null_syscall", Samples::named("null_syscall", &text)?);
+                report.add("function_call", Samples::named("function_call", &text)?);
+                if let Ok(samples) = Samples::named("firmware_call", &text) {
+                    report.add("firmware_call", samples);
+                }
+            }
+            Switch::None => {
+                report.add(
+                    "null_syscall_native",
+                    Samples::named("null_syscall", &text)?,
+                );
+            }
+            Switch::Tlbi | Switch::Strict => (),
+        }
+    }
+    Ok(report)
+}
+
+fn calls(arguments: &CallsArguments) -> Result<()> {
+    json::can_write(arguments.json.as_deref())?;
+    machine(&arguments.cpu, arguments.switch, true)?;
+    ensure!(
+        arguments.switch != Switch::None,
+        "without an inner domain (--switch none) there are no calls"
+    );
+    environment::prepare(&arguments.host, Needs::default())?;
+    let calls = measure_calls(&arguments.host, &arguments.cpu, arguments.switch)?;
+    println!("{calls}");
+    json::write(arguments.json.as_deref(), &calls)?;
+    calls.check()
+}
+
+/// Calls per operation, and the longest.
+fn measure_calls(host: &HostArguments, cpu: &str, switch: Switch) -> Result<Calls> {
+    let inner = InnerVariant::sound(switch);
+    let parts = run::prepare(host, machine(cpu, switch, true)?, &inner)?;
+    let step = Step::spinner("count calls");
+    let calls = Calls::measure(parts)?;
+    step.vanish();
+    Ok(calls)
+}
+
+/// The name of what is measured: a mode, or the native kernel.
+fn kernel_name(switch: Switch) -> &'static str {
+    match switch {
+        Switch::None => "native",
+        _ => switch.name(),
+    }
+}
+
+/// The machine that is measured: one CPU.
+pub fn machine(cpu: &str, switch: Switch, icount: bool) -> Result<Machine> {
+    Machine::new(&MachineArguments {
+        cpu: Some(cpu.to_owned()),
+        cpus: Some(1),
+        icount,
+        ..MachineArguments::virt(switch)
+    })
+}
+
+/// What the guest prints.
+pub fn measure(boot: &qemu::Boot, switch: Switch, wall: bool) -> Result<String> {
+    let (file, option) = if wall {
+        ("bench_wall", " --wall")
+    } else {
+        ("bench", "")
+    };
+    let mut command = format!("donjon-bench{option} || exit 1\n");
+    if switch != Switch::None {
+        command.push_str("cd /sys/kernel/security/donjon || exit 1\n");
+        command.push_str(&format!("cat status && cat {file}"));
+    }
+    output_of(boot, &command, Duration::from_secs(300))
+}
+
+/// What a command in the guest prints; an error if it fails.
+fn output_of(boot: &qemu::Boot, command: &str, timeout: Duration) -> Result<String> {
+    let mut text = Vec::new();
+    let mut errors = Vec::new();
+    let status = qemu::exec(boot, command, timeout, |stream, bytes| match stream {
+        Stream::Output => text.extend(bytes),
+        Stream::Error => errors.extend(bytes),
+    })?;
+    if status != 0 {
+        bail!(
+            "the guest's programs failed: {}{}",
+            String::from_utf8_lossy(&text),
+            String::from_utf8_lossy(&errors).trim()
+        );
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Invalidations that the inner domain says it does on the way out.
+fn tlbi_pages(text: &str) -> Option<usize> {
+    text.lines()
+        .find_map(|line| line.strip_prefix("tlbi_pages:"))?
+        .trim()
+        .parse()
+        .ok()
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask bench lmbench`: LMBench over the native kernel and in each switch mode.
+
+mod programs;
+mod published;
+mod report;
+mod rows;
+mod script;
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::environment::{self, Needs};
+use donjon_builder::json;
+use donjon_builder::progress::Step;
+use donjon_builder::{guest, run};
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu::{self, Stream};
+
+use super::kernel_name;
+use crate::arguments::LmbenchArguments;
+
+pub use programs::Programs;
+pub use rows::{ROWS, Row};
+pub use script::Effort;
+
+use report::{Report, Spread};
+use rows::{NO_SWITCH, selected};
+
+/// Most seconds for one layout of all rows.
+const SECONDS: u64 = 600;
+/// Why a row stands there twice.
+const ABOUT_NULL: &str = "null: the native kernel switches the work-around for speculative stores \
+    (SSBD) at each entry with a firmware call, which counts as few instructions; under Donjon it \
+    stays on. `null, no ssbd switch` is with ssbd=force-on for both.";
+
+/// Runs native and all modes, prints one table and writes the JSON file.
+pub fn run(arguments: &LmbenchArguments) -> Result<()> {
+    json::can_write(arguments.json.as_deref())?;
+    let report = report(arguments)?;
+    println!("{}\n\n{}", report.table()?, published::LEGEND);
+    if report.rows.iter().any(|it| it.parameter == Some(NO_SWITCH)) {
+        println!("{ABOUT_NULL}");
+    }
+    if let Some(note) = report.note {
+        println!("{note}");
+    }
+    json::write(arguments.json.as_deref(), &report.json())
+}
+
+/// Measures native and all modes.
+pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
+    let rows = selected(&arguments.rows)?;
+    let mut modes = arguments.switch.clone();
+    modes.retain(|it| *it != Switch::None);
+    modes.sort_unstable();
+    modes.dedup();
+    let machine = |switch| MachineArguments {
+        machine: arguments.machine.clone(),
+        cpu: Some(arguments.cpu.clone()),
+        cpus: Some(1),
+        icount: !arguments.wall,
+        ..MachineArguments::virt(switch)
+    };
+    Machine::new(&machine(Switch::None))?;
+    environment::prepare(&arguments.host, Needs::default())?;
+    let programs = Programs::obtain(arguments, &rows)?;
+    let effort = Effort::new(arguments.layouts, arguments.wall);
+    let spreads = |switch| -> Result<Vec<Spread>> {
+        let figures = figures(&arguments.host, &machine(switch), &programs, &rows, effort);
+        let figures = figures.with_context(|| format!("measuring {}", kernel_name(switch)))?;
+        Ok(figures.iter().map(|it| Spread::of(it)).collect())
+    };
+    let native = spreads(Switch::None)?;
+    let mut measured = Vec::new();
+    for switch in modes {
+        measured.push((switch, spreads(switch)?));
+    }
+    let unit = if arguments.wall {
+        "microseconds of QEMU wall time (emulator): no statement about hardware"
+    } else {
+        "1 microsecond = 1000 instructions (-icount shift=0)"
+    };
+    Ok(Report {
+        head: format!(
+            "LMBench ({}), {unit}; mean ± standard deviation over {} layouts of the stack; {}, \
+             {}, 1 CPU",
+            programs.source, arguments.layouts, arguments.machine, arguments.cpu
+        ),
+        source: programs.source,
+        note: programs.note,
+        layouts: arguments.layouts,
+        rows,
+        native,
+        modes: measured,
+    })
+}
+
+/// The figures of each row, one for each layout. Rows that need a kernel parameter have a boot
+/// of their own.
+pub fn figures(
+    host: &HostArguments,
+    machine: &MachineArguments,
+    programs: &Programs,
+    rows: &[&Row],
+    effort: Effort,
+) -> Result<Vec<Vec<f64>>> {
+    let inner = InnerVariant::sound(machine.switch);
+    let mut boot = run::prepare(host, Machine::new(machine)?, &inner)?.boot;
+    boot.initramfs = guest::with_programs(&boot.initramfs, &programs.files)?;
+    let mut parameters: Vec<_> = rows.iter().map(|it| it.parameter).collect();
+    parameters.sort_unstable();
+    parameters.dedup();
+    let mut all = vec![Vec::new(); rows.len()];
+    for parameter in parameters {
+        boot.machine.append = parameter.map(str::to_owned);
+        let these: Vec<&Row> = rows
+            .iter()
+            .copied()
+            .filter(|it| it.parameter == parameter)
+            .collect();
+        let with = parameter
+            .map(|it| format!(" with {it}"))
+            .unwrap_or_default();
+        let title = format!("LMBench, {}{with}", kernel_name(machine.switch));
+        let mut figures = measure(&boot, &title, programs, &these, effort)?.into_iter();
+        for (row, all) in rows.iter().zip(&mut all) {
+            if row.parameter == parameter {
+                *all = figures.next().unwrap_or_default();
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// One boot.
+fn measure(
+    boot: &qemu::Boot,
+    title: &str,
+    programs: &Programs,
+    rows: &[&Row],
+    effort: Effort,
+) -> Result<Vec<Vec<f64>>> {
+    let runs = script::runs(rows, effort.samples).len() as u64;
+    let step = Step::counted(title, runs * u64::from(effort.layouts));
+    let mut text = Vec::new();
+    let mut begun = 0;
+    let timeout = Duration::from_secs(SECONDS * u64::from(effort.layouts));
+    let command = script::script(programs, rows, effort);
+    let status = qemu::exec(boot, &command, timeout, |stream, bytes| {
+        // Standard error is that of the script, whose programs write to standard output.
+        text.extend(bytes);
+        if stream == Stream::Output {
+            let now = script::begun(&text);
+            step.advance((now - begun) as u64);
+            begun = now;
+        }
+    })?;
+    let text = String::from_utf8_lossy(&text);
+    ensure!(status == 0, "the guest's script failed ({status}): {text}");
+    let figures = script::read(&text, rows, effort)?;
+    step.finish();
+    Ok(figures)
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Building the programs that do not run on the host: inner domain, boot stage, guest programs.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+use donjon_machine::arguments::Switch;
+use donjon_machine::process::Running;
+
+use crate::environment::{BARE_TARGET, GUEST_TARGET};
+use crate::paths;
+
+/// The two programs of a boot image.
+pub struct BareMetal {
+    /// ELF file of the inner domain.
+    pub inner: PathBuf,
+    /// ELF file of the boot stage.
+    pub boot: PathBuf,
+}
+
+/// What an inner domain is built as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InnerVariant {
+    /// Switch mode; not [`Switch::None`].
+    pub switch: Switch,
+    /// Features that break a rule on purpose, for the tests that show what the rule is for, or
+    /// that make it write down its steps. Only the test command sets them.
+    pub weakened: Vec<String>,
+}
+
+impl InnerVariant {
+    /// The build that `run` and `bench` use.
+    pub fn sound(switch: Switch) -> Self {
+        Self {
+            switch,
+            weakened: Vec::new(),
+        }
+    }
+
+    /// Name of its directory below target/.
+    pub fn name(&self) -> String {
+        let mut name = self.switch.name().to_owned();
+        for feature in &self.weakened {
+            name.push('+');
+            name.push_str(feature);
+        }
+        name
+    }
+}
+
+/// Builds inner domain and boot stage.
+pub fn build(variant: &InnerVariant) -> Result<BareMetal> {
+    let target = paths::in_root("target/bare").join(variant.name());
+    let switch = variant.switch.name();
+    let mut features = vec![
+        "donjon-boot/bare".to_owned(),
+        format!("donjon-image/switch-{switch}"),
+    ];
+    features.extend(
+        variant
+            .weakened
+            .iter()
+            .map(|it| format!("donjon-image/{it}")),
+    );
+    let mut command = cargo();
+    command.args(["--package=donjon-image", "--package=donjon-boot"]);
+    command
+        .arg(format!("--target={BARE_TARGET}"))
+        .arg("--target-dir")
+        .arg(&target);
+    command.arg(format!("--features={}", features.join(",")));
+    finish(command, "inner domain")?;
+    let programs = target.join(BARE_TARGET).join("release");
+    Ok(BareMetal {
+        inner: programs.join("donjon-image"),
+        boot: programs.join("donjon-boot"),
+    })
+}
+
+/// Builds the guest programs; returns the directory that has them.
+pub fn build_guests() -> Result<PathBuf> {
+    let target = paths::in_root("target/guests");
+    let mut command = cargo();
+    command.args(["--package=donjon-guests", "--features=guest"]);
+    command
+        .arg(format!("--target={GUEST_TARGET}"))
+        .arg("--target-dir")
+        .arg(&target);
+    // The target brings its own C library and start files, so no cross linker is needed.
+    command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld");
+    finish(command, "guest programs")?;
+    Ok(target.join(GUEST_TARGET).join("release"))
+}
+
+fn cargo() -> Command {
+    let mut command = Command::new("cargo");
+    command
+        .args(["build", "--release", "--quiet"])
+        .current_dir(paths::root());
+    command
+}
+
+fn finish(mut command: Command, what: &str) -> Result<()> {
+    // Cargo's diagnostics are for the reader, and ours would not improve them.
+    let status = Running::start(command.stdin(std::process::Stdio::null()))?.wait()?;
+    if !status.success() {
+        bail!("building the {what} failed ({status}); cargo's messages stand above");
+    }
+    Ok(())
+}

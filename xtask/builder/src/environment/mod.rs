@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What this host must have, and how it gets it.
+
+mod debian;
+mod qemu;
+mod rust;
+
+use anyhow::{Result, bail};
+use donjon_machine::tools;
+
+use crate::arguments::HostArguments;
+
+pub use rust::{BARE_TARGET, GUEST_TARGET, NIGHTLY};
+
+/// What a command needs beyond the tools that every build needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Needs {
+    /// gdb for arm64.
+    pub gdb: bool,
+    /// The nightly toolchain with Miri.
+    pub miri: bool,
+    /// A C++ compiler.
+    pub cxx: bool,
+    /// The C library for arm64.
+    pub cross_libc: bool,
+    /// A UEFI firmware for QEMU.
+    pub uefi: bool,
+}
+
+/// Checks the host and installs what is missing, or with `--no-install` only names it.
+pub fn prepare(host: &HostArguments, needs: Needs) -> Result<()> {
+    let packages = debian::missing(host, needs)?;
+    let rust = rust::missing(needs)?;
+    if packages.is_empty() && rust.is_empty() {
+        return qemu::check();
+    }
+    eprintln!("missing on this host:");
+    for package in &packages {
+        eprintln!("  Debian package {package}");
+    }
+    for item in &rust {
+        eprintln!("  Rust {item}");
+    }
+    if host.no_install {
+        let mut lines = debian::install_line(&packages)
+            .into_iter()
+            .collect::<Vec<_>>();
+        lines.extend(rust.iter().map(rust::Missing::install_line));
+        bail!(
+            "nothing was installed because of --no-install; to install it:\n  {}",
+            lines.join("\n  ")
+        );
+    }
+    debian::install(&packages)?;
+    for item in &rust {
+        item.install()?;
+    }
+    qemu::check()
+}

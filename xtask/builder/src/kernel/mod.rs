@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Linux: from a source to a cached `Image`.
+
+mod build;
+mod command;
+mod config;
+mod overlay;
+mod source;
+pub mod stock;
+pub mod style;
+mod tree;
+mod unpack;
+pub mod walk;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use donjon_generator::allow;
+use donjon_machine::arguments::Switch;
+use donjon_machine::machine::Machine;
+use donjon_machine::process;
+use sha2::{Digest, Sha256};
+
+use crate::arguments::HostArguments;
+use crate::paths::{self, CacheLock};
+
+pub use command::run;
+
+/// Prefix of the cross tools.
+pub const CROSS: &str = "aarch64-linux-gnu-";
+/// Kernels of one variant that stay in the cache.
+const KEPT: usize = 4;
+
+/// With the protection or without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Variant {
+    /// Over the inner domain.
+    Donjon,
+    /// The same Linux with the protection compiled out.
+    Native,
+    /// Over the inner domain, without one protection of the kernel's own: the name of a fragment
+    /// in `kernel-patch/config/weaken`. For tests alone.
+    Weakened(&'static str),
+}
+
+impl Variant {
+    /// What a machine runs.
+    pub fn of(machine: &Machine) -> Self {
+        match machine.switch {
+            Switch::None => Self::Native,
+            _ => Self::Donjon,
+        }
+    }
+
+    /// Name of its place in the cache.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Donjon => "donjon",
+            Self::Native => "native",
+            Self::Weakened(protection) => protection,
+        }
+    }
+
+    /// Name of its configuration fragment, and of the directory that it is built in. A weakened
+    /// kernel differs from the sound one in a few objects, so they share that.
+    fn base(self) -> &'static str {
+        match self {
+            Self::Donjon | Self::Weakened(_) => "donjon",
+            Self::Native => "native",
+        }
+    }
+}
+
+/// A built kernel in the cache.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// What boots.
+    pub image: PathBuf,
+    /// The same with symbols.
+    pub vmlinux: PathBuf,
+    /// Directory of its modules.
+    pub modules: PathBuf,
+    /// Directory of the device trees of boards for which QEMU makes none.
+    pub device_trees: PathBuf,
+    /// What `uname -r` says.
+    pub release: String,
+}
+
+impl Kernel {
+    /// Fails if the kernel or a module of it contains an instruction that is not on the list: the
+    /// inner domain would refuse it.
+    pub fn check_code(&self) -> Result<()> {
+        let mut files = walk::files(&self.modules)?;
+        files.push(self.vmlinux.clone());
+        for file in files {
+            allow::check_vmlinux(&file)?;
+        }
+        Ok(())
+    }
+}
+
+/// Files that decide what a kernel is, besides its source.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    /// Configuration fragments, in order.
+    pub fragments: Vec<PathBuf>,
+    /// Files laid into the tree.
+    pub files: PathBuf,
+    /// Patches, applied in the order of their names.
+    pub series: PathBuf,
+}
+
+impl Recipe {
+    /// The project's own.
+    pub fn of(variant: Variant) -> Self {
+        let patch = paths::in_root("kernel-patch");
+        let mut fragments = vec![
+            patch.join("config/base.config"),
+            patch.join(format!("config/{}.config", variant.base())),
+        ];
+        if let Variant::Weakened(protection) = variant {
+            fragments.push(patch.join(format!("config/weaken/{protection}.config")));
+        }
+        Self {
+            fragments,
+            files: patch.join("files"),
+            series: patch.join("series"),
+        }
+    }
+
+    /// The patches, in order.
+    pub fn patches(&self) -> Result<Vec<PathBuf>> {
+        let mut patches = walk::files(&self.series)?;
+        patches.retain(|path| path.extension().is_some_and(|it| it == "patch"));
+        Ok(patches)
+    }
+
+    fn digest(&self, hash: &mut Sha256) -> Result<()> {
+        let mut files = self.fragments.clone();
+        files.extend(walk::files(&self.files)?);
+        files.extend(self.patches()?);
+        for file in files {
+            let bytes = fs::read(&file).with_context(|| format!("reading {}", file.display()))?;
+            hash.update(
+                file.strip_prefix(paths::root())
+                    .unwrap_or(&file)
+                    .as_os_str()
+                    .as_encoded_bytes(),
+            );
+            hash.update(bytes.len().to_le_bytes());
+            hash.update(&bytes);
+        }
+        Ok(())
+    }
+}
+
+/// Changes whenever the unpatched source does.
+pub fn source_identity(host: &HostArguments) -> Result<String> {
+    Ok(source::find(host)?.identity)
+}
+
+/// The patched tree; nothing is built.
+pub fn source_tree(host: &HostArguments, variant: Variant) -> Result<PathBuf> {
+    let source = source::find(host)?;
+    let lock = CacheLock::take()?;
+    Ok(tree::prepare(&lock, &source, &Recipe::of(variant))?.path)
+}
+
+/// Configures with one more fragment and begins the build, in a directory that is thrown away.
+pub fn try_fragment(host: &HostArguments, variant: Variant, fragment: &Path) -> Result<()> {
+    let source = source::find(host)?;
+    let mut recipe = Recipe::of(variant);
+    let lock = CacheLock::take()?;
+    let tree = tree::prepare(&lock, &source, &recipe)?;
+    recipe.fragments.push(fragment.to_path_buf());
+    let output = lock.unfinished("configuration");
+    fs::create_dir_all(&output)?;
+    let log = paths::cache()?.join("logs/configure.log");
+    // The first file that the build compiles, and where refused options are looked for.
+    let first = ["arch/arm64/kernel/asm-offsets.s".to_owned()];
+    build::objects(&tree, &output, &recipe, variant, &first, &log)
+}
+
+/// The kernel of a variant, built if the cache does not have it.
+pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
+    let recipe = Recipe::of(variant);
+    let source = source::find(host)?;
+    let mut hash = Sha256::new();
+    hash.update(source.identity.as_bytes());
+    recipe.digest(&mut hash)?;
+    let compiler = process::output(Command::new(format!("{CROSS}gcc")).arg("--version"))?;
+    hash.update(compiler.as_bytes());
+    let key = paths::digest_name(&hash.finalize());
+    let place = paths::cache()?
+        .join("kernels")
+        .join(format!("{}-{key}", variant.name()));
+    let mut built = false;
+    if !place.exists() {
+        let lock = CacheLock::take()?;
+        if !place.exists() {
+            let tree = tree::prepare(&lock, &source, &recipe)?;
+            build::build(&lock, &tree, variant, &recipe, &place)?;
+            prune(&place, variant);
+            built = true;
+        }
+    }
+    let kernel = Kernel {
+        image: place.join("Image"),
+        vmlinux: place.join("vmlinux"),
+        modules: place.join("modules"),
+        device_trees: place.join("dtbs"),
+        release: fs::read_to_string(place.join("release"))?.trim().to_owned(),
+    };
+    if built && variant != Variant::Native {
+        kernel.check_code()?;
+    }
+    Ok(kernel)
+}
+
+/// Removes all but the newest kernels of a variant.
+fn prune(newest: &Path, variant: Variant) {
+    let Some(Ok(entries)) = newest.parent().map(fs::read_dir) else {
+        return;
+    };
+    let mut kernels: Vec<_> = entries
+        .filter_map(Result::ok)
+        .filter(|it| it.file_name().to_string_lossy().starts_with(variant.name()))
+        .filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.path())))
+        .collect();
+    kernels.sort();
+    for (_, path) in kernels.iter().rev().skip(KEPT) {
+        // Whatever stays costs space, nothing else.
+        let _ = fs::remove_dir_all(path);
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Is the patched Linux, with the option off, the Linux that it was?
+//!
+//! The objects that the series touches, and some that include the headers it touches, are built
+//! from the patched and from the unpatched tree and disassembled.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use donjon_machine::process;
+
+use super::tree::{self, Tree};
+use super::{CROSS, Recipe, Variant, build, overlay, source};
+use crate::arguments::HostArguments;
+use crate::paths::{self, CacheLock};
+
+/// Objects whose sources include touched headers.
+const BYSTANDERS: [&str; 6] = [
+    "arch/arm64/kernel/head.o",
+    "arch/arm64/kernel/smp.o",
+    "arch/arm64/kernel/process.o",
+    "arch/arm64/mm/init.o",
+    "arch/arm64/mm/cache.o",
+    "mm/vmalloc.o",
+];
+
+/// Names the objects whose instructions differ, and how many were compared.
+pub fn differences(host: &HostArguments) -> Result<(Vec<String>, usize)> {
+    let source = source::find(host)?;
+    let recipe = Recipe::of(Variant::Native);
+    let lock = CacheLock::take()?;
+    let patched = tree::prepare(&lock, &source, &recipe)?;
+    let mut objects = touched_objects(&recipe)?;
+    objects.extend(BYSTANDERS.map(str::to_owned));
+
+    let with = paths::cache()?
+        .join("build")
+        .join(format!("{}-native", patched.name));
+    let place = lock.unfinished("stock");
+    let without = place.join("output");
+    let stock = unpatched(&patched, &place)?;
+    let log = paths::in_root("target/logs/kernel-off.log");
+    let mut texts = Vec::new();
+    for (tree, output) in [(&patched, &with), (&stock, &without)] {
+        fs::create_dir_all(output)?;
+        build::objects(tree, output, &recipe, Variant::Native, &objects, &log)?;
+        let texts_of: Result<Vec<String>> = objects
+            .iter()
+            .map(|it| instructions(&output.join(it)))
+            .collect();
+        texts.push(texts_of?);
+    }
+    let different = objects
+        .iter()
+        .zip(texts[0].iter().zip(&texts[1]))
+        .filter(|(_, (with, without))| with != without)
+        .map(|(object, _)| object.clone())
+        .collect();
+    fs::remove_dir_all(&place)?;
+    Ok((different, objects.len()))
+}
+
+/// The tree of `patched` before it was patched, sharing all untouched files with it.
+fn unpatched(patched: &Tree, place: &Path) -> Result<Tree> {
+    let from = patched.path.parent().context("the tree has no place")?;
+    process::output(
+        Command::new("cp")
+            .args(["--archive", "--link"])
+            .arg(from)
+            .arg(place),
+    )?;
+    // Replaces files, never writes into them, so the shared ones stay.
+    overlay::undo(place)?;
+    Ok(Tree {
+        path: place.join("tree"),
+        name: "stock".to_owned(),
+        version: patched.version,
+    })
+}
+
+/// What the patched sources are compiled to.
+fn touched_objects(recipe: &Recipe) -> Result<Vec<String>> {
+    let mut objects = Vec::new();
+    for patch in recipe.patches()? {
+        let text = fs::read_to_string(&patch)?;
+        for path in text.lines().filter_map(|line| line.strip_prefix("+++ b/")) {
+            let Some(stem) = path.strip_suffix(".c").or(path.strip_suffix(".S")) else {
+                continue;
+            };
+            let object = match stem {
+                // Generates a header; has no code.
+                "arch/arm64/kernel/asm-offsets" => continue,
+                _ if stem.contains("/pi/") => format!("{stem}.pi.o"),
+                _ if stem.ends_with(".lds") => continue,
+                _ => format!("{stem}.o"),
+            };
+            if !objects.contains(&object) {
+                objects.push(object);
+            }
+        }
+    }
+    ensure!(!objects.is_empty(), "the series touches no source file");
+    Ok(objects)
+}
+
+/// Every instruction and relocation, without the name of the file.
+fn instructions(object: &Path) -> Result<String> {
+    let objdump = || Command::new(format!("{CROSS}objdump"));
+    let headers = process::output(objdump().arg("--section-headers").arg(object))?;
+    // The identity-mapped code is in a section without the flag of code.
+    let sections = headers
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .filter(|name| name.contains("text"));
+    let mut command = objdump();
+    command.args(["--disassemble-all", "--reloc", "--no-show-raw-insn"]);
+    for section in sections {
+        command.arg(format!("--section={section}"));
+    }
+    let text = process::output(command.arg(object))?;
+    ensure!(
+        text.lines().count() > 10,
+        "{} has no code to compare",
+        object.display()
+    );
+    Ok(text.lines().skip(2).collect::<Vec<_>>().join("\n"))
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask run`.
+
+use std::io::{Write, stderr, stdout};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use donjon_machine::arguments::{Firmware, MachineArguments};
+use donjon_machine::fvp::{self, Fvp};
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu::{self, Boot, Stream, Symbols};
+
+use crate::arguments::{HostArguments, RunArguments};
+use crate::bare::{self, BareMetal, InnerVariant};
+use crate::environment::{self, Needs};
+use crate::kernel::{self, Kernel, Variant};
+use crate::progress::Step;
+use crate::{guest, pack, paths};
+
+/// Everything that a boot is made of.
+pub struct Parts {
+    /// What QEMU starts.
+    pub boot: Boot,
+    /// Linux.
+    pub kernel: Kernel,
+    /// Inner domain and boot stage, unless there are none.
+    pub bare: Option<BareMetal>,
+}
+
+/// Builds what `machine` boots.
+pub fn prepare(host: &HostArguments, machine: Machine, variant: &InnerVariant) -> Result<Parts> {
+    let linux = Variant::of(&machine);
+    prepare_over(host, machine, variant, linux)
+}
+
+/// The same with a Linux of choice. One build at a time, however many threads ask.
+pub fn prepare_over(
+    host: &HostArguments,
+    machine: Machine,
+    variant: &InnerVariant,
+    linux: Variant,
+) -> Result<Parts> {
+    // Two builds at a time would wait for each other's locks, or write the same file.
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _alone = BUILDING
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let kernel = kernel::obtain(host, linux)?;
+    let busybox = guest::obtain_busybox()?;
+    let initramfs = guest::base(&busybox, &bare::build_guests()?, &kernel.modules)?;
+    let (image, bare) = match machine.switch.mode() {
+        None => (kernel.image.clone(), None),
+        Some(mode) => {
+            let bare = bare::build(variant)?;
+            let image = image_path(variant, linux);
+            pack::pack(&bare.boot, &bare.inner, mode, &kernel, &image)?;
+            (image, Some(bare))
+        }
+    };
+    let grub = match machine.firmware {
+        Firmware::Grub => Some(guest::obtain_grub()?),
+        Firmware::None | Firmware::Uefi => None,
+    };
+    let device_tree = machine.recipe.device_tree.as_ref();
+    let device_tree = device_tree.map(|it| kernel.device_trees.join(it));
+    Ok(Parts {
+        boot: Boot {
+            machine,
+            image,
+            initramfs,
+            grub,
+            disk: None,
+            device_tree,
+            trace: None,
+        },
+        kernel,
+        bare,
+    })
+}
+
+fn image_path(variant: &InnerVariant, linux: Variant) -> PathBuf {
+    let name = match linux {
+        Variant::Weakened(protection) => format!("boot-{protection}.img"),
+        Variant::Donjon | Variant::Native => "boot.img".to_owned(),
+    };
+    paths::in_root("target/bare")
+        .join(variant.name())
+        .join(name)
+}
+
+/// Runs; returns the exit status.
+pub fn run(arguments: &RunArguments) -> Result<u8> {
+    if arguments.machine.machine == fvp::NAME {
+        return run_model(arguments);
+    }
+    let machine = Machine::new(&arguments.machine)?.with_firmware(arguments.firmware)?;
+    arguments.fvp.expect_none(&arguments.machine.machine)?;
+    if arguments.firmware == Firmware::Grub && arguments.disk.is_some() {
+        bail!("--disk and --firmware grub do not go together: GRUB starts from a disk of its own");
+    }
+    let needs = Needs {
+        gdb: arguments.gdb,
+        uefi: arguments.firmware != Firmware::None,
+        ..Needs::default()
+    };
+    environment::prepare(&arguments.host, needs)?;
+    let variant = InnerVariant::sound(machine.switch);
+    let mut parts = prepare(&arguments.host, machine, &variant)?;
+    parts.boot.disk = arguments.disk.clone();
+    let Some(command) = &arguments.exec else {
+        let symbols = Symbols {
+            vmlinux: &parts.kernel.vmlinux,
+            bare: parts
+                .bare
+                .as_ref()
+                .map(|it| (it.inner.as_path(), it.boot.as_path())),
+        };
+        return qemu::interactive(&parts.boot, arguments.gdb.then_some(&symbols)).map(|()| 0);
+    };
+    let mut step = Some(Step::spinner("boot"));
+    let timeout = Duration::from_secs(arguments.timeout);
+    let status = qemu::exec(&parts.boot, command, timeout, |stream, bytes| {
+        if let Some(step) = step.take() {
+            step.vanish();
+        }
+        // The reader may be gone; the command's status is still worth having.
+        let _ = match stream {
+            Stream::Output => stdout().write_all(bytes).and_then(|()| stdout().flush()),
+            Stream::Error => stderr().write_all(bytes),
+        };
+    })?;
+    if let Some(step) = step.take() {
+        step.vanish();
+    }
+    Ok(status)
+}
+
+/// The same in Arm's model.
+fn run_model(arguments: &RunArguments) -> Result<u8> {
+    ensure!(
+        !arguments.gdb,
+        "--gdb is not offered on the machine {}: the model has no gdb stub; its --iris-server is \
+         for Arm's debuggers",
+        fvp::NAME
+    );
+    ensure!(
+        arguments.firmware == Firmware::None,
+        "--firmware is not offered on the machine {}: the model starts from a bl31.bin; name its \
+         directory with --fvp-firmware",
+        fvp::NAME
+    );
+    let fvp = Fvp::new(&arguments.machine, &arguments.fvp)?;
+    environment::prepare(&arguments.host, Needs::default())?;
+    // The image is the same on all machines.
+    let machine = Machine::new(&MachineArguments::virt(arguments.machine.switch))?;
+    let variant = InnerVariant::sound(machine.switch);
+    let parts = prepare(&arguments.host, machine, &variant)?;
+    let built = parts.kernel.image.with_file_name("dtbs/fvp-base-revc.dtb");
+    let tree = arguments.fvp.dtb.as_ref().unwrap_or(&built);
+    ensure!(
+        tree.is_file(),
+        "there is no device tree {}; in a tree of Linux, `make ARCH=arm64 defconfig \
+         arm/fvp-base-revc.dtb` makes arch/arm64/boot/dts/arm/fvp-base-revc.dtb: name it with --dtb",
+        tree.display()
+    );
+    let parts = fvp::Parts {
+        image: &parts.boot.image,
+        initramfs: &parts.boot.initramfs,
+        tree,
+        disk: arguments.disk.as_deref(),
+    };
+    let Some(command) = &arguments.exec else {
+        return fvp.interactive(&parts).map(|()| 0);
+    };
+    let step = Step::spinner("boot");
+    let finished = fvp.exec(&parts, command, Duration::from_secs(arguments.timeout));
+    step.vanish();
+    let finished = finished?;
+    stdout()
+        .write_all(&finished.output)
+        .and_then(|()| stdout().flush())
+        .context("writing what the command printed")?;
+    stderr().write_all(&finished.errors)?;
+    Ok(finished.status)
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Generates files of the repository, for the host side of Donjon.
+//!
+//! * [`header`]: the C header for Linux and the tables of the call reference, from
+//!   `inner-domain/abi`.
+//! * [`allow`]: what is generated from `kernel-patch/allow-list.toml`, and that list over a kernel.
+//! * [`section`]: parts of documents that are generated.
+//! * [`generated`]: generated files are written, or compared with what is there.
+
+pub mod allow;
+pub mod generated;
+pub mod header;
+pub mod section;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a command in a guest printed, and its status.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use crate::qemu::{self, Boot, Stream};
+
+/// What the guest printed, and the status.
+pub struct Said {
+    /// Both streams.
+    pub text: String,
+    /// Exit status of the command.
+    pub status: u8,
+}
+
+impl Said {
+    /// Fails unless the command succeeded.
+    pub fn expect_success(&self) -> Result<()> {
+        ensure!(
+            self.status == 0,
+            "the guest's command failed ({}):\n{}",
+            self.status,
+            self.text
+        );
+        Ok(())
+    }
+
+    /// Fails unless a line of the output, without the space around it, is `line`.
+    pub fn expect_line(&self, line: &str) -> Result<()> {
+        ensure!(
+            self.text.lines().any(|it| it.trim() == line),
+            "the guest did not print the line `{line}`:\n{}",
+            self.text
+        );
+        Ok(())
+    }
+
+    /// Passed and failed checks of the self-test.
+    pub fn self_test(&self) -> Result<(u32, u32)> {
+        let numbers = self.text.lines().rev().find_map(|line| {
+            let (passed, rest) = line.strip_prefix("selftest: ")?.split_once(" passed, ")?;
+            Some((
+                passed.parse().ok()?,
+                rest.strip_suffix(" failed")?.parse().ok()?,
+            ))
+        });
+        match numbers {
+            Some(numbers) => Ok(numbers),
+            None => anyhow::bail!(
+                "the guest printed no result of the self-test:\n{}",
+                self.text
+            ),
+        }
+    }
+}
+
+/// Boots and runs `command`.
+///
+/// # Errors
+///
+/// If the machine does not start, or takes longer than `timeout`.
+pub fn says(boot: &Boot, command: &str, timeout: Duration) -> Result<Said> {
+    let mut text = Vec::new();
+    let status = qemu::exec(boot, command, timeout, |stream, bytes| match stream {
+        Stream::Output | Stream::Error => text.extend(bytes),
+    })?;
+    Ok(Said {
+        text: String::from_utf8_lossy(&text).into_owned(),
+        status,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_result_of_the_self_test_is_its_last_line() {
+        let text = "cpu 0: 9 passed, 0 failed\nselftest: 36 passed, 1 failed\n".to_owned();
+        assert_eq!(Said { text, status: 0 }.self_test().ok(), Some((36, 1)));
+    }
+}

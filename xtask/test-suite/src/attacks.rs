@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The attacks of `cargo xtask attack`: stopped in every mode, and each control. An attack that
+//! cannot succeed without the protection proves nothing about it.
+
+use donjon_attack::Bench;
+use donjon_builder::arguments::HostArguments;
+use donjon_machine::arguments::Switch;
+
+use super::runner::Test;
+
+/// One test for each mode, one for each build without a protection.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let mut tests = Vec::new();
+    for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict] {
+        let host = host.clone();
+        let name = format!("attack:module:{}", switch.name());
+        tests.push(Test::beside(&name, move || {
+            donjon_attack::all_are_stopped(bench(&host, switch))
+        }));
+    }
+    for without in donjon_attack::protections() {
+        let host = host.clone();
+        let name = format!("attack:control:{}", without.name());
+        tests.push(Test::beside(&name, move || {
+            donjon_attack::controls_succeed(bench(&host, Switch::Asid), without)
+        }));
+    }
+    for attack in donjon_attack::alone() {
+        for switch in attack.modes {
+            let host = host.clone();
+            let name = format!("attack:{}:{}", switch.name(), attack.id());
+            tests.push(Test::beside(&name, move || {
+                bench(&host, *switch).is_stopped(attack)
+            }));
+        }
+        if !attack.controls.is_empty() {
+            let host = host.clone();
+            let name = format!("attack:asid:{}:control", attack.id());
+            tests.push(Test::beside(&name, move || {
+                bench(&host, Switch::Asid).succeeds(attack)
+            }));
+        }
+    }
+    tests
+}
+
+const fn bench(host: &HostArguments, switch: Switch) -> Bench<'_> {
+    Bench { host, switch }
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Wrong arguments and unlucky hosts: each must end in a message that says what to do.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail, ensure};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::kernel::{self, Variant};
+use donjon_machine::process::{self, Running};
+use donjon_machine::tools::QEMU;
+
+use super::runner::Test;
+use super::scratch::{Scratch, expect_failure};
+
+const TRUE: [&str; 5] = ["run", "--switch", "none", "--exec", "true"];
+
+type Body = fn() -> Result<()>;
+
+/// All of them.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let for_conflict = host.clone();
+    let for_refusal = host.clone();
+    let mut tests = vec![
+        Test::alone("bad-input:option-conflict", move || {
+            option_conflict(&for_conflict)
+        }),
+        Test::alone("bad-input:option-refused", move || {
+            option_refused(&for_refusal)
+        }),
+        Test::alone("bad-input:disk-full", disk_full),
+        Test::alone("bad-input:disk-full-unpacking", disk_full_while_unpacking),
+        Test::alone("bad-input:killed-half-way", killed_half_way),
+    ];
+    let quick: [(&str, Body); 14] = [
+        ("tool-missing", tool_missing),
+        ("tool-hidden", tool_hidden),
+        ("qemu-too-old", qemu_too_old),
+        ("wrong-kernel-version", wrong_kernel_version),
+        ("no-kernel-tree", no_kernel_tree),
+        ("patch-does-not-apply", patch_does_not_apply),
+        ("unknown-machine", || {
+            refused(&["--machine", "toaster"], &["toaster", "virt"])
+        }),
+        ("unknown-cpu", || {
+            refused(&["--cpu", "cortex-m0"], &["cortex-m0", "cortex-a57"])
+        }),
+        ("too-many-cpus", || {
+            refused(&["--cpus", "9"], &["9 CPUs", "1 to 8"])
+        }),
+        ("too-little-memory", || {
+            refused(&["--memory", "64M"], &["too little memory", "256M"])
+        }),
+        ("network-gone", network_gone),
+        ("firmware-without-inner-domain", || {
+            refused(
+                &["--firmware", "uefi", "--switch", "none"],
+                &["UEFI cannot start Linux alone", "CONFIG_EFI"],
+            )
+        }),
+        ("firmware-with-disk", || {
+            refused(
+                &["--firmware", "grub", "--disk", "x"],
+                &["--disk and --firmware grub"],
+            )
+        }),
+        ("lmbench", lmbench),
+    ];
+    for (name, body) in quick {
+        tests.push(Test::beside(&format!("bad-input:{name}"), body));
+    }
+    tests.push(Test::beside(
+        "bad-input:network-gone-rust",
+        network_gone_for_rust,
+    ));
+    tests
+}
+
+fn refused(arguments: &[&str], words: &[&str]) -> Result<()> {
+    let scratch = Scratch::new()?;
+    expect_failure(scratch.xtask(&[&["run"], arguments].concat()), words)
+}
+
+/// No such row, no such directory, programs for another machine.
+fn lmbench() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let refused = |arguments: &[&str], words: &[&str]| {
+        expect_failure(
+            scratch.xtask(&[&["bench", "lmbench"], arguments].concat()),
+            words,
+        )
+    };
+    refused(&["--rows", "spoon"], &["spoon", "AF_UNIX"])?;
+    refused(&["--lmbench", "/does/not/exist"], &["/does/not/exist/lat_"])?;
+    refused(&["--own", "--lmbench", "x"], &["--own", "--lmbench"])?;
+    refused(&["--layouts", "0"], &["--layouts", "1..=64"])?;
+    fs::copy("/bin/true", scratch.path().join("lat_mmap"))?;
+    let directory = scratch.path().to_string_lossy();
+    let arguments = ["--rows", "mmap", "--lmbench", &directory];
+    refused(&arguments, &["lat_mmap", "no program for arm64"])
+}
+
+fn tool_missing() -> Result<()> {
+    let scratch = Scratch::new()?;
+    scratch.tools_except("bison")?;
+    scratch.program_instead("dpkg-query", "exit 1")?;
+    expect_failure(
+        scratch.xtask_alone(&[&TRUE[..], &["--no-install"]].concat()),
+        &["Debian package bison", "--no-install", "apt-get install"],
+    )
+}
+
+/// The package is there, but PATH does not lead to it.
+fn tool_hidden() -> Result<()> {
+    let scratch = Scratch::new()?;
+    scratch.tools_except("flex")?;
+    scratch.program_instead("dpkg-query", "printf installed")?;
+    expect_failure(
+        scratch.xtask_alone(&TRUE),
+        &["`flex` is not where PATH leads"],
+    )
+}
+
+fn qemu_too_old() -> Result<()> {
+    let scratch = Scratch::new()?;
+    scratch.program(QEMU, "echo 'QEMU emulator version 6.2.0 (fake)'")?;
+    expect_failure(scratch.xtask(&TRUE), &["QEMU 6.2 is too old", "7.2"])
+}
+
+fn fake_tree(scratch: &Scratch, sublevel: u32) -> Result<String> {
+    let makefile = format!("VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = {sublevel}\n");
+    scratch.file("linux/Makefile", &makefile)?;
+    Ok(scratch.path().join("linux").to_string_lossy().into_owned())
+}
+
+fn wrong_kernel_version() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let tree = fake_tree(&scratch, 42)?;
+    let arguments = [&TRUE[..], &["--linux", &tree]].concat();
+    expect_failure(
+        scratch.xtask(&arguments),
+        &["6.12.42", "6.12.100", "--linux"],
+    )
+}
+
+fn no_kernel_tree() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let empty = scratch.path().to_string_lossy().into_owned();
+    let arguments = [&TRUE[..], &["--linux", &empty]].concat();
+    expect_failure(scratch.xtask(&arguments), &["not a Linux source tree"])?;
+    let arguments = [&TRUE[..], &["--linux", "/does/not/exist"]].concat();
+    expect_failure(scratch.xtask(&arguments), &["/does/not/exist", "LINUX_SRC"])
+}
+
+fn patch_does_not_apply() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let tree = fake_tree(&scratch, 117)?;
+    let arguments = [&TRUE[..], &["--linux", &tree]].concat();
+    expect_failure(
+        scratch.xtask(&arguments),
+        &["0001-", "does not apply to Linux 6.12.117"],
+    )
+}
+
+/// Two options that contradict each other.
+fn option_conflict(host: &HostArguments) -> Result<()> {
+    let fragment = "CONFIG_EXT4_FS=y\nCONFIG_BLOCK=n\n";
+    let words = ["options in conflict", "CONFIG_EXT4_FS"];
+    fragment_is_refused(host, Variant::Native, fragment, &words)
+}
+
+/// An option that contradicts the protection: the build says which and why.
+fn option_refused(host: &HostArguments) -> Result<()> {
+    let fragment = "CONFIG_RELOCATABLE=y\nCONFIG_RANDOMIZE_BASE=y\n";
+    let words = ["CONFIG_DONJON needs CONFIG_RANDOMIZE_BASE=n", "non-global"];
+    fragment_is_refused(host, Variant::Donjon, fragment, &words)
+}
+
+fn fragment_is_refused(
+    host: &HostArguments,
+    variant: Variant,
+    fragment: &str,
+    words: &[&str],
+) -> Result<()> {
+    let scratch = Scratch::new()?;
+    let fragment = scratch.file("more.config", fragment)?;
+    match kernel::try_fragment(host, variant, &fragment) {
+        Ok(()) => bail!("the options were accepted"),
+        Err(error) => {
+            let said = format!("{error:#}");
+            ensure!(
+                words.iter().all(|word| said.contains(word)),
+                "the message does not say {words:?}: {said}"
+            );
+            Ok(())
+        }
+    }
+}
+
+fn disk_full() -> Result<()> {
+    on_small_disk("size=64m", &["not enough disk space", "XDG_CACHE_HOME"])
+}
+
+/// Enough bytes for the check beforehand, too few files for the tarball.
+fn disk_full_while_unpacking() -> Result<()> {
+    on_small_disk(
+        "size=4g,nr_inodes=3000",
+        &["not enough disk space", "XDG_CACHE_HOME"],
+    )
+}
+
+fn on_small_disk(options: &str, words: &[&str]) -> Result<()> {
+    let scratch = Scratch::new()?;
+    let cache = scratch.path().join("cache");
+    fs::create_dir_all(&cache)?;
+    let inner = scratch.xtask(&TRUE);
+    let mut unshare = vec!["unshare", "--mount"];
+    if !nix::unistd::geteuid().is_root() {
+        unshare.extend(["--user", "--map-root-user"]);
+    }
+    let mut probe = Command::new(unshare[0]);
+    if process::output(probe.args(&unshare[1..]).arg("true")).is_err() {
+        // This host gives us no mounts of our own (a chroot, a strict container): let tar say
+        // what it would say.
+        scratch.program(
+            "tar",
+            "echo 'tar: x: Cannot write: No space left on device' >&2; exit 2",
+        )?;
+        return expect_failure(inner, words);
+    }
+    let mut command = Command::new(unshare[0]);
+    command.args(&unshare[1..]);
+    // The mount is gone with the shell's name space.
+    let script = format!(
+        "mount -t tmpfs -o {options} tmpfs '{}' && exec \"$@\"",
+        cache.display()
+    );
+    command
+        .args(["sh", "-c", &script, "sh"])
+        .arg(inner.get_program())
+        .args(inner.get_args());
+    command
+        .env("XDG_CACHE_HOME", &cache)
+        .env_remove("LINUX_SRC");
+    expect_failure(command, words)
+}
+
+/// SIGKILL while Linux is unpacked and while it is built: nothing half may look whole, nothing
+/// may go on running, and the next run is not confused.
+fn killed_half_way() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let cache = scratch.path().join("cache/donjon");
+    let source = ["kernel", "--native", "--source"];
+    kill_when(&mut scratch.xtask(&source), &|| {
+        cache.join("tmp/linux/tree/arch").exists()
+    })?;
+    let trees = fs::read_dir(cache.join("linux"))?.count();
+    ensure!(trees == 0, "a half tree is in its final place");
+    let output = process::both(&mut scratch.xtask(&source))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(
+        output.status.success(),
+        "the run after the kill failed:\n{said}"
+    );
+    ensure!(
+        !cache.join("tmp/linux").exists(),
+        "what the killed run left was not removed"
+    );
+
+    let build = ["kernel", "--native"];
+    let log = cache.join("logs/kernel-native.log");
+    let compiling = || fs::read_to_string(&log).is_ok_and(|it| it.contains("  CC      arch/arm64"));
+    kill_when(&mut scratch.xtask(&build), &compiling)?;
+    ensure!(
+        !cache.join("kernels").exists(),
+        "a half kernel is in its final place"
+    );
+    let made = cache.join("build");
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while in_use(&made) {
+        ensure!(
+            Instant::now() < deadline,
+            "the build goes on after the kill"
+        );
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    Ok(())
+}
+
+fn kill_when(command: &mut Command, reached: &dyn Fn() -> bool) -> Result<()> {
+    command
+        .stderr(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null());
+    let mut running = Running::start(command)?;
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !reached() {
+        ensure!(
+            running.ended()?.is_none(),
+            "it ended before it could be killed"
+        );
+        ensure!(
+            Instant::now() < deadline,
+            "it did not come to the point where it is killed"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    running.child().kill()?;
+    running.wait()?;
+    Ok(())
+}
+
+/// Whether a process works below `directory`.
+fn in_use(directory: &Path) -> bool {
+    let Ok(processes) = fs::read_dir("/proc") else {
+        return false;
+    };
+    processes
+        .filter_map(Result::ok)
+        .filter_map(|entry| fs::read_link(entry.path().join("cwd")).ok())
+        .any(|cwd| cwd.starts_with(directory))
+}
+
+fn network_gone() -> Result<()> {
+    let scratch = Scratch::new()?;
+    scratch.tools_except("bc")?;
+    scratch.program_instead("dpkg-query", "exit 1")?;
+    scratch.program("sudo", "[ \"$1\" = --validate ] || exec \"$2\"")?;
+    scratch.program("apt-get", "echo 'Could not resolve host'; exit 100")?;
+    expect_failure(
+        scratch.xtask_alone(&TRUE),
+        &[
+            "Could not resolve host",
+            "network",
+            "again",
+            "apt-get install",
+        ],
+    )
+}
+
+fn network_gone_for_rust() -> Result<()> {
+    let scratch = Scratch::new()?;
+    scratch.program("rustc", &format!("echo {}", scratch.path().display()))?;
+    scratch.program("rustup", "echo 'error: could not download'; exit 1")?;
+    expect_failure(
+        scratch.xtask(&TRUE),
+        &[
+            "could not download",
+            "network",
+            "again",
+            "rustup target add",
+        ],
+    )
+}

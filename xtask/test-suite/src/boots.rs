@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Booting the combinations of switch mode, CPU, number of CPUs and entry level.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::kernel::Variant;
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+use donjon_machine::said::{Said, says};
+
+use super::runner::Test;
+
+const SWITCHES: [Switch; 4] = [Switch::Asid, Switch::Tlbi, Switch::Strict, Switch::None];
+const CPUS: [&str; 3] = ["cortex-a53", "cortex-a57", "max"];
+const COUNTS: [u32; 2] = [1, 4];
+const LEVELS: [bool; 2] = [false, true];
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// One combination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Combination {
+    switch: Switch,
+    cpu: &'static str,
+    cpus: u32,
+    el2: bool,
+}
+
+impl Combination {
+    fn name(&self) -> String {
+        let level = if self.el2 { "el2" } else { "el1" };
+        format!(
+            "boot:{}:{}:{}:{level}",
+            self.switch.name(),
+            self.cpu,
+            self.cpus
+        )
+    }
+
+    fn machine(&self) -> Result<Machine> {
+        Machine::new(&MachineArguments {
+            cpu: Some(self.cpu.into()),
+            cpus: Some(self.cpus),
+            el2: self.el2,
+            ..MachineArguments::virt(self.switch)
+        })
+    }
+}
+
+/// A test for each combination.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let test = |it: Combination| {
+        let host = host.clone();
+        Test::beside(&it.name(), move || boot(&host, it))
+    };
+    let mut tests: Vec<_> = every_combination().into_iter().map(test).collect();
+    // What is kept about memory is capped somewhere in between.
+    for memory in ["4G", "9G"] {
+        let host = host.clone();
+        tests.push(Test::beside(&format!("boot:memory:{memory}"), move || {
+            let arguments = MachineArguments {
+                cpus: Some(2),
+                memory: Some(memory.into()),
+                ..MachineArguments::virt(Switch::Asid)
+            };
+            let sound = InnerVariant::sound(Switch::Asid);
+            let said = guest_says(&host, Machine::new(&arguments)?, &sound, CHECK)?;
+            said.expect_success()?;
+            let (passed, failed) = said.self_test()?;
+            ensure!(
+                passed > 0 && failed == 0,
+                "the self-test failed:\n{}",
+                said.text
+            );
+            Ok(())
+        }));
+    }
+    tests
+}
+
+fn every_combination() -> Vec<Combination> {
+    let mut all = Vec::new();
+    for switch in SWITCHES {
+        for cpu in CPUS {
+            for cpus in COUNTS {
+                for el2 in LEVELS {
+                    all.push(Combination {
+                        switch,
+                        cpu,
+                        cpus,
+                        el2,
+                    });
+                }
+            }
+        }
+    }
+    all
+}
+
+fn boot(host: &HostArguments, combination: Combination) -> Result<()> {
+    let variant = InnerVariant::sound(combination.switch);
+    let said = guest_says(host, combination.machine()?, &variant, CHECK)?;
+    said.expect_success()?;
+    said.expect_line(&format!("online: {}", combination.cpus))?;
+    if combination.switch == Switch::None {
+        return Ok(());
+    }
+    said.expect_line(&format!("switch: {}", combination.switch.name()))?;
+    said.expect_line("weakened: 0x0")?;
+    // Cores whose invalidations are known to be complete at once, and one that is not on the list.
+    let twice = said.text.contains("TLB invalidations are made twice");
+    ensure!(
+        twice == (combination.cpu == "max"),
+        "the errata of this core are not known:\n{}",
+        said.text
+    );
+    let (passed, failed) = said.self_test()?;
+    // Every CPU has done the same, and something.
+    let each = passed / combination.cpus;
+    ensure!(
+        each > 0 && failed == 0,
+        "the self-test failed:\n{}",
+        said.text
+    );
+    for cpu in 0..combination.cpus {
+        said.expect_line(&format!("cpu {cpu}: {each} passed, 0 failed"))?;
+    }
+    Ok(())
+}
+
+/// What a check in the guest runs.
+pub const CHECK: &str = "\
+echo online: $(grep -c ^processor /proc/cpuinfo)
+if [ -d /sys/kernel/security/donjon ]; then
+    cd /sys/kernel/security/donjon && cat status stats log && cat selftest
+fi";
+
+/// Builds, boots, runs `command`.
+pub fn guest_says(
+    host: &HostArguments,
+    machine: Machine,
+    variant: &InnerVariant,
+    command: &str,
+) -> Result<Said> {
+    let linux = Variant::of(&machine);
+    guest_over_says(host, machine, variant, linux, command, TIMEOUT)
+}
+
+/// The same with a Linux and a time limit of choice.
+pub fn guest_over_says(
+    host: &HostArguments,
+    machine: Machine,
+    variant: &InnerVariant,
+    linux: Variant,
+    command: &str,
+    timeout: Duration,
+) -> Result<Said> {
+    let parts = built(host, machine, variant, linux)?;
+    says(&parts.boot, command, timeout)
+}
+
+/// Builds what boots.
+pub use donjon_builder::run::prepare_over as built;

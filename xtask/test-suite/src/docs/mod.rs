@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Checks that the documentation describes this tree: links, the map of crates, the table of
+//! tests.
+
+mod architecture;
+mod links;
+mod page;
+mod testing;
+mod tree;
+
+use anyhow::{Result, ensure};
+use donjon_builder::arguments::HostArguments;
+
+use super::runner::Test;
+
+/// One test for each kind of statement.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let host = host.clone();
+    vec![
+        Test::alone("docs:links", links::check),
+        Test::alone("docs:architecture", architecture::check),
+        Test::alone("docs:testing", move || testing::check(&host)),
+    ]
+}
+
+/// Fails with one line for each complaint.
+fn none(complaints: &[String]) -> Result<()> {
+    ensure!(complaints.is_empty(), "{}", complaints.join("\n"));
+    Ok(())
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Tests that need no guest.
+
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+use donjon_bench::guard;
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::environment::{BARE_TARGET, GUEST_TARGET, NIGHTLY};
+use donjon_builder::kernel::{self, Variant};
+use donjon_generator::{allow, header};
+use donjon_machine::{paths, process};
+
+use super::runner::Test;
+
+/// The test that needs the nightly toolchain.
+pub const MIRI: &str = "miri";
+
+/// Formatting, lints, unit tests, generated files and the builds of Linux.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let mut tests = vec![
+        Test::alone("fmt", || cargo("fmt", &["fmt", "--all", "--check"])),
+        Test::alone("header", || header::run(true)),
+        Test::alone("figures", guard::tables_are_current),
+        Test::alone("allow-list", || allow::generate(true)),
+        Test::alone("clippy:host", || {
+            cargo(
+                "clippy",
+                &[
+                    "clippy",
+                    "--quiet",
+                    "--all-targets",
+                    "--",
+                    "--deny=warnings",
+                ],
+            )
+        }),
+        Test::alone("clippy:guests", || {
+            let target = format!("--target={GUEST_TARGET}");
+            let arguments = [
+                "clippy",
+                "--quiet",
+                "--package=donjon-guests",
+                "--features=guest",
+                &target,
+            ];
+            cargo("clippy", &[&arguments[..], &DENY].concat())
+        }),
+    ];
+    tests.push(Test::alone("clippy:fuzz", || {
+        let arguments = ["clippy", "--quiet", "--package=donjon-fuzz"];
+        cargo("clippy-fuzz", &[&arguments[..], &DENY].concat())
+    }));
+    for (name, features) in [
+        ("asid", "switch-asid"),
+        ("tlbi", "switch-tlbi"),
+        ("strict", "switch-strict"),
+        ("trace-steps", "switch-asid,donjon-image/trace-steps"),
+    ] {
+        tests.push(Test::alone(&format!("clippy:{name}"), move || {
+            clippy_bare(name, features)
+        }));
+    }
+    tests.push(Test::alone("host-tests", || {
+        cargo("tests", &["test", "--quiet"])
+    }));
+    tests.push(Test::alone(MIRI, miri));
+    for variant in [Variant::Donjon, Variant::Native] {
+        let host = host.clone();
+        tests.push(Test::alone(
+            &format!("kernel-{}", variant.name()),
+            move || {
+                let kernel = kernel::obtain(&host, variant)?;
+                if variant == Variant::Donjon {
+                    kernel.check_code()?;
+                }
+                Ok(())
+            },
+        ));
+    }
+    let style = host.clone();
+    tests.push(Test::alone("checkpatch", move || {
+        kernel::style::check(&style)
+    }));
+    let host = host.clone();
+    tests.push(Test::alone("kernel-off", move || is_stock(&host)));
+    tests
+}
+
+/// With the option off, the patched kernel has the instructions of the unpatched one.
+fn is_stock(host: &HostArguments) -> Result<()> {
+    let (different, compared) = kernel::stock::differences(host)?;
+    ensure!(
+        different.is_empty(),
+        "of {compared} objects, these differ with CONFIG_DONJON=n: {}",
+        different.join(" ")
+    );
+    Ok(())
+}
+
+const DENY: [&str; 3] = ["--target-dir=target/clippy", "--", "--deny=warnings"];
+
+fn clippy_bare(name: &str, features: &str) -> Result<()> {
+    let target = format!("--target={BARE_TARGET}");
+    let features = format!("--features=donjon-boot/bare,donjon-image/{features}");
+    let packages = [
+        "--package=donjon-image",
+        "--package=donjon-boot",
+        "--package=donjon-hal",
+    ];
+    let arguments = [
+        &["clippy", "--quiet", &target, &features][..],
+        &packages,
+        &DENY,
+    ]
+    .concat();
+    cargo(&format!("clippy-{name}"), &arguments)
+}
+
+fn miri() -> Result<()> {
+    miri_test("miri", &["--package=donjon-core", "--package=donjon-abi"])?;
+    // The other models take too long there.
+    let walks = [
+        "--package=donjon-models",
+        "--lib",
+        "--",
+        "geometry::forged::",
+    ];
+    miri_test("miri-models", &walks)
+}
+
+fn miri_test(log: &str, arguments: &[&str]) -> Result<()> {
+    let mut command = Command::new("rustup");
+    command.args(["run", NIGHTLY, "cargo", "miri", "test", "--quiet"]);
+    command.arg("--target-dir=target/miri").args(arguments);
+    command
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env_remove("CARGO")
+        .env_remove("RUSTC");
+    finish(log, command)
+}
+
+fn cargo(log: &str, arguments: &[&str]) -> Result<()> {
+    let mut command = Command::new("cargo");
+    command.args(arguments);
+    finish(log, command)
+}
+
+fn finish(log: &str, mut command: Command) -> Result<()> {
+    command
+        .current_dir(paths::root())
+        .env("CARGO_TERM_COLOR", "never");
+    process::logged(
+        &mut command,
+        &paths::in_root(format!("target/logs/{log}.log")),
+        |_| (),
+    )
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask test`: every check of the project, by name.
+
+pub mod arguments;
+mod asids;
+mod attacks;
+mod audit;
+mod bad_input;
+mod boards;
+mod boots;
+mod docs;
+mod fuzz;
+mod gate;
+mod geometry;
+mod host;
+mod lmbench;
+mod load;
+mod longest;
+mod machines;
+mod modules;
+mod random_calls;
+mod reclaim;
+mod restart;
+mod runner;
+mod scratch;
+mod soak;
+mod trace;
+mod weakened;
+
+use anyhow::{Result, bail};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::environment::{self, Needs};
+use donjon_machine::arguments::Switch;
+
+use crate::arguments::TestArguments;
+
+use runner::Test;
+
+/// The kernel's own selftests.
+const KSELFTEST: &str = "kselftest";
+
+/// Runs the tests that the arguments select; returns the exit status.
+pub fn run(arguments: &TestArguments) -> Result<u8> {
+    let mut tests = all(&arguments.host)?;
+    for test in long(&arguments.host) {
+        if arguments.list || arguments.filters.contains(&test.name) {
+            tests.push(test);
+        }
+    }
+    if !arguments.filters.is_empty() {
+        tests.retain(|test| {
+            arguments
+                .filters
+                .iter()
+                .any(|it| test.name.contains(it.as_str()))
+        });
+    }
+    if arguments.list {
+        for test in &tests {
+            println!("{}", test.name);
+        }
+        return Ok(0);
+    }
+    if tests.is_empty() {
+        bail!("no test has such a name; `cargo xtask test --list` shows the names");
+    }
+    let miri = tests.iter().any(|it| it.name == host::MIRI);
+    let uefi = tests.iter().any(|it| it.name.starts_with(machines::UEFI));
+    let cxx = tests.iter().any(|it| it.name.starts_with(fuzz::PREFIX));
+    let cross_libc = tests.iter().any(|it| it.name == KSELFTEST);
+    environment::prepare(
+        &arguments.host,
+        Needs {
+            miri,
+            cxx,
+            cross_libc,
+            uefi,
+            ..Needs::default()
+        },
+    )?;
+    Ok(u8::from(!runner::run(&tests)))
+}
+
+/// The names of all tests, those that run by name alone as well.
+fn names(host: &HostArguments) -> Result<Vec<String>> {
+    let tests = all(host)?.into_iter().chain(long(host));
+    Ok(tests.map(|it| it.name).collect())
+}
+
+/// Tests that take long, and run by name alone.
+fn long(host: &HostArguments) -> [Test; 5] {
+    let selftests = {
+        let host = host.clone();
+        Test::alone(KSELFTEST, move || {
+            donjon_kselftest::test(&host, Switch::Asid)
+        })
+    };
+    [
+        selftests,
+        soak::test(host),
+        lmbench::against_debian(host),
+        fuzz::long(),
+        random_calls::long(host),
+    ]
+}
+
+fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
+    let mut tests = host::tests(host_arguments);
+    tests.extend(docs::tests(host_arguments));
+    tests.extend(fuzz::tests());
+    tests.extend(bad_input::tests(host_arguments));
+    tests.extend(boards::tests(host_arguments));
+    tests.extend(boots::tests(host_arguments));
+    tests.extend(weakened::tests(host_arguments));
+    tests.extend(asids::tests(host_arguments));
+    tests.extend(attacks::tests(host_arguments));
+    tests.extend(audit::tests(host_arguments));
+    tests.extend(geometry::tests(host_arguments));
+    tests.extend(gate::tests(host_arguments));
+    tests.extend(lmbench::tests(host_arguments));
+    tests.extend(load::tests(host_arguments));
+    tests.extend(longest::tests(host_arguments));
+    tests.extend(machines::tests(host_arguments));
+    tests.extend(modules::tests(host_arguments));
+    tests.extend(random_calls::tests(host_arguments));
+    tests.extend(reclaim::tests(host_arguments));
+    tests.extend(restart::tests(host_arguments));
+    tests.extend(trace::tests(host_arguments));
+    Ok(tests)
+}

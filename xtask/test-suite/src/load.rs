@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The load program, with the inner domain and without: every area must do the same.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use comfy_table::{Table, presets};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::disk;
+use donjon_builder::run::prepare;
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+use donjon_machine::said::says;
+
+use super::runner::Test;
+use super::scratch::Scratch;
+
+const TIMEOUT: Duration = Duration::from_secs(600);
+/// Little memory, so that what fills it takes little time.
+const MEMORY: &str = "320M";
+const DISK_MEBIBYTES: u32 = 384;
+/// Machines that the areas run on, and the mode that each is compared with.
+const MACHINES: [(&str, u32, Switch, &str); 5] = [
+    ("cortex-a57", 1, Switch::Asid, ""),
+    ("cortex-a57", 4, Switch::Asid, ""),
+    ("cortex-a57", 4, Switch::Asid, PREEMPT),
+    ("cortex-a53", 4, Switch::Tlbi, ""),
+    ("cortex-a53", 1, Switch::Strict, PREEMPT),
+];
+/// Parameter of a kernel that is preempted wherever it may be.
+const PREEMPT: &str = "preempt=full";
+/// All areas, then warnings of the kernel and refusals of the inner domain: there must be none.
+/// A pool that may not grow any more is no wrong, either.
+const ALL: &str = "\
+donjon-load
+dmesg | grep -A 9 'WARNING: \\|BUG: \\|Internal error: ' | sed 's/^/complaint: /'
+tail -n +2 /sys/kernel/security/donjon/refusals 2>/dev/null |
+    grep -v '\"no pool has room\"' | sed 's/^/complaint: refused: /'
+exit 0
+";
+const STRESS: &str = "donjon-load stress --seconds 20 --cpus 4";
+
+/// A test for each machine, and a mixture of the heavy areas.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let mut tests: Vec<Test> = MACHINES
+        .into_iter()
+        .map(|(cpu, cpus, switch, append)| {
+            let host = host.clone();
+            let mut name = format!("load:{}:{cpu}:{cpus}", switch.name());
+            if !append.is_empty() {
+                name = format!("{name}:{append}");
+            }
+            // Four CPUs want the host's two for themselves.
+            let test = if cpus > 1 { Test::alone } else { Test::beside };
+            test(&name, move || {
+                compare(&host, machine(cpu, cpus, switch, append))
+            })
+        })
+        .collect();
+    for (switch, append) in [
+        (Switch::None, ""),
+        (Switch::Asid, ""),
+        (Switch::Asid, PREEMPT),
+    ] {
+        let host = host.clone();
+        let mut name = format!("load:{}:stress", switch.name());
+        if !append.is_empty() {
+            name = format!("{name}:{append}");
+        }
+        tests.push(Test::beside(&name, move || {
+            let machine = machine("cortex-a57", 4, switch, append);
+            let results = results(&host, &machine, STRESS)?;
+            ensure!(
+                results.get("stress").is_some_and(|it| it == "ok"),
+                "{results:?}"
+            );
+            Ok(())
+        }));
+    }
+    tests
+}
+
+fn machine(cpu: &str, cpus: u32, switch: Switch, append: &str) -> MachineArguments {
+    MachineArguments {
+        cpu: Some(cpu.into()),
+        cpus: Some(cpus),
+        memory: Some(MEMORY.into()),
+        append: Some(append.into()),
+        ..MachineArguments::virt(switch)
+    }
+}
+
+/// What became of each area.
+type Results = BTreeMap<String, String>;
+
+fn compare(host: &HostArguments, machine: MachineArguments) -> Result<()> {
+    let protected = results(host, &machine, ALL)?;
+    let switch = machine.switch;
+    let without = MachineArguments {
+        switch: Switch::None,
+        ..machine
+    };
+    let native = results(host, &without, ALL)?;
+    ensure!(!native.is_empty(), "no area ran");
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(["area", "none", switch.name()]);
+    let mut wrong = Vec::new();
+    for (area, without) in &native {
+        let with = protected.get(area).map_or("absent", String::as_str);
+        table.add_row([area, without, with]);
+        if without != with || without.starts_with("failed") {
+            wrong.push(format!(
+                "{area} (none: {without}; {}: {with})",
+                switch.name()
+            ));
+        }
+    }
+    println!("{table}");
+    ensure!(wrong.is_empty(), "wrong: {}", wrong.join(", "));
+    Ok(())
+}
+
+fn results(host: &HostArguments, machine: &MachineArguments, command: &str) -> Result<Results> {
+    let variant = InnerVariant::sound(machine.switch);
+    let mut boot = prepare(host, Machine::new(machine)?, &variant)?.boot;
+    let scratch = Scratch::new()?;
+    let image = scratch.path().join("disk");
+    disk::ext4(&image, DISK_MEBIBYTES, None)?;
+    boot.disk = Some(image);
+    let text = says(&boot, command, TIMEOUT)?.text;
+    ensure!(
+        !text.contains("complaint: "),
+        "the kernel or the inner domain complained:\n{text}"
+    );
+    Ok(parse(&text))
+}
+
+fn parse(text: &str) -> Results {
+    let result = |line: &str| {
+        let (area, result) = line.strip_prefix("load: ")?.split_once(": ")?;
+        Some((area.to_owned(), result.trim_end().to_owned()))
+    };
+    text.lines().filter_map(result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_of_areas_are_verdicts() {
+        let text = "stress: fork: 3\nload: fork: ok\nload: swap: failed: no: disk\n";
+        let found = parse(text);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found["swap"], "failed: no: disk");
+    }
+}

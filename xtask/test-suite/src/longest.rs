@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! No call is longer than the bound, not even those that an attacker would choose.
+
+use anyhow::Result;
+use donjon_bench::calls::Calls;
+use donjon_bench::guard;
+use donjon_bench::machine;
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::kernel::Variant;
+use donjon_machine::arguments::Switch;
+
+use super::boots::built;
+use super::runner::Test;
+
+/// In the mode that invalidates most, and in the fastest.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    [(Switch::Asid, "cortex-a57"), (Switch::Tlbi, "cortex-a53")]
+        .into_iter()
+        .map(|(switch, cpu)| {
+            let host = host.clone();
+            let name = format!("longest-call:{}:{cpu}", switch.name());
+            Test::beside(&name, move || bounded(&host, switch, cpu))
+        })
+        .collect()
+}
+
+fn bounded(host: &HostArguments, switch: Switch, cpu: &str) -> Result<()> {
+    let inner = InnerVariant::sound(switch);
+    let parts = built(host, machine(cpu, switch, true)?, &inner, Variant::Donjon)?;
+    let calls = Calls::measure(parts)?;
+    if switch == Switch::Asid {
+        guard::check_calls(&calls)?;
+    }
+    calls.check()
+}

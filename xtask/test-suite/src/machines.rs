@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Machines by another device tree: those that the inner domain cannot own are refused in plain
+//! words, and what a tree sets aside is not Linux's.
+
+mod gicv3;
+mod raspberry_pi;
+mod uefi;
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::kernel::Variant;
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu::tree;
+use donjon_machine::said::{Said, says};
+use dtoolkit::fdt::Fdt;
+use dtoolkit::memreserve::MemoryReservation;
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+
+use super::boots::{CHECK, built};
+use super::runner::Test;
+use super::scratch::Scratch;
+
+pub use uefi::PREFIX as UEFI;
+
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// For a machine that stops without a word because it has nothing that switches it off.
+const REFUSAL: Duration = Duration::from_secs(30);
+
+/// Pages that the edited tree sets aside: in its header, by a node for firmware, and by one that
+/// says nothing but where. The first is a page in part.
+const HEADER: u64 = 0x4c00_0000;
+const NO_MAP: u64 = 0x4c20_0000;
+const PLAIN: u64 = 0x4c40_1000;
+/// Where QEMU puts the initial ramdisk and, behind it, the device tree. Loaders reserve them.
+const LOADED: (u64, u64) = (0x4800_0000, 0x200_0000);
+
+type Edit = fn(&mut DeviceTree);
+
+/// As [`CHECK`], after each CPU but the first was in the inner domain's pen and came back.
+const ON_BOARD: &str = "\
+back=0
+for cpu in 1 2 3; do
+    echo 0 >/sys/devices/system/cpu/cpu$cpu/online || exit 4
+    echo 1 >/sys/devices/system/cpu/cpu$cpu/online || exit 5
+    back=$((back + 1))
+done
+echo back: $back
+echo online: $(grep -c ^processor /proc/cpuinfo)
+cd /sys/kernel/security/donjon && cat status log && cat selftest";
+
+/// Pages that the hostile module tries to map, and how it ends.
+struct Case {
+    name: &'static str,
+    machine: fn() -> Result<Machine>,
+    weakened: &'static [&'static str],
+    attempt: &'static str,
+    edit: Option<Edit>,
+    pages: &'static [u64],
+    outcome: &'static str,
+}
+
+const RESERVED: Case = Case {
+    name: "reserved",
+    machine,
+    weakened: &[],
+    attempt: "reserved",
+    edit: Some(reserve),
+    pages: &[HEADER, NO_MAP, PLAIN],
+    outcome: "stopped, refused: permissions do not suit the frame",
+};
+const DEVICES: Case = Case {
+    name: "devices",
+    machine,
+    weakened: &[],
+    attempt: "device",
+    edit: None,
+    pages: &WITHHELD,
+    outcome: "stopped, refused: neither memory nor an allowed device",
+};
+const CASES: &[Case] = &[
+    RESERVED,
+    Case {
+        name: "reserved:control",
+        weakened: &["weaken-reserved"],
+        outcome: "SUCCEEDED, mapped, and a store through it went through",
+        ..RESERVED
+    },
+    DEVICES,
+    Case {
+        name: "devices:control",
+        weakened: &["weaken-devices"],
+        outcome: "SUCCEEDED, its registers are mapped",
+        ..DEVICES
+    },
+    Case {
+        name: "devices:allowed",
+        pages: &[CLOCK],
+        outcome: "SUCCEEDED, its registers are mapped",
+        ..DEVICES
+    },
+    BOARD_DEVICES,
+    Case {
+        name: "raspi3b:devices:control",
+        weakened: &["weaken-devices"],
+        outcome: "SUCCEEDED, its registers are mapped",
+        ..BOARD_DEVICES
+    },
+    BOARD_PEN,
+    Case {
+        name: "raspi3b:pen:control",
+        weakened: &["weaken-reserved"],
+        outcome: "SUCCEEDED, its registers are mapped",
+        ..BOARD_PEN
+    },
+];
+
+/// Of the Raspberry Pi 3: DMA, the page of mailbox and interrupt controller, watchdog, clocks, USB.
+const BOARD_DEVICES: Case = Case {
+    name: "raspi3b:devices",
+    machine: board,
+    pages: &[
+        0x3f00_7000,
+        0x3f00_b000,
+        0x3f10_0000,
+        0x3f10_1000,
+        0x3f98_0000,
+    ],
+    ..DEVICES
+};
+/// The page with the firmware's pen and the words that it polls.
+const BOARD_PEN: Case = Case {
+    name: "raspi3b:pen",
+    machine: board,
+    pages: &[0],
+    outcome: RESERVED.outcome,
+    ..DEVICES
+};
+
+/// Of QEMU's `virt`: flash, fw_cfg, PCI's window and its configuration space, and an address that
+/// no node names.
+const WITHHELD: [u64; 5] = [
+    0x400_0000,
+    0x902_0000,
+    0x1000_0000,
+    0x40_1000_0000,
+    0x905_0000,
+];
+/// The clock, which Linux has.
+const CLOCK: u64 = 0x901_0000;
+
+/// All of them.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let refused: [(&str, Edit, &[&str]); 2] = [
+        (
+            "spin-table",
+            |tree| set(tree, "/cpus/cpu@1", "enable-method", "spin-table"),
+            &["cannot start: CPU 0x1 is started by `spin-table` and not by PSCI"],
+        ),
+        (
+            "no-method",
+            |tree| remove(tree, "/cpus/cpu@1", "enable-method"),
+            &["does not say how CPU 0x1 is started"],
+        ),
+    ];
+    let mut tests = Vec::new();
+    for (name, edit, words) in refused {
+        let host = host.clone();
+        tests.push(Test::beside(
+            &format!("machine:{name}:refused"),
+            move || {
+                let said = said_by(&host, &machine()?, &[], Some(edit), CHECK, REFUSAL);
+                is_refused(said, words)
+            },
+        ));
+    }
+    let unknown = host.clone();
+    tests.push(Test::beside("machine:pen:refused", move || {
+        raspberry_pi::is_refused(&unknown)
+    }));
+    let pi = host.clone();
+    tests.push(Test::beside("machine:raspi3b", move || {
+        let said = said_by(&pi, &board()?, &[], None, ON_BOARD, TIMEOUT)?;
+        said.expect_success()?;
+        for line in ["online: 4", "switch: asid", "back: 3"] {
+            said.expect_line(line)?;
+        }
+        let (passed, failed) = said.self_test()?;
+        ensure!(passed > 0 && failed == 0, "{}", said.text);
+        Ok(())
+    }));
+    let with_lpis = host.clone();
+    tests.push(Test::beside("machine:gicv3-lpis:refused", move || {
+        let machine = with_board("virt,gic-version=3")?;
+        let said = said_by(&with_lpis, &machine, &[], None, CHECK, REFUSAL);
+        is_refused(said, &["keeps tables of LPIs in memory", "virt-6.1"])
+    }));
+    let without_lpis = host.clone();
+    tests.push(Test::beside("machine:gicv3", move || {
+        // The newest whose GIC has none; `its=off` takes away the ITS alone.
+        let machine = with_board("virt-6.1,gic-version=3")?;
+        let said = said_by(&without_lpis, &machine, &[], None, CHECK, TIMEOUT)?;
+        said.expect_success()?;
+        let (passed, failed) = said.self_test()?;
+        ensure!(passed > 0 && failed == 0, "{}", said.text);
+        Ok(())
+    }));
+    tests.extend(gicv3::tests(host));
+    tests.extend(uefi::tests(host));
+    for case in CASES {
+        let host = host.clone();
+        tests.push(Test::beside(&format!("machine:{}", case.name), move || {
+            let text = attacked(&host, case)?;
+            for page in case.pages {
+                let line = format!(
+                    "{page:#x}: attack map-protected-memory/{}: {}",
+                    case.attempt, case.outcome
+                );
+                ensure!(text.contains(&line), "no line `{line}`:\n{text}");
+            }
+            Ok(())
+        }));
+    }
+    tests
+}
+
+fn machine() -> Result<Machine> {
+    Machine::new(&MachineArguments {
+        cpus: Some(2),
+        memory: Some("256M".into()),
+        ..MachineArguments::virt(Switch::Asid)
+    })
+}
+
+fn board() -> Result<Machine> {
+    Machine::new(&MachineArguments {
+        machine: "raspi3b".into(),
+        ..MachineArguments::virt(Switch::Asid)
+    })
+}
+
+fn with_board(board: &str) -> Result<Machine> {
+    let mut machine = machine()?;
+    machine.recipe.machine = board.into();
+    Ok(machine)
+}
+
+/// What the hostile module says of each page.
+fn attacked(host: &HostArguments, case: &Case) -> Result<String> {
+    let attempt = case.attempt;
+    let pages: Vec<_> = case.pages.iter().map(|it| format!("{it:#x}")).collect();
+    let script = format!(
+        "insmod /lib/modules/donjon_attack.ko || exit 3
+        cd /sys/module/donjon_attack/parameters
+        for page in {}; do
+            echo $page >value
+            dmesg -c >/dev/null
+            echo map-protected-memory/{attempt} >run
+            echo $page: $(dmesg | grep -o 'attack map-protected-memory/.*')
+            echo 1 >undo
+        done",
+        pages.join(" ")
+    );
+    let said = said_by(
+        host,
+        &(case.machine)()?,
+        case.weakened,
+        case.edit,
+        &script,
+        TIMEOUT,
+    )?;
+    said.expect_success()?;
+    Ok(said.text)
+}
+
+fn reserve(tree: &mut DeviceTree) {
+    for (start, size) in [(HEADER + 0x10, 0x20), LOADED] {
+        let in_header = MemoryReservation::new(start, size);
+        tree.memory_reservations.push(in_header);
+    }
+    let mut reserved = DeviceTreeNode::new_unchecked("reserved-memory");
+    reserved.add_property(DeviceTreeProperty::new_unchecked("#address-cells", 2u32));
+    reserved.add_property(DeviceTreeProperty::new_unchecked("#size-cells", 2u32));
+    reserved.add_property(DeviceTreeProperty::new_unchecked("ranges", [0u8; 0]));
+    for (name, page, no_map) in [("monitor", NO_MAP, true), ("pen", PLAIN, false)] {
+        let mut node = DeviceTreeNode::new_unchecked(format!("{name}@{page:x}"));
+        let register = [page, 0x1000].map(u64::to_be_bytes).concat();
+        node.add_property(DeviceTreeProperty::new_unchecked("reg", register));
+        if no_map {
+            node.add_property(DeviceTreeProperty::new_unchecked("no-map", [0u8; 0]));
+        }
+        reserved.add_child(node);
+    }
+    tree.root.add_child(reserved);
+}
+
+fn set(tree: &mut DeviceTree, path: &str, name: &str, value: &str) {
+    if let Some(node) = tree.find_node_mut(path) {
+        node.add_property(DeviceTreeProperty::new_unchecked(name, value));
+    }
+}
+
+fn remove(tree: &mut DeviceTree, path: &str, name: &str) {
+    if let Some(node) = tree.find_node_mut(path) {
+        node.remove_property(name);
+    }
+}
+
+fn is_refused(said: Result<Said>, words: &[&str]) -> Result<()> {
+    let text = match said {
+        Ok(said) => said.text,
+        Err(error) => format!("{error:#}"),
+    };
+    for word in words {
+        ensure!(text.contains(word), "nothing said `{word}`:\n{text}");
+    }
+    ensure!(!text.contains("Linux version"), "Linux started:\n{text}");
+    Ok(())
+}
+
+/// Boots `machine`, with its device tree changed, over a build without some protections.
+fn said_by(
+    host: &HostArguments,
+    machine: &Machine,
+    weakened: &[&str],
+    edit: Option<Edit>,
+    command: &str,
+    timeout: Duration,
+) -> Result<Said> {
+    let inner = InnerVariant {
+        switch: Switch::Asid,
+        weakened: weakened.iter().map(|it| (*it).to_owned()).collect(),
+    };
+    let mut parts = built(host, machine.clone(), &inner, Variant::Donjon)?;
+    donjon_attack::arm(&mut parts)?;
+    let scratch = Scratch::new()?;
+    if let Some(edit) = edit {
+        let bytes = tree::of(machine)?;
+        let found = Fdt::new(&bytes).map_err(|it| anyhow::anyhow!("QEMU's device tree: {it}"))?;
+        let mut model = DeviceTree::from_fdt(&found);
+        edit(&mut model);
+        let path = scratch.path().join("edited.dtb");
+        fs::write(&path, model.to_dtb()).context("writing the device tree")?;
+        parts.boot.device_tree = Some(path);
+    }
+    says(&parts.boot, command, timeout)
+}

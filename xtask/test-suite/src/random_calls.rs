@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Random calls from all CPUs of a guest: the auditor finds nothing while they run and after, and
+//! Linux goes on.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use donjon_audit::{Report, Series, Subject};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::kernel::Variant;
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu;
+
+use super::runner::Test;
+
+use super::boots::built;
+
+/// By name alone.
+pub const LONG: &str = "fuzz:guest:long";
+const CPUS: u32 = 4;
+/// Calls of a test, and of the long one.
+const CALLS: u64 = 1_000_000;
+const MANY_CALLS: u64 = 10_000_000;
+/// Seconds between two audits.
+const PAUSE: u64 = 3;
+/// Calls a second that a busy host makes at least.
+const LEAST_RATE: u64 = 5_000;
+/// Calls that some arguments suit and others do not.
+const BOTH_WAYS: [&str; 15] = [
+    "log",
+    "table_write",
+    "table_write_list",
+    "table_release",
+    "switch_root",
+    "pool_add",
+    "pool_remove",
+    "system_register",
+    "text_poke",
+    "text_seal",
+    "firmware",
+    "refusals",
+    "map",
+    "map_block",
+    "free",
+];
+
+/// What every run of the tests makes.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let host = host.clone();
+    vec![Test::alone("fuzz:guest", move || {
+        fuzz(&host, Switch::Asid, CALLS, 1)
+    })]
+}
+
+/// In all modes; it runs by name alone.
+pub fn long(host: &HostArguments) -> Test {
+    let host = host.clone();
+    Test::alone(LONG, move || {
+        for (seed, switch) in (2..).zip([Switch::Asid, Switch::Tlbi, Switch::Strict]) {
+            fuzz(&host, switch, MANY_CALLS, seed)?;
+        }
+        Ok(())
+    })
+}
+
+fn fuzz(host: &HostArguments, switch: Switch, calls: u64, seed: u64) -> Result<()> {
+    let machine = Machine::new(&MachineArguments {
+        cpus: Some(CPUS),
+        memory: Some("512M".into()),
+        append: Some("loglevel=4".into()),
+        ..MachineArguments::virt(switch)
+    })?;
+    let inner = InnerVariant::sound(switch);
+    let mut parts = built(host, machine, &inner, Variant::Donjon)?;
+    donjon_attack::arm(&mut parts)?;
+    let subject = Subject::of(&parts)?;
+    let said = Said::of(&parts, &subject, calls, seed)?;
+    ensure!(
+        said.text.contains(&format!(
+            "attack fuzz/calls: stopped, {calls} calls from {CPUS} CPUs"
+        )),
+        "{}",
+        said.text
+    );
+    ensure!(said.text.contains("load: modules: ok"), "{}", said.text);
+    for name in BOTH_WAYS {
+        let (accepted, refused) = said.counts(name)?;
+        ensure!(
+            accepted > 0 && refused > 0,
+            "{name}: {accepted} accepted, {refused} refused"
+        );
+    }
+    ensure!(said.reports.len() > 2, "{} audits", said.reports.len());
+    for report in &said.reports {
+        ensure!(report.violations.is_empty(), "{report}");
+    }
+    let counts = BOTH_WAYS.map(|name| said.counts(name).unwrap_or_default());
+    let accepted: u64 = counts.iter().map(|it| it.0).sum();
+    println!(
+        "{}: {calls} calls, at least {accepted} accepted, {} audits without a violation",
+        switch.name(),
+        said.reports.len()
+    );
+    Ok(())
+}
+
+struct Said {
+    text: String,
+    reports: Vec<Report>,
+}
+
+impl Said {
+    fn of(
+        parts: &donjon_builder::run::Parts,
+        subject: &Subject,
+        calls: u64,
+        seed: u64,
+    ) -> Result<Self> {
+        let script = format!(
+            "insmod /lib/modules/donjon_attack.ko fuzz_calls={calls} fuzz_seed={seed} || exit 3\n\
+             echo fuzz >/sys/module/donjon_attack/parameters/run &\n\
+             while kill -0 $!; do sleep {PAUSE}; echo look; done 2>/dev/null\n\
+             echo 1 >/sys/module/donjon_attack/parameters/undo\n\
+             echo look\n\
+             dmesg | grep 'attack fuzz'\n\
+             donjon-load fork mremap mprotect modules\n"
+        );
+        let timeout = Duration::from_secs(120 + calls / LEAST_RATE);
+        let mut text = String::new();
+        let mut audits = Series::of(subject);
+        let status = qemu::exec_live(&parts.boot, &script, timeout, |guest, _, bytes| {
+            let new = String::from_utf8_lossy(bytes);
+            text.push_str(&new);
+            for _ in new.matches("look\n") {
+                audits.look(guest);
+            }
+        })?;
+        ensure!(status == 0, "the guest failed ({status}):\n{text}");
+        Ok(Self {
+            text,
+            reports: audits.reports()?,
+        })
+    }
+
+    /// Calls of one function: accepted and refused.
+    fn counts(&self, name: &str) -> Result<(u64, u64)> {
+        let start = format!("attack fuzz: {name}: ");
+        let line = self.text.lines().find_map(|it| it.split_once(&start));
+        let mut words = line.context(start.clone())?.1.split(' ');
+        let accepted = words.next().unwrap_or_default().parse()?;
+        let refused = words.nth(1).unwrap_or_default().parse()?;
+        Ok((accepted, refused))
+    }
+}
