@@ -29,7 +29,7 @@ pub enum Command {
     /// Attack the inner domain from a hostile kernel module, and each time again in a build
     /// without the protection; status 1 if an attack succeeds or a control does not.
     Attack(AttackArguments),
-    /// Measure in QEMU.
+    /// Measure in QEMU, or on a board.
     Bench(BenchCommand),
     /// Run the tests.
     Test(TestArguments),

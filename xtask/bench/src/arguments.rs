@@ -21,12 +21,42 @@ pub struct BenchCommand {
     /// Places of the stack in its page that LMBench is recorded for.
     #[arg(long, value_name = "N", default_value_t = 4, requires = "record", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub layouts: u32,
+    /// A board.
+    #[command(flatten)]
+    pub board: BoardArguments,
     /// What to measure instead.
     #[command(subcommand)]
     pub subject: Option<Subject>,
     /// The host.
     #[command(flatten)]
     pub host: HostArguments,
+}
+
+/// Arguments of `bench` for a board.
+#[derive(Args, Debug)]
+pub struct BoardArguments {
+    /// Measure on a board that has a shell of root at this serial port, in cycles.
+    #[arg(long, value_name = "DEVICE", group = "way", conflicts_with_all = ["check", "record"])]
+    pub serial: Option<PathBuf>,
+    /// Speed of the serial port.
+    #[arg(long, value_name = "N", default_value_t = 115_200, requires = "serial")]
+    pub baud: u32,
+    /// The same on a board that ssh reaches.
+    #[arg(long, value_name = "USER@HOST", group = "way", conflicts_with_all = ["check", "record"])]
+    pub ssh: Option<String>,
+    /// Also write the figures of the board to a file.
+    #[arg(long, value_name = "FILE", requires = "way")]
+    pub json: Option<PathBuf>,
+    /// Seconds that the board may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, requires = "way")]
+    pub timeout: u64,
+}
+
+impl BoardArguments {
+    /// Whether a board is named.
+    pub fn is_some(&self) -> bool {
+        self.serial.is_some() || self.ssh.is_some()
+    }
 }
 
 /// Subjects of `bench`.

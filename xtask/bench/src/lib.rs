@@ -3,12 +3,13 @@
 //! and what becomes of operations of Linux.
 
 pub mod arguments;
+pub mod board;
 pub mod calls;
 pub mod guard;
 pub mod lmbench;
 pub mod path;
-mod report;
-mod samples;
+pub mod report;
+pub mod samples;
 mod stress;
 mod tables;
 
@@ -30,7 +31,7 @@ use crate::arguments::{BenchArguments, BenchCommand, CallsArguments, Subject};
 
 use calls::Calls;
 use path::PathCost;
-use report::Report;
+use report::{Report, Unit};
 use samples::Samples;
 
 /// Runs; returns the exit status.
@@ -40,6 +41,7 @@ pub fn run(arguments: &BenchCommand) -> Result<u8> {
         Some(Subject::Calls(arguments)) => calls(arguments).map(|()| 0),
         Some(Subject::Lmbench(arguments)) => lmbench::run(arguments).map(|()| 0),
         Some(Subject::Stress(arguments)) => stress::run(arguments).map(|()| 0),
+        None if arguments.board.is_some() => board::run(&arguments.board).map(|()| 0),
         None if arguments.record => guard::record(&arguments.host, arguments.layouts).map(|()| 0),
         None => guard::check(&arguments.host),
     }
@@ -56,7 +58,12 @@ fn idc(arguments: &BenchArguments) -> Result<()> {
 
 /// The gate's round trip in all modes.
 fn measure_idc(host: &HostArguments, cpu: &str, wall: bool) -> Result<Report> {
-    let mut report = Report::new(wall, cpu);
+    let unit = if wall {
+        Unit::Nanoseconds
+    } else {
+        Unit::Instructions
+    };
+    let mut report = Report::new(unit, cpu);
     for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict, Switch::None] {
         let machine = machine(cpu, switch, !wall)?;
         let parts = run::prepare(host, machine, &InnerVariant::sound(switch))?;
@@ -67,7 +74,7 @@ fn measure_idc(host: &HostArguments, cpu: &str, wall: bool) -> Result<Report> {
         step.vanish();
         if let Some(bare) = &parts.bare {
             let cost = PathCost::of(&fs::read(&bare.inner)?, tlbi_pages(&text))?;
-            report.add_mode(switch, Samples::named("null_idc", &text)?, cost);
+            report.add_mode(switch, Samples::named("null_idc", &text)?, Some(cost));
         }
         match switch {
             Switch::Asid => {
@@ -132,7 +139,7 @@ pub fn machine(cpu: &str, switch: Switch, icount: bool) -> Result<Machine> {
 }
 
 /// What the guest prints.
-fn measure(boot: &qemu::Boot, switch: Switch, wall: bool) -> Result<String> {
+pub fn measure(boot: &qemu::Boot, switch: Switch, wall: bool) -> Result<String> {
     let (file, option) = if wall {
         ("bench_wall", " --wall")
     } else {

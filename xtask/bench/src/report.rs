@@ -14,10 +14,43 @@ use super::samples::{COUNT, Samples};
 pub struct Report {
     /// Release of the Linux that ran.
     pub linux: String,
-    wall: bool,
+    unit: Unit,
     cpu: String,
-    modes: Vec<(Switch, Samples, PathCost)>,
+    modes: Vec<(Switch, Samples, Option<PathCost>)>,
     others: Vec<(&'static str, Samples)>,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Instructions, in QEMU under `-icount shift=0`.
+    Instructions,
+    /// Nanoseconds of wall time that QEMU takes.
+    Nanoseconds,
+    /// Cycles of a board.
+    Cycles,
+}
+
+impl Unit {
+    /// The value of `unit` in the document.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Instructions => "instructions",
+            Self::Nanoseconds => "nanoseconds of QEMU wall time (emulator)",
+            Self::Cycles => "cycles",
+        }
+    }
+
+    /// What is said above the table.
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Instructions => "instructions (PMCCNTR_EL0 under -icount shift=0)",
+            Self::Nanoseconds => {
+                "nanoseconds, QEMU wall time (emulator): no statement about hardware"
+            }
+            Self::Cycles => "cycles of the board (PMCCNTR_EL0)",
+        }
+    }
 }
 
 /// Most instructions that the null call may take.
@@ -31,19 +64,20 @@ fn target(switch: Switch) -> Option<f64> {
 
 impl Report {
     /// An empty report.
-    pub fn new(wall: bool, cpu: &str) -> Self {
+    pub fn new(unit: Unit, cpu: &str) -> Self {
         let (modes, others) = (Vec::new(), Vec::new());
         Self {
             linux: String::new(),
-            wall,
+            unit,
             cpu: cpu.to_owned(),
             modes,
             others,
         }
     }
 
-    /// Adds the null call of one mode.
-    pub fn add_mode(&mut self, switch: Switch, samples: Samples, cost: PathCost) {
+    /// Adds the null call of one mode. What it costs is counted in the inner domain's file, if
+    /// that is known.
+    pub fn add_mode(&mut self, switch: Switch, samples: Samples, cost: Option<PathCost>) {
         self.modes.push((switch, samples, cost));
     }
 
@@ -55,15 +89,17 @@ impl Report {
     /// The JSON document.
     pub fn json(&self) -> Value {
         let mut document = json!({
-            "unit": if self.wall { "nanoseconds of QEMU wall time (emulator)" } else { "instructions" },
+            "unit": self.unit.name(),
             "samples": COUNT,
             "modes": {},
         });
         for (switch, samples, cost) in &self.modes {
             let mut value = moments(samples);
-            value["tcr_writes"] = cost.tcr_writes.into();
-            value["isb"] = cost.isb.into();
-            value["tlb_ops"] = cost.tlb_ops.into();
+            if let Some(cost) = cost {
+                value["tcr_writes"] = cost.tcr_writes.into();
+                value["isb"] = cost.isb.into();
+                value["tlb_ops"] = cost.tlb_ops.into();
+            }
             document["modes"][switch.name()] = value;
         }
         for (name, samples) in &self.others {
@@ -76,7 +112,7 @@ impl Report {
 
     /// The target that a mode misses.
     fn missed(&self, switch: Switch, samples: &Samples) -> Option<f64> {
-        target(switch).filter(|it| !self.wall && samples.median() > *it)
+        target(switch).filter(|it| self.unit == Unit::Instructions && samples.median() > *it)
     }
 }
 
@@ -94,15 +130,12 @@ fn round(value: f64) -> f64 {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = if self.wall {
-            "nanoseconds, QEMU wall time (emulator): no statement about hardware"
-        } else {
-            "instructions (PMCCNTR_EL0 under -icount shift=0)"
-        };
         writeln!(
             f,
-            "{unit}; {COUNT} samples; {}, 1 CPU, Linux {}",
-            self.cpu, self.linux
+            "{}; {COUNT} samples; {}, 1 CPU, Linux {}",
+            self.unit.title(),
+            self.cpu,
+            self.linux
         )?;
         let mut table = Table::new();
         table.load_style(presets::ASCII_MARKDOWN);
@@ -126,7 +159,9 @@ impl fmt::Display for Report {
         for (switch, samples, cost) in &self.modes {
             let mut row = vec![format!("null IDC, {}", switch.name())];
             row.extend(numbers(samples));
-            row.extend([cost.tcr_writes, cost.isb, cost.tlb_ops].map(|it| it.to_string()));
+            if let Some(cost) = cost {
+                row.extend([cost.tcr_writes, cost.isb, cost.tlb_ops].map(|it| it.to_string()));
+            }
             table.add_row(row);
         }
         for (name, samples) in &self.others {

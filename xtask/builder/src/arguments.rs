@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use donjon_machine::arguments::{Firmware, MachineArguments};
+use donjon_machine::fvp::FvpArguments;
 
 /// Where Linux comes from and whether the host may be changed.
 #[derive(Args, Clone, Debug, Default)]
@@ -38,6 +39,9 @@ pub struct RunArguments {
     /// What starts the boot image.
     #[arg(long, value_enum, default_value = "none")]
     pub firmware: Firmware,
+    /// Arm's model.
+    #[command(flatten)]
+    pub fvp: FvpArguments,
     /// Seconds that a guest may take with --exec.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub timeout: u64,

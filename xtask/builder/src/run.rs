@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
-use donjon_machine::arguments::Firmware;
+use anyhow::{Context, Result, bail, ensure};
+use donjon_machine::arguments::{Firmware, MachineArguments};
+use donjon_machine::fvp::{self, Fvp};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Boot, Stream, Symbols};
 
@@ -91,7 +92,11 @@ fn image_path(variant: &InnerVariant, linux: Variant) -> PathBuf {
 
 /// Runs; returns the exit status.
 pub fn run(arguments: &RunArguments) -> Result<u8> {
+    if arguments.machine.machine == fvp::NAME {
+        return run_model(arguments);
+    }
     let machine = Machine::new(&arguments.machine)?.with_firmware(arguments.firmware)?;
+    arguments.fvp.expect_none(&arguments.machine.machine)?;
     if arguments.firmware == Firmware::Grub && arguments.disk.is_some() {
         bail!("--disk and --firmware grub do not go together: GRUB starts from a disk of its own");
     }
@@ -130,4 +135,53 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         step.vanish();
     }
     Ok(status)
+}
+
+/// The same in Arm's model.
+fn run_model(arguments: &RunArguments) -> Result<u8> {
+    ensure!(
+        !arguments.gdb,
+        "--gdb is not offered on the machine {}: the model has no gdb stub; its --iris-server is \
+         for Arm's debuggers",
+        fvp::NAME
+    );
+    ensure!(
+        arguments.firmware == Firmware::None,
+        "--firmware is not offered on the machine {}: the model starts from a bl31.bin; name its \
+         directory with --fvp-firmware",
+        fvp::NAME
+    );
+    let fvp = Fvp::new(&arguments.machine, &arguments.fvp)?;
+    environment::prepare(&arguments.host, Needs::default())?;
+    // The image is the same on all machines.
+    let machine = Machine::new(&MachineArguments::virt(arguments.machine.switch))?;
+    let variant = InnerVariant::sound(machine.switch);
+    let parts = prepare(&arguments.host, machine, &variant)?;
+    let built = parts.kernel.image.with_file_name("dtbs/fvp-base-revc.dtb");
+    let tree = arguments.fvp.dtb.as_ref().unwrap_or(&built);
+    ensure!(
+        tree.is_file(),
+        "there is no device tree {}; in a tree of Linux, `make ARCH=arm64 defconfig \
+         arm/fvp-base-revc.dtb` makes arch/arm64/boot/dts/arm/fvp-base-revc.dtb: name it with --dtb",
+        tree.display()
+    );
+    let parts = fvp::Parts {
+        image: &parts.boot.image,
+        initramfs: &parts.boot.initramfs,
+        tree,
+        disk: arguments.disk.as_deref(),
+    };
+    let Some(command) = &arguments.exec else {
+        return fvp.interactive(&parts).map(|()| 0);
+    };
+    let step = Step::spinner("boot");
+    let finished = fvp.exec(&parts, command, Duration::from_secs(arguments.timeout));
+    step.vanish();
+    let finished = finished?;
+    stdout()
+        .write_all(&finished.output)
+        .and_then(|()| stdout().flush())
+        .context("writing what the command printed")?;
+    stderr().write_all(&finished.errors)?;
+    Ok(finished.status)
 }

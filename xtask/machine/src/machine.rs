@@ -7,8 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::arguments::{Firmware, MachineArguments, Switch};
-use crate::paths;
-use crate::tools;
+use crate::{fvp, paths, tools};
 
 /// A recipe in `qemu/`.
 #[derive(Clone, Debug, Deserialize)]
@@ -241,8 +240,18 @@ fn recipe(name: &str) -> Result<Recipe> {
         }
     }
     known.sort();
+    if name == fvp::NAME {
+        bail!(
+            "only `cargo xtask run` starts the machine `{name}`; allowed here: {}",
+            known.join(", ")
+        );
+    }
     if !known.iter().any(|it| it == name) {
-        bail!("unknown machine `{name}`; allowed: {}", known.join(", "));
+        bail!(
+            "unknown machine `{name}`; allowed: {}, and {} for `run`",
+            known.join(", "),
+            fvp::NAME
+        );
     }
     let path = directory.join(format!("{name}.toml"));
     toml::from_str(&fs::read_to_string(&path)?)
@@ -250,7 +259,7 @@ fn recipe(name: &str) -> Result<Recipe> {
 }
 
 /// Bytes of a size such as `512M`; a bare number counts MiB, as in QEMU.
-fn bytes(size: &str) -> Result<u64> {
+pub(crate) fn bytes(size: &str) -> Result<u64> {
     let digits = size.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match &size[digits.len()..] {
         "" | "M" | "m" | "MiB" => 20,

@@ -13,7 +13,7 @@ use nix::sys::prctl;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, getppid};
 
-use crate::tools;
+use crate::{terminal, tools};
 
 /// Process groups to end when we are told to stop.
 static GROUPS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
@@ -34,6 +34,7 @@ pub fn end_children_when_told_to_stop() -> Result<()> {
         for group in groups().iter() {
             let _ = killpg(*group, Signal::SIGTERM);
         }
+        terminal::restore();
         eprintln!("\ninterrupted; the next run continues from what is complete");
         std::process::exit(130);
     })

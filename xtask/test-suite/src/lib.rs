@@ -6,6 +6,7 @@ mod asids;
 mod attacks;
 mod audit;
 mod bad_input;
+mod boards;
 mod boots;
 mod docs;
 mod fuzz;
@@ -108,6 +109,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(docs::tests(host_arguments));
     tests.extend(fuzz::tests());
     tests.extend(bad_input::tests(host_arguments));
+    tests.extend(boards::tests(host_arguments));
     tests.extend(boots::tests(host_arguments));
     tests.extend(weakened::tests(host_arguments));
     tests.extend(asids::tests(host_arguments));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs QEMU: on the terminal, or unattended with one command in the guest.
 
-mod console;
+pub(crate) mod console;
 mod exec;
 mod frames;
 mod grub;
 mod interactive;
 pub mod monitor;
+pub mod pty;
 pub mod scratch;
 pub mod tree;
 

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask bench --serial DEVICE` and `--ssh USER@HOST`: the null call on a board, in cycles.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::ValueEnum;
+use donjon_builder::json;
+use donjon_machine::arguments::Switch;
+use donjon_machine::board::serial::Port;
+use donjon_machine::board::session::{Patience, Session};
+use donjon_machine::board::{Finished, ssh};
+
+use crate::arguments::BoardArguments;
+use crate::report::{Report, Unit};
+use crate::samples::Samples;
+
+/// Statuses of [`COMMAND`]: no guest programs, they failed, no securityfs.
+const NO_PROGRAM: u8 = 90;
+const FAILED: u8 = 91;
+const NO_FILES: u8 = 92;
+
+/// What the board runs, on its first CPU if it can be chosen.
+pub const COMMAND: &str = "\
+command -v donjon-bench >/dev/null || exit 90
+echo \"linux: $(uname -r)\"
+echo \"midr: $(cat /sys/devices/system/cpu/cpu0/regs/identification/midr_el1 2>/dev/null)\"
+first=
+if command -v taskset >/dev/null; then first='taskset 1'; fi
+$first donjon-bench || exit 91
+grep -q ' securityfs ' /proc/mounts ||
+    mount -t securityfs securityfs /sys/kernel/security || exit 92
+if [ -d /sys/kernel/security/donjon ]; then
+    cd /sys/kernel/security/donjon
+    cat status && $first cat bench || exit 91
+fi";
+
+/// Measures on the board that the arguments name.
+pub fn run(arguments: &BoardArguments) -> Result<()> {
+    json::can_write(arguments.json.as_deref())?;
+    let timeout = Duration::from_secs(arguments.timeout);
+    let finished = match (&arguments.serial, &arguments.ssh) {
+        (Some(device), _) => {
+            let port = Port::open(device, arguments.baud)?;
+            let mut session = Session::open(port, Patience::default())?;
+            session.run(COMMAND, timeout)?
+        }
+        (None, Some(destination)) => ssh::run(destination, COMMAND, timeout)?,
+        (None, None) => bail!("name the board with --serial DEVICE or --ssh USER@HOST"),
+    };
+    let report = report(&finished)?;
+    println!("{report}");
+    json::write(arguments.json.as_deref(), &report.json())
+}
+
+/// The report of what the programs printed.
+pub fn report(finished: &Finished) -> Result<Report> {
+    let errors = String::from_utf8_lossy(&finished.errors);
+    match finished.status {
+        0 => (),
+        NO_PROGRAM => bail!(
+            "the board has no program `donjon-bench` where its PATH leads; build it with `cargo \
+             build --release --package donjon-guests --features guest --target \
+             aarch64-unknown-linux-musl`, and copy it from the target directory to /usr/local/bin \
+             of the board"
+        ),
+        FAILED => bail!(
+            "the programs failed on the board: {}; they need root and the cycle counter (a `pmu` \
+             node in the device tree)",
+            errors.trim()
+        ),
+        NO_FILES => bail!(
+            "securityfs is not mounted on the board, and cannot be: {}; log in as root",
+            errors.trim()
+        ),
+        status => bail!("the board ended the programs with status {status}: {errors}"),
+    }
+    let text = String::from_utf8_lossy(&finished.output);
+    let value = |name: &str| {
+        let mut lines = text.lines();
+        let line = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.map(|it| it.trim().to_owned())
+            .filter(|it| !it.is_empty())
+    };
+    let cpu = value("midr").map_or("unknown CPU".to_owned(), |it| format!("MIDR_EL1 {it}"));
+    let mut report = Report::new(Unit::Cycles, &cpu);
+    report.linux = value("linux").context("the board did not say which Linux it runs")?;
+    let null_syscall = Samples::named("null_syscall", &text)?;
+    let Some(switch) = value("switch") else {
+        report.add("null_syscall_native", null_syscall);
+        return Ok(report);
+    };
+    let switch = Switch::from_str(&switch, false).map_err(|it| anyhow::anyhow!("{it}"))?;
+    ensure!(
+        switch != Switch::None,
+        "the board's inner domain has no mode"
+    );
+    report.add_mode(switch, Samples::named("null_idc", &text)?, None);
+    report.add("null_syscall", null_syscall);
+    report.add("function_call", Samples::named("function_call", &text)?);
+    if let Ok(samples) = Samples::named("firmware_call", &text) {
+        report.add("firmware_call", samples);
+    }
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(name: &str, value: u32) -> String {
+        format!("{name}:{}\n", format!(" {value}").repeat(100))
+    }
+
+    fn finished(status: u8, output: String) -> Finished {
+        let errors = b"donjon-bench: no cycle counter in user space: denied\n".to_vec();
+        Finished {
+            status,
+            output: output.into_bytes(),
+            errors,
+        }
+    }
+
+    fn head() -> String {
+        "linux: 6.12.100\nmidr: 0x00000000410fd034\n".to_owned() + &samples("null_syscall", 300)
+    }
+
+    #[test]
+    fn a_protected_board_gives_the_document_of_the_emulator_in_cycles() {
+        let more = "switch: strict\n".to_owned()
+            + &samples("null_idc", 410)
+            + &samples("function_call", 5);
+        let report = report(&finished(0, head() + &more)).expect("a report");
+        let json = report.json();
+        assert_eq!(json["unit"], "cycles");
+        assert_eq!(json["modes"]["strict"]["median"], 410.0);
+        assert_eq!(json["null_syscall"]["median"], 300.0);
+        assert_eq!(json["function_call"]["stddev"], 0.0);
+        assert_eq!(json["cpu"], "MIDR_EL1 0x00000000410fd034");
+        assert_eq!(json["linux"], "6.12.100");
+        assert!(report.to_string().contains("null IDC, strict"));
+        assert!(!report.to_string().contains("WARNING"));
+    }
+
+    #[test]
+    fn a_native_board_has_its_own_row() {
+        let json = report(&finished(0, head())).expect("a report").json();
+        assert_eq!(json["null_syscall_native"]["median"], 300.0);
+        assert_eq!(json["modes"], serde_json::json!({}));
+    }
+
+    #[test]
+    fn what_the_board_lacks_is_named() {
+        let refused = |status| match report(&finished(status, String::new())) {
+            Ok(_) => panic!("{status} was accepted"),
+            Err(error) => error.to_string(),
+        };
+        assert!(refused(NO_PROGRAM).contains("no program `donjon-bench`"));
+        assert!(refused(FAILED).contains("no cycle counter in user space"));
+        assert!(refused(NO_FILES).contains("log in as root"));
+        assert!(refused(127).contains("status 127"));
+        assert!(report(&finished(0, "linux: 6.12\n".into())).is_err());
+    }
+}
