@@ -87,7 +87,8 @@ pub fn firmware(machine: &MachineInfo, pen: &Pen, function: u32, arguments: [u64
     }
 }
 
-/// Takes this CPU, which owes nothing, back to where CPUs wait. Its stack begins anew.
+/// Takes this CPU, which is off the list of running CPUs, back to where CPUs wait. Its stack begins
+/// anew.
 pub fn go_back() -> ! {
     secondary_entry::arrive_again()
 }
