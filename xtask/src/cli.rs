@@ -7,6 +7,8 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 pub use donjon_machine::arguments::{MachineArguments, Switch};
 
+use crate::image::arguments::{FlashCommand, ImageCommand};
+
 /// Builds, runs, measures and tests Donjon.
 #[derive(Parser, Debug)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
@@ -32,6 +34,10 @@ pub enum Command {
     Test(TestArguments),
     /// Run the kernel's own selftests, natively and over the inner domain.
     Kselftest(KselftestArguments),
+    /// Make what a board starts from: the image of an SD card, or files.
+    Image(ImageCommand),
+    /// Write an SD card and compare what is on it; asks first.
+    Flash(FlashCommand),
     /// Build Linux alone and say where it is.
     Kernel(KernelArguments),
     /// Write what is generated from kernel-patch/allow-list.toml, or show a kernel's instructions.

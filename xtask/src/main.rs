@@ -12,6 +12,7 @@ mod environment;
 mod generated;
 mod guest;
 mod header;
+mod image;
 mod json;
 mod kernel;
 mod pack;
@@ -52,6 +53,8 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Bench(arguments) => bench::run(arguments),
         Command::Kselftest(arguments) => selftests::run(arguments),
         Command::Test(arguments) => test::run(arguments),
+        Command::Image(command) => image::run(command).map(|()| 0),
+        Command::Flash(command) => image::run_flash(command).map(|()| 0),
         Command::Kernel(arguments) => build_kernel(arguments).map(|()| 0),
         Command::AllowList(arguments) => allow::run(arguments),
         Command::Header { check } => header::run(*check).map(|()| 0),
