@@ -5,7 +5,9 @@
 use std::io::{Read, Seek, Write};
 
 use anyhow::{Context, Result};
-use fatfs::{FatType, FileSystem, FormatVolumeOptions, FsOptions};
+use fatfs::{
+    Date, DateTime, FatType, FileSystem, FormatVolumeOptions, FsOptions, Time, TimeProvider,
+};
 
 /// Bytes of a cluster. With fewer than 65,525 clusters it would not be a FAT32.
 const CLUSTER: u32 = 1024;
@@ -48,6 +50,8 @@ pub fn write<T: Read + Write + Seek>(mut disk: T, identity: u32, files: &[BootFi
         };
         write().with_context(|| format!("writing {} to the boot partition", file.name))?;
     }
+    // Counts the free clusters, so that the summary of the file system is true.
+    system.stats().context("counting the free clusters")?;
     system.unmount().context("closing the boot partition")
 }
 
@@ -70,5 +74,35 @@ pub fn read<T: Read + Write + Seek>(disk: T) -> Result<Vec<BootFile>> {
 }
 
 fn options() -> FsOptions {
-    FsOptions::new().update_accessed_date(false)
+    FsOptions::new()
+        .update_accessed_date(false)
+        .time_provider(&BEGINNING)
+}
+
+/// A clock that stands at the first moment of the calendar of FAT.
+#[derive(Debug)]
+struct Beginning;
+
+static BEGINNING: Beginning = Beginning;
+
+impl TimeProvider for Beginning {
+    fn get_current_date(&self) -> Date {
+        Date {
+            year: 1980,
+            month: 1,
+            day: 1,
+        }
+    }
+
+    fn get_current_date_time(&self) -> DateTime {
+        DateTime {
+            date: self.get_current_date(),
+            time: Time {
+                hour: 0,
+                min: 0,
+                sec: 0,
+                millis: 0,
+            },
+        }
+    }
 }

@@ -3,9 +3,9 @@
 
 use std::fs::{self, File};
 use std::io::{stderr, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use donjon_card::disk::Disk;
 use donjon_card::flash::{self, Card, Failure};
 use donjon_card::image::Image;
@@ -47,9 +47,16 @@ fn image(arguments: &FlashArguments) -> Result<PathBuf> {
     }
 }
 
-fn write(image: &PathBuf, bytes: u64, disk: &Disk) -> Result<()> {
+fn write(image: &Path, bytes: u64, disk: &Disk) -> Result<()> {
     let open = || File::open(image).with_context(|| format!("opening {}", image.display()));
     let mut card = Card::open(disk)?;
+    // The answer was about the card that was there then; this one stays.
+    ensure!(
+        Disk::of_node(&Path::new("/dev").join(&disk.name))? == *disk,
+        "/dev/{} is another card than before the question: nothing was written; run the same \
+         command again",
+        disk.name
+    );
     let step = Step::counted(format!("write /dev/{}", disk.name), bytes);
     flash::copy(&mut open()?, &mut card, bytes, |it| step.advance(it))?;
     card.settle()

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::{Error, Result};
 use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 
 use crate::disk::Disk;
@@ -80,24 +80,21 @@ impl Write for Card {
 fn explain(error: io::Error, path: &Path) -> Error {
     let path = path.display();
     let advice = match error.kind() {
-        ErrorKind::PermissionDenied => anyhow!(
+        ErrorKind::PermissionDenied => format!(
             "you may not write to {path}; make the image first (`cargo xtask image rpi3`), then \
              give yourself the device until it is taken out, with `sudo chown \"$USER\" {path}`, \
              and run the same command again"
         ),
-        ErrorKind::ResourceBusy => anyhow!(
+        ErrorKind::ResourceBusy => format!(
             "something uses {path}; close what shows its files, unmount it, and run the same \
              command again"
         ),
-        ErrorKind::ReadOnlyFilesystem => anyhow!(
+        ErrorKind::ReadOnlyFilesystem => format!(
             "{path} cannot be written: move the small switch at the side of the card or of its \
              adapter away from LOCK"
         ),
-        _ => {
-            return Err::<(), _>(error)
-                .with_context(|| format!("opening {path}"))
-                .expect_err("an error");
-        }
+        ErrorKind::NotFound => format!("{path} is gone: was the card removed? Put it in again"),
+        _ => format!("opening {path}"),
     };
     Error::new(error).context(advice)
 }
