@@ -6,6 +6,7 @@ use donjon_attack::arguments::AttackArguments;
 use donjon_audit::arguments::AuditArguments;
 use donjon_bench::arguments::BenchCommand;
 use donjon_builder::arguments::{KernelArguments, RunArguments};
+use donjon_card::command::arguments::{FlashCommand, ImageCommand};
 use donjon_generator::allow::AllowListArguments;
 use donjon_kselftest::arguments::KselftestArguments;
 use donjon_test_suite::arguments::TestArguments;
@@ -35,6 +36,10 @@ pub enum Command {
     Test(TestArguments),
     /// Run the kernel's own selftests, natively and over the inner domain.
     Kselftest(KselftestArguments),
+    /// Make what a board starts from: the image of an SD card, or files.
+    Image(ImageCommand),
+    /// Write an SD card and compare what is on it; asks first.
+    Flash(FlashCommand),
     /// Build Linux alone and say where it is.
     Kernel(KernelArguments),
     /// Write what is generated from kernel-patch/allow-list.toml, or show a kernel's instructions.

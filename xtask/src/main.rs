@@ -33,6 +33,8 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Kselftest(arguments) => donjon_kselftest::run(arguments),
         Command::Test(arguments) => donjon_test_suite::run(arguments),
         Command::Kernel(arguments) => kernel::run(arguments).map(|()| 0),
+        Command::Image(command) => donjon_card::command::run(command).map(|()| 0),
+        Command::Flash(command) => donjon_card::command::run_flash(command).map(|()| 0),
         Command::AllowList(arguments) => allow::run(arguments),
         Command::Header { check } => header::run(*check).map(|()| 0),
     }

@@ -13,6 +13,7 @@ mod fuzz;
 mod gate;
 mod geometry;
 mod host;
+mod image;
 mod lmbench;
 mod load;
 mod longest;
@@ -110,6 +111,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(fuzz::tests());
     tests.extend(bad_input::tests(host_arguments));
     tests.extend(boards::tests(host_arguments));
+    tests.extend(image::tests(host_arguments));
     tests.extend(boots::tests(host_arguments));
     tests.extend(weakened::tests(host_arguments));
     tests.extend(asids::tests(host_arguments));

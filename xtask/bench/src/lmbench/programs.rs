@@ -75,7 +75,7 @@ impl Programs {
     /// Debian's package, with the libraries that it needs.
     pub fn debian(rows: &[&Row]) -> Result<Self> {
         let packages = ["lmbench:arm64", "libc6:arm64"];
-        let found = guest::obtain_non_free("lmbench", &packages, PROOF)?;
+        let found = guest::obtain_non_free("lmbench", guest::Component::NonFree, &packages, PROOF)?;
         let upstream = found.version.split('+').next().unwrap_or_default();
         let places = IN_PACKAGES.map(|it| found.root.join(it));
         Ok(Self {

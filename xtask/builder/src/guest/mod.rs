@@ -5,4 +5,4 @@ mod archive;
 mod package;
 
 pub use donjon_machine::initramfs::{base, with_file, with_programs};
-pub use package::{obtain_busybox, obtain_grub, obtain_libraries, obtain_non_free};
+pub use package::{Component, obtain_busybox, obtain_grub, obtain_libraries, obtain_non_free};

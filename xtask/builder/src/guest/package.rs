@@ -34,7 +34,25 @@ pub fn obtain_libraries(name: &str, packages: &[&str], proof: &str) -> Result<Pa
     Ok(place)
 }
 
-/// Packages of which some are in the component non-free, the first of them with its version.
+/// A component of Debian's archive whose packages are not free software.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Component {
+    /// Programs.
+    NonFree,
+    /// Firmware, since Debian 12.
+    NonFreeFirmware,
+}
+
+impl Component {
+    fn name(self) -> &'static str {
+        match self {
+            Self::NonFree => "non-free",
+            Self::NonFreeFirmware => "non-free-firmware",
+        }
+    }
+}
+
+/// Packages of which some are in a component that is not free, the first of them with its version.
 pub struct Versioned {
     /// Version of the first package.
     pub version: String,
@@ -42,9 +60,14 @@ pub struct Versioned {
     pub root: PathBuf,
 }
 
-/// `packages` with the component non-free, whatever the host's own sources say of it, in a place
-/// of the cache that has the version of the first of them in its name.
-pub fn obtain_non_free(name: &str, packages: &[&str], proof: &str) -> Result<Versioned> {
+/// `packages` with one more component, whatever the host's own sources say of it, in a place of
+/// the cache that has the version of the first of them in its name.
+pub fn obtain_non_free(
+    name: &str,
+    component: Component,
+    packages: &[&str],
+    proof: &str,
+) -> Result<Versioned> {
     let all = paths::cache()?.join(name);
     if let Some(found) = newest(&all, proof) {
         return Ok(found);
@@ -56,7 +79,7 @@ pub fn obtain_non_free(name: &str, packages: &[&str], proof: &str) -> Result<Ver
     let step = Step::spinner(format!("download {name} for arm64"));
     let unfinished = lock.unfinished(name);
     let sources = unfinished.join("sources");
-    archive::with_component(Path::new("/etc/apt"), "non-free", &sources)?;
+    archive::with_component(Path::new("/etc/apt"), component.name(), &sources)?;
     download(&unfinished, packages, Some(&sources))
         .with_context(|| format!("downloading {} failed", packages.join(" ")))?;
     let root = unfinished.join("root");
