@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What boards start from: files read back out of the image of a card, and refusals.
 
+mod start;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,9 +28,11 @@ use donjon_machine::tools::{self, MKE2FS};
 /// All of them.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let for_rpi3 = host.clone();
+    let for_start = host.clone();
     let for_juno = host.clone();
     vec![
         Test::alone("image:rpi3:contents", move || rpi3_contents(&for_rpi3)),
+        Test::beside("image:rpi3:starts", move || start::test(&for_start)),
         Test::alone("image:juno:contents", move || juno_contents(&for_juno)),
         Test::beside("bad-input:image:firmware", wrong_firmware),
         Test::beside("bad-input:image:device-trees", no_device_trees),

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,22 @@ impl OnPty {
         let initrd = scratch.join("initrd");
         fs::write(&initrd, &boot.initramfs)?;
         let mut command = boot.command(&initrd, "loglevel=4")?;
-        command.args(["-chardev", "pty,id=console", "-serial", "chardev:console"]);
+        command.args(["-serial", "chardev:console"]);
+        Self::run(command, scratch)
+    }
+
+    /// Runs QEMU with a new pseudo-terminal behind the chardev `console`, which `command` gives to
+    /// one of its serial ports.
+    ///
+    /// # Errors
+    ///
+    /// If QEMU cannot be started, or names no terminal.
+    pub fn with_command(command: Command) -> Result<Self> {
+        Self::run(command, Scratch::new()?)
+    }
+
+    fn run(mut command: Command, scratch: Scratch) -> Result<Self> {
+        command.args(["-chardev", "pty,id=console"]);
         let said = scratch.join("said");
         let file = fs::File::create(&said)?;
         command
