@@ -16,6 +16,8 @@ use crate::progress::Step;
 
 /// Device trees of boards for which QEMU makes none, as the kernel's build names them.
 const DEVICE_TREES: &[&str] = &[
+    "arm/fvp-base-revc.dtb",
+    "arm/juno-r1.dtb",
     "broadcom/bcm2837-rpi-3-b.dtb",
     "broadcom/bcm2837-rpi-3-b-plus.dtb",
 ];

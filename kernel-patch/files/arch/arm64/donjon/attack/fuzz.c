@@ -128,7 +128,11 @@ static bool open_ground(void)
 	return true;
 }
 
-/* One block may be on its way into a pool: all are in one afterwards. */
+static void clear_entry(u64 entry)
+{
+	__donjon_call(DONJON_FN_TABLE_WRITE, entry, 0, 0, 0, 0, 0);
+}
+
 static void finish_extension(u64 block, u64 kind)
 {
 	struct donjon_result result;
@@ -141,9 +145,18 @@ static void finish_extension(u64 block, u64 kind)
 	}
 }
 
-static void clear_entry(u64 entry)
+/*
+ * All blocks are in a pool afterwards, if nothing shows them any more. One may be on its
+ * way, and the others are refused until it has arrived.
+ */
+static void finish_extensions(void)
 {
-	__donjon_call(DONJON_FN_TABLE_WRITE, entry, 0, 0, 0, 0, 0);
+	int i;
+
+	for (i = 0; i < 2 * FUZZ_BLOCKS; i++) {
+		finish_extension(ground.blocks[i % FUZZ_BLOCKS], DONJON_POOL_TABLES);
+		finish_extension(ground.blocks[i % FUZZ_BLOCKS], DONJON_POOL_TEXT);
+	}
 }
 
 static struct donjon_result take_back(u64 block)
@@ -163,14 +176,13 @@ static bool close_ground(void)
 	int i, entry;
 	u64 frame;
 
-	for (i = 0; i < FUZZ_BLOCKS; i++) {
-		finish_extension(ground.blocks[i], DONJON_POOL_TABLES);
-		finish_extension(ground.blocks[i], DONJON_POOL_TEXT);
-	}
 	for (i = 0; i < FUZZ_WINDOWS; i++)
 		clear_entry(ground.windows[i].entry);
-	/* A page that is half text is given up for another one */
-	__donjon_call(DONJON_FN_TEXT_SEAL, ground.windows[0].va, 0, 0, 0, 0, 0);
+	/*
+	 * A page that is half text is given up for another one, and its frame is free again.
+	 * No page begins at 1: the address of the page that is half text would go on with it.
+	 */
+	__donjon_call(DONJON_FN_TEXT_SEAL, 1, 0, 0, 0, 0, 0);
 	clear_entry(ground.directory);
 	for (i = 0; i < FUZZ_BLOCKS * FUZZ_FRAMES; i++) {
 		frame = ground.blocks[i / FUZZ_FRAMES] + i % FUZZ_FRAMES * PAGE_SIZE;
@@ -181,6 +193,7 @@ static bool close_ground(void)
 			clear_entry(frame + entry * sizeof(u64));
 		clear_entry(ground.directory);
 	}
+	finish_extensions();
 	for (i = 0; i < FUZZ_BLOCKS; i++) {
 		result = take_back(ground.blocks[i]);
 		if (result.status) {
