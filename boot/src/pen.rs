@@ -47,6 +47,9 @@ pub unsafe fn release(cpus: &[Cpu], this: u64, pen: u64, stays: Range) -> Result
             if CNTPCT_EL0.get().wrapping_sub(start) > 2 * CNTFRQ_EL0.get() {
                 return Err(Failure::Pen(it.affinity));
             }
+            // An emulator that runs one CPU at a time goes on to the next one here.
+            // SAFETY: a hint.
+            unsafe { asm!("yield", options(nomem, nostack, preserves_flags)) };
         }
     }
     Ok(())

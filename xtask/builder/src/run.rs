@@ -161,8 +161,7 @@ fn run_model(arguments: &RunArguments) -> Result<u8> {
     let tree = arguments.fvp.dtb.as_ref().unwrap_or(&built);
     ensure!(
         tree.is_file(),
-        "there is no device tree {}; in a tree of Linux, `make ARCH=arm64 defconfig \
-         arm/fvp-base-revc.dtb` makes arch/arm64/boot/dts/arm/fvp-base-revc.dtb: name it with --dtb",
+        "there is no device tree {}; --dtb names one",
         tree.display()
     );
     let parts = fvp::Parts {

@@ -21,7 +21,6 @@ use donjon_machine::board::session::{Patience, Session};
 use donjon_machine::fvp::MODEL;
 use donjon_machine::process::{self, Running};
 use donjon_machine::qemu::pty::OnPty;
-use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -207,35 +206,6 @@ fn stand_in(scratch: &Scratch, then: &str) -> Result<()> {
     )
 }
 
-/// Firmware and a device tree, and the words that name them.
-fn inputs(scratch: &Scratch) -> Result<Vec<String>> {
-    scratch.file("firmware/bl31.bin", "firmware")?;
-    let node = |name: &str, property: &str, value: Vec<u8>| {
-        let mut node = DeviceTreeNode::new_unchecked(name);
-        node.add_property(DeviceTreeProperty::new_unchecked(property, value));
-        node
-    };
-    let mut tree = DeviceTree::new();
-    let compatible = b"arm,fvp-base-revc\0".to_vec();
-    tree.root
-        .add_property(DeviceTreeProperty::new_unchecked("compatible", compatible));
-    for (name, property) in [
-        ("chosen", "stdout-path"),
-        ("memory@80000000", "reg"),
-        ("cpus", "#address-cells"),
-    ] {
-        tree.root.add_child(node(name, property, vec![0; 16]));
-    }
-    let place = scratch.path().display();
-    fs::write(scratch.path().join("tree.dtb"), tree.to_dtb())?;
-    Ok(vec![
-        "--fvp-firmware".into(),
-        format!("{place}/firmware"),
-        "--dtb".into(),
-        format!("{place}/tree.dtb"),
-    ])
-}
-
 fn model_refused() -> Result<()> {
     let scratch = Scratch::new()?;
     stand_in(&scratch, "exit 0")?;
@@ -263,9 +233,10 @@ fn model_refused() -> Result<()> {
 
 /// This program, with the kernels that are built already.
 fn run_with(host: &HostArguments, scratch: &Scratch, more: &[&str]) -> Result<Command> {
-    let inputs = inputs(scratch)?;
-    let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
-    let mut command = scratch.xtask(&[&MODEL_RUN, &inputs[..], more].concat());
+    scratch.file("firmware/bl31.bin", "firmware")?;
+    let firmware = scratch.path().join("firmware").display().to_string();
+    let firmware = ["--fvp-firmware", &firmware];
+    let mut command = scratch.xtask(&[&MODEL_RUN, &firmware[..], more].concat());
     let cache = paths::cache()?;
     command.env("XDG_CACHE_HOME", cache.parent().context("the cache")?);
     if let Some(linux) = &host.linux {

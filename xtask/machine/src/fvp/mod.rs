@@ -48,7 +48,7 @@ pub struct FvpArguments {
     #[arg(long, value_name = "DIR")]
     pub fvp_firmware: Option<PathBuf>,
     /// Device tree of the machine, with --machine fvp [default: fvp-base-revc.dtb of the kernel's
-    /// build, if it made one].
+    /// build].
     #[arg(long, value_name = "FILE")]
     pub dtb: Option<PathBuf>,
 }
