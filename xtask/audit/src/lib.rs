@@ -33,14 +33,14 @@ impl Subject {
             .context("without an inner domain (--switch none) there is nothing to audit")?;
         let machine = &parts.boot.machine;
         let sources = donjon_auditor::Sources {
-            device_tree: &tree::of(machine)?,
+            device_tree: &tree::of(&parts.boot)?,
             image: &parts.boot.image,
             inner: &bare.inner,
             boot: &bare.boot,
             vmlinux: &parts.kernel.vmlinux,
             allow_list: &paths::in_root("kernel-patch/allow-list.toml"),
             strict: machine.switch == Switch::Strict,
-            el2: machine.el2,
+            el2: machine.enters_at_el2(),
         };
         donjon_auditor::Subject::of(&sources).map(Self)
     }

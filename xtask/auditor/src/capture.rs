@@ -137,6 +137,7 @@ impl Fixed {
             user_arena: inner.user_arena,
             user_tree_table: inner.user_trees,
             devices: self.machinery.devices.clone(),
+            read_only_devices: self.machinery.read_only.clone(),
             withheld: self.machinery.withheld.clone(),
             linux,
             image: Rc::clone(&self.image),

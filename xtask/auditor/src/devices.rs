@@ -24,6 +24,8 @@ pub struct Machinery {
     pub ram: Vec<Range<u64>>,
     /// May be mapped.
     pub devices: Vec<Range<u64>>,
+    /// May be mapped read-only, whatever else is in the page.
+    pub read_only: Vec<Range<u64>>,
     /// May not.
     pub withheld: Vec<Range<u64>>,
 }
@@ -47,6 +49,7 @@ pub fn of(blob: &[u8]) -> Result<Machinery> {
 fn read(bytes: &[u8]) -> Result<Machinery> {
     let tree = Fdt::new(bytes).map_err(|it| anyhow::anyhow!("QEMU's device tree: {it}"))?;
     let mut found = Machinery::default();
+    let cells = Cells::of(&tree.root());
     let lpis = tree.root().children().any(|it| has_lpis(&it));
     for node in tree.root().children() {
         if node.name() == "cpus" {
@@ -57,7 +60,7 @@ fn read(bytes: &[u8]) -> Result<Machinery> {
                 .mpidrs
                 .extend(cpus.filter_map(|it| number(&property(&it, "reg"))));
         }
-        collect(node, Cells::default(), 0, lpis, &mut found);
+        collect(node, cells, 0, lpis, &mut found);
     }
     Ok(found)
 }
@@ -68,7 +71,8 @@ fn has_lpis(node: &FdtNode) -> bool {
     own || node.children().any(|it| has_lpis(&it))
 }
 
-/// A device that is not enabled must not be mapped, whatever it is.
+/// A device that is not enabled must not be mapped, whatever it is; but a page may be that of
+/// another one as well.
 fn is_enabled(node: &FdtNode) -> bool {
     let status = property(node, "status");
     status.is_empty() || matches!(&*status, b"okay\0" | b"ok\0")
@@ -89,11 +93,12 @@ struct Cells {
     size: usize,
 }
 
-impl Default for Cells {
-    fn default() -> Self {
+impl Cells {
+    /// What a bus says of the addresses of its children (Devicetree Specification, 2.3.5).
+    fn of(bus: &FdtNode) -> Self {
         Self {
-            address: 2,
-            size: 2,
+            address: number(&property(bus, "#address-cells")).map_or(2, |it| it as usize),
+            size: number(&property(bus, "#size-cells")).map_or(1, |it| it as usize),
         }
     }
 }
@@ -106,22 +111,20 @@ fn collect(node: FdtNode, cells: Cells, offset: u64, lpis: bool, found: &mut Mac
     let registers = pairs(&property(&node, "reg"), cells);
     let registers = registers.into_iter().map(|it| pages(it, offset));
     let list = property(&node, "compatible");
-    let part = decide(&names(&list)).filter(|_| is_enabled(&node));
+    let part = decide(&names(&list));
     if property(&node, "device_type") == b"memory\0" {
         found.ram.extend(registers);
-    } else {
+    } else if is_enabled(&node) || part.is_none() {
         for (index, range) in registers.enumerate() {
             match part {
                 Some(Part::All) => found.devices.push(range),
+                Some(Part::ReadOnly) => found.read_only.push(range),
                 Some(Part::FirstIfLpis) if index == 0 || !lpis => found.devices.push(range),
                 _ => found.withheld.push(range),
             }
         }
     }
-    let own = Cells {
-        address: number(&property(&node, "#address-cells")).map_or(2, |it| it as usize),
-        size: number(&property(&node, "#size-cells")).map_or(1, |it| it as usize),
-    };
+    let own = Cells::of(&node);
     let is_pci = property(&node, "device_type") == b"pci\0";
     let Some(ranges) = node.property("ranges").map(|it| it.value().to_vec()) else {
         return;

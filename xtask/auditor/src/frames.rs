@@ -37,6 +37,8 @@ pub enum Class {
     Device,
     /// Registers of a device that may not.
     Withheld,
+    /// A page of registers that may be mapped read-only.
+    ReadableDevice,
     /// Nothing that the device tree names.
     Nothing,
 }
@@ -56,6 +58,7 @@ impl Class {
             Self::TextPool => "text pool",
             Self::Device => "device",
             Self::Withheld => "withheld device",
+            Self::ReadableDevice => "read-only device",
             Self::Nothing => "no device",
         }
     }
@@ -75,7 +78,10 @@ impl Class {
 
     /// Whether it is no RAM.
     pub const fn is_device(self) -> bool {
-        matches!(self, Self::Device | Self::Withheld | Self::Nothing)
+        matches!(
+            self,
+            Self::Device | Self::ReadableDevice | Self::Withheld | Self::Nothing
+        )
     }
 
     /// Whether all its mappings must have the same memory attributes.
@@ -88,6 +94,7 @@ impl Class {
 pub struct Frames {
     ram: Vec<(Range<u64>, Vec<Class>)>,
     devices: Vec<Range<u64>>,
+    read_only_devices: Vec<Range<u64>>,
     withheld: Vec<Range<u64>>,
     /// Physical address of the table block.
     pub table_block: u64,
@@ -109,6 +116,7 @@ impl Frames {
         let mut frames = Self {
             ram: ram.collect(),
             devices: facts.devices.clone(),
+            read_only_devices: facts.read_only_devices.clone(),
             withheld: facts.withheld.clone(),
             table_block: block,
             gate,
@@ -152,7 +160,9 @@ impl Frames {
             return classes[((pa - bank.start) / PAGE) as usize];
         }
         let within = |ranges: &[Range<u64>]| ranges.iter().any(|it| it.contains(&pa));
-        if within(&self.withheld) {
+        if within(&self.read_only_devices) {
+            Class::ReadableDevice
+        } else if within(&self.withheld) {
             Class::Withheld
         } else if within(&self.devices) {
             Class::Device

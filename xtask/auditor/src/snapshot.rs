@@ -133,6 +133,8 @@ pub struct Facts {
     pub devices: Vec<Range<u64>>,
     /// Registers of devices that must not be.
     pub withheld: Vec<Range<u64>>,
+    /// Pages of registers that may be mapped read-only.
+    pub read_only_devices: Vec<Range<u64>>,
     /// Linux.
     pub linux: Linux,
     /// What must stand in memory.

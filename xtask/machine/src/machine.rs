@@ -207,6 +207,12 @@ impl Machine {
         Ok(Self { firmware, ..self })
     }
 
+    /// Whether the boot image is entered at EL2.
+    #[must_use]
+    pub const fn enters_at_el2(&self) -> bool {
+        self.el2 || self.recipe.el2.is_none()
+    }
+
     /// Arguments of QEMU that describe the hardware.
     pub fn qemu_arguments(&self) -> Vec<String> {
         let mut machine = self.recipe.machine.clone();

@@ -339,7 +339,7 @@ fn said_by(
     donjon_attack::arm(&mut parts)?;
     let scratch = Scratch::new()?;
     if let Some(edit) = edit {
-        let bytes = tree::of(machine)?;
+        let bytes = tree::of(&parts.boot)?;
         let found = Fdt::new(&bytes).map_err(|it| anyhow::anyhow!("QEMU's device tree: {it}"))?;
         let mut model = DeviceTree::from_fdt(&found);
         edit(&mut model);

@@ -50,8 +50,11 @@ fn targets(world: &World<'_>, leaf: &Leaf, violations: &mut Vec<Violation>) {
                 ("I4", "text or read-only data is writable")
             }
             Class::TextPool if writable => ("I4", "a frame of the text pool is writable"),
-            Class::Device if leaf.space != Space::Kernel => {
+            Class::Device | Class::ReadableDevice if leaf.space != Space::Kernel => {
                 ("I15", "a device is mapped for a process")
+            }
+            Class::ReadableDevice if writable => {
+                ("I15", "registers of a withheld device are writable")
             }
             Class::Withheld => ("I15", "a withheld device is mapped"),
             Class::Nothing => ("I15", "something is mapped that is no device of the list"),

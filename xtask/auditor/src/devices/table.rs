@@ -12,6 +12,8 @@ pub enum Part {
     All,
     /// Where the machine has LPIs, the first range of `reg` alone; elsewhere all of them.
     FirstIfLpis,
+    /// All of them, read-only: the page is that of a device that may not be mapped as well.
+    ReadOnly,
 }
 
 /// A device that may be mapped.
@@ -34,11 +36,18 @@ const fn all(compatible: &'static str, why: &'static str) -> Known {
     }
 }
 
+const fn read_only(compatible: &'static str, why: &'static str) -> Known {
+    Known {
+        part: Part::ReadOnly,
+        ..all(compatible, why)
+    }
+}
+
 /// The controller whose presence means that redistributors use tables in memory.
 pub const ITS: &str = "arm,gic-v3-its";
 
 /// Everything that may be mapped on the machines that are audited.
-pub const MAPPED: [Known; 8] = [
+pub const MAPPED: [Known; 21] = [
     all(
         "arm,pl011",
         "a FIFO of characters; its DMA is another device's",
@@ -58,6 +67,36 @@ pub const MAPPED: [Known; 8] = [
               memory where there are LPIs",
     },
     all("virtio,mmio", "O3: its queues are DMA"),
+    // Raspberry Pi 3.
+    all(
+        "brcm,bcm2836-l1-intc",
+        "per-CPU interrupts and words for them; CPUs that read such words at reset have left the \
+         firmware",
+    ),
+    read_only(
+        "brcm,bcm2836-armctrl-ic",
+        "enables interrupts, and its page has the mailbox to the firmware's processor",
+    ),
+    all("brcm,bcm2835-system-timer", "a counter with four alarms"),
+    all("brcm,bcm2835-gpio", "functions and levels of pins"),
+    all("brcm,bcm2835-aux", "which of three small devices are on"),
+    all("brcm,bcm2835-aux-uart", "a FIFO of characters, without DMA"),
+    all("brcm,bcm2835-aux-spi", "a FIFO of bytes, without DMA"),
+    all("brcm,bcm2835-rng", "a FIFO of random words"),
+    all("brcm,bcm2837-thermal", "a sensor"),
+    all(
+        "brcm,bcm2835-sdhost",
+        "a FIFO of blocks; its DMA is another device's",
+    ),
+    all(
+        "brcm,bcm2835-sdhci",
+        "a FIFO of blocks; it has no DMA of its own on this chip",
+    ),
+    all(
+        "brcm,bcm2835-spi",
+        "a FIFO of bytes; its DMA is another device's",
+    ),
+    all("brcm,bcm2835-pwm", "pulses; its DMA is another device's"),
 ];
 
 /// Strings that forbid a device whatever else it is compatible with; a `*` stands for anything.

@@ -38,7 +38,7 @@ const U: Tree = Tree::User(0);
 const SPARE: u64 = VMALLOC + 0x20_0000;
 
 #[rustfmt::skip]
-const MAPPINGS: [Injected; 50] = [
+const MAPPINGS: [Injected; 51] = [
     inject("I1", "a user table under two parents", "two parents", |m| {
         let from = m.entry(U, 0x40_0000, 2);
         let to = m.entry(Tree::User(1), 0x80_0000, 2);
@@ -181,6 +181,9 @@ const MAPPINGS: [Injected; 50] = [
     }),
     inject("I15", "the device that copies anywhere", "a withheld device", |m| {
         m.map(K, SPARE, FW_CFG, 3, AF | PXN | UXN | DEVICE);
+    }),
+    inject("I15", "a mailbox in a page of other registers", "withheld device are writable", |m| {
+        m.map(K, SPARE, MAILBOX, 3, AF | PXN | UXN | DEVICE);
     }),
     inject("I15", "an unknown device", "no device of the list", |m| {
         m.map(U, 0x41_0000, 0x0b00_0000, 3, USER_DATA | DEVICE);

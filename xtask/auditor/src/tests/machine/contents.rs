@@ -65,6 +65,8 @@ impl TestMachine {
         self.map(Tree::Kernel, VMALLOC, FRAME + 8 * PAGE, 3, KERNEL_DATA);
         let registers = AF | PXN | UXN | DEVICE;
         self.map(Tree::Kernel, VMALLOC + 0x10_0000, UART, 3, registers);
+        let page = VMALLOC + 0x10_0000 + PAGE;
+        self.map(Tree::Kernel, page, MAILBOX, 3, registers | READ_ONLY);
     }
 
     pub(super) fn inner(&mut self) {

@@ -22,7 +22,8 @@ pub(super) fn fixed() -> Fixed {
             mpidrs: vec![0, 1],
             ram: vec![RAM..RAM + RAM_SIZE],
             devices: vec![UART..UART + PAGE],
-            withheld: vec![FW_CFG..FW_CFG + PAGE],
+            read_only: vec![MAILBOX..MAILBOX + PAGE],
+            withheld: vec![FW_CFG..FW_CFG + PAGE, MAILBOX..MAILBOX + PAGE],
         },
         linux: Linux {
             image: IMAGE,

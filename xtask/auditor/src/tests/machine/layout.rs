@@ -58,6 +58,8 @@ pub const ARENA: u64 = REGION + 0x2_0000;
 pub const ENTRY: u64 = TEXT_WINDOW + 0x100;
 pub const UART: u64 = 0x0900_0000;
 pub const FW_CFG: u64 = 0x0902_0000;
+/// A page of an interrupt controller and of a mailbox.
+pub const MAILBOX: u64 = 0x0903_0000;
 /// An ordinary frame that a process has.
 pub const FRAME: u64 = 0x4200_0000;
 pub const MEBIBYTES_2: u64 = 2 << 20;
