@@ -77,8 +77,6 @@ pub enum Failure {
     Mediated(usize),
     #[error("an address of the image is impossible: {0:#x}")]
     Address(u64),
-    #[error("mode tlbi would invalidate {0} mappings one by one and can do {max}: give the machine whole GiB of memory, or use mode asid or strict", max = donjon_abi::layout::GATE_TLBI_MAX)]
-    TlbiList(usize),
     #[error("TCR_EL1 reads back as {0:#x} after {1:#x} was written")]
     Tcr(u64, u64),
 }

@@ -267,11 +267,11 @@ impl Builder {
         }
     }
 
-    /// Writes the list of invalidations into the gate page; returns its length.
+    /// Writes the list of invalidations into the gate page; returns its length. Where there are
+    /// more than it has room for, it is empty, and the gate invalidates everything.
     pub fn finish_gate(&mut self) -> Result<usize, Failure> {
-        let count = self.invalidations.len();
-        if count > GATE_TLBI_MAX {
-            return Err(Failure::TlbiList(count));
+        if self.invalidations.len() > GATE_TLBI_MAX {
+            self.invalidations.clear();
         }
         let gate = self.gate.ok_or(Failure::NotPacked)?;
         let list = (gate.as_u64() + GATE_TLBI_LIST as u64) as *mut u64;
@@ -279,7 +279,7 @@ impl Builder {
             // SAFETY: inside the gate's page, which is identity-mapped memory of the region.
             unsafe { list.add(index).write_volatile(*entry) };
         }
-        Ok(count)
+        Ok(self.invalidations.len())
     }
 
     /// Takes the memory for the inner domain's metadata.

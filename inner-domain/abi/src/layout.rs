@@ -49,7 +49,8 @@ constants! {
     /// Where a vector that found another TCR_EL1 enters.
     pub const GATE_REPAIR: u64 = GATE + 0x180 => "GATE_REPAIR";
     /// Offset in the gate page of the list that mode `tlbi` works through on the way out: operands
-    /// of TLBI by VA, and a zero behind the last. The boot stage fills it in.
+    /// of TLBI by VA, and a zero behind the last. An empty list invalidates everything. The boot
+    /// stage fills it in.
     pub const GATE_TLBI_LIST: usize = 0x800;
     /// Most entries of that list.
     pub const GATE_TLBI_MAX: usize = (PAGE_SIZE as usize - GATE_TLBI_LIST) / 8 - 1;

@@ -154,17 +154,23 @@ donjon_gate_leave:
     // The ASID is the user's throughout, so what the TLB learned in the wide view would still
     // hit. After the narrowing and its ISB no walk can fetch it again; before, a walk could
     // refill behind the invalidation (R_SQBCS: speculative walks at any time). By VA, all
-    // ASIDs, this CPU alone (sufficient because CnP is 0), and complete before the return.
+    // ASIDs, this CPU alone (sufficient because CnP is 0), and complete before the return. An
+    // empty list stands for more mappings than it has room for: everything goes.
     adr     x10, .Ltlbi_list
-1:  ldr     x11, [x10], #8
-    cbz     x11, 2f
-    tlbi    vaae1, x11
-    b       1b
+    ldr     x11, [x10], #8
+    cbz     x11, 3f
+1:  tlbi    vaae1, x11
+    ldr     x11, [x10], #8
+    cbnz    x11, 1b
 2:  dsb     nsh
     isb
 .endif
     msr     daif, x9
     ret
+.if {TLBI}
+3:  tlbi    vmalle1
+    b       2b
+.endif
     .global donjon_gate_leave_end
 donjon_gate_leave_end:
 

@@ -40,15 +40,15 @@ impl Instruction {
 }
 
 impl PathCost {
-    /// Counts them in an ELF file. `tlbi_pages` is how often the one TLBI of the way out runs, if
-    /// the guest said so.
+    /// Counts them in an ELF file. `tlbi_pages` is how often the TLBI by address of the way out runs,
+    /// if the guest said so; where it never does, another one invalidates everything.
     pub fn of(elf: &[u8], tlbi_pages: Option<usize>) -> Result<Self> {
         let mut cost = Self::default();
         for instruction in instructions(elf)? {
             cost.count(&instruction);
         }
         if cost.tlb_ops > 0 {
-            cost.tlb_ops = tlbi_pages.unwrap_or(cost.tlb_ops);
+            cost.tlb_ops = tlbi_pages.unwrap_or(cost.tlb_ops).max(1);
         }
         Ok(cost)
     }

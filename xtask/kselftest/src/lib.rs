@@ -127,7 +127,7 @@ fn results(
     let machine = Machine::new(&MachineArguments {
         cpu: Some(cpu.into()),
         cpus: Some(cpus),
-        // Whole GiB, for the mode that invalidates mappings one by one.
+        // Whole GiB: mode `tlbi` invalidates one mapping after the other then.
         memory: Some("1G".into()),
         ..MachineArguments::virt(switch)
     })?;

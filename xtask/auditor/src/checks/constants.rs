@@ -129,7 +129,8 @@ fn window(world: &World<'_>) -> Vec<Violation> {
     violations
 }
 
-/// The gate's list of addresses to invalidate: each inner leaf, and nothing else.
+/// The gate's list of addresses to invalidate: each inner leaf, and nothing else; or no address,
+/// where there are more leaves than it has room for.
 fn list(world: &World<'_>) -> Vec<Violation> {
     if !world.snapshot.facts.image.has_list {
         return Vec::new();
@@ -145,7 +146,9 @@ fn list(world: &World<'_>) -> Vec<Violation> {
         .collect();
     listed.sort_unstable();
     expected.sort_unstable();
-    if listed == expected && words.len() > listed.len() {
+    // An empty list invalidates everything: there is no room for more.
+    let complete = listed == expected && words.len() > listed.len();
+    if complete || (listed.is_empty() && expected.len() >= words.len()) {
         return Vec::new();
     }
     let text = format!(
