@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use donjon_builder::arguments::HostArguments;
-use donjon_machine::arguments::Switch;
+use donjon_machine::arguments::{Switch, VIRT};
 
 /// Arguments of `attack`.
 #[derive(Args, Debug)]
@@ -26,6 +26,10 @@ pub struct AttackArguments {
     /// How the inner domain is entered.
     #[arg(long, value_enum, default_value = "asid")]
     pub switch: Switch,
+    /// Machine, a recipe in qemu/. On another one than virt, attacks that need a CPU model of their
+    /// own or one CPU are left out, and so are the runs through the gate.
+    #[arg(long, default_value = VIRT)]
+    pub machine: String,
     /// The host.
     #[command(flatten)]
     pub host: HostArguments,

@@ -30,7 +30,7 @@ use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
 use donjon_builder::kernel::Variant;
 use donjon_builder::run::{self, Parts};
-use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::arguments::{MachineArguments, Switch, VIRT};
 use donjon_machine::machine::Machine;
 
 use crate::arguments::{AttackArguments, AttackCommand};
@@ -54,7 +54,7 @@ pub fn run(arguments: &AttackArguments) -> Result<u8> {
         Some(AttackCommand::Table { check }) => return table::run(*check).map(|()| 0),
         None => {}
     }
-    let campaign = chosen(&arguments.only, arguments.switch)?;
+    let campaign = chosen(&arguments.only, arguments.switch, &arguments.machine)?;
     if arguments.list {
         for attack in campaign.attacks {
             println!("{:<22} {}", attack.id(), attack.describe());
@@ -71,6 +71,7 @@ pub fn run(arguments: &AttackArguments) -> Result<u8> {
     let records = campaign.carry_out(&Bench {
         host: &arguments.host,
         switch: arguments.switch,
+        machine: &arguments.machine,
     })?;
     for record in &records {
         println!("{record}");
@@ -96,6 +97,18 @@ fn totals(records: &[Record], seconds: u64) -> String {
 /// one is stopped.
 pub fn all_are_stopped(bench: Bench<'_>) -> Result<()> {
     let attacks: Vec<_> = together(list::all()).collect();
+    all_good(bench.protected(&attacks)?)
+}
+
+/// The same with the attacks of these names.
+pub fn are_stopped(bench: Bench<'_>, names: &[&str]) -> Result<()> {
+    let named = |attack: &&'static Attack| names.iter().any(|it| attack.is(it));
+    let attacks: Vec<_> = together(list::all()).filter(named).collect();
+    ensure!(
+        attacks.len() == names.len(),
+        "{} of {names:?} are attacks that share a boot",
+        attacks.len()
+    );
     all_good(bench.protected(&attacks)?)
 }
 
@@ -139,9 +152,9 @@ fn together(
     attacks.filter(|it| !it.is_alone() && !it.is_from_outside())
 }
 
-/// What `only` names, or everything, as far as it means something in that mode; and the runs
-/// through the gate of every mode.
-fn chosen(only: &[String], switch: Switch) -> Result<Campaign> {
+/// What `only` names, or everything, as far as it means something in that mode and on that machine;
+/// and the runs through the gate of every mode.
+fn chosen(only: &[String], switch: Switch, machine: &str) -> Result<Campaign> {
     for name in only {
         if !list::all().any(|it| it.is(name)) {
             let known: Vec<_> = list::all().map(Attack::both_names).collect();
@@ -152,9 +165,32 @@ fn chosen(only: &[String], switch: Switch) -> Result<Campaign> {
         }
     }
     let wanted = |attack: &Attack| only.is_empty() || only.iter().any(|it| attack.is(it));
+    let board = &Machine::new(&MachineArguments {
+        machine: machine.to_owned(),
+        ..MachineArguments::virt(switch)
+    })?
+    .recipe;
+    let possible = |attack: &Attack| {
+        let cpu = attack
+            .cpu
+            .is_none_or(|it| board.cpus.iter().any(|cpu| cpu == it));
+        cpu && (machine == VIRT || !attack.is_from_outside() && !attack.is_alone())
+    };
+    let impossible: Vec<_> = list::all()
+        .filter(|it| wanted(it) && !possible(it))
+        .map(Attack::id)
+        .collect();
+    if !impossible.is_empty() {
+        println!(
+            "left out on the machine {machine}: {}",
+            impossible.join(", ")
+        );
+    }
     Ok(Campaign {
         attacks: list::all()
-            .filter(|it| wanted(it) && (!it.is_alone() || it.modes.contains(&switch)))
+            .filter(|it| {
+                wanted(it) && possible(it) && (!it.is_alone() || it.modes.contains(&switch))
+            })
             .collect(),
         outside: MODES,
     })
@@ -181,6 +217,8 @@ pub struct Bench<'a> {
     pub host: &'a HostArguments,
     /// How the inner domain is entered.
     pub switch: Switch,
+    /// Name of the machine.
+    pub machine: &'a str,
 }
 
 impl Bench<'_> {
@@ -232,15 +270,7 @@ impl Bench<'_> {
         }
         let mut all = BTreeMap::new();
         for (cpu, group) in groups {
-            let parts = self.parts(
-                without,
-                cpu,
-                &MachineArguments {
-                    cpus: Some(CPUS),
-                    memory: Some("256M".into()),
-                    ..MachineArguments::virt(self.switch)
-                },
-            )?;
+            let parts = self.parts(without, cpu, &self.machine(Some(CPUS), Some("256M")))?;
             all.extend(guest::together(&parts, &group)?);
         }
         Ok(all)
@@ -292,14 +322,22 @@ impl Bench<'_> {
     fn alone_without(&self, without: Without, attack: &'static Attack) -> Result<Tried> {
         let mut tried = Tried::default();
         for attempt in attack.attempts {
-            let machine = MachineArguments {
-                cpus: Some(1),
-                ..MachineArguments::virt(self.switch)
-            };
+            let machine = self.machine(Some(1), None);
             let parts = self.parts(without, attack.cpu, &machine)?;
             tried.attempts.push(guest::alone(&parts, attack, attempt)?);
         }
         Ok(tried)
+    }
+
+    /// The machine, with this many CPUs and this much memory if it is not a board's.
+    fn machine(&self, cpus: Option<u32>, memory: Option<&str>) -> MachineArguments {
+        let virt = self.machine == VIRT;
+        MachineArguments {
+            machine: self.machine.to_owned(),
+            cpus: cpus.filter(|_| virt),
+            memory: memory.filter(|_| virt).map(str::to_owned),
+            ..MachineArguments::virt(self.switch)
+        }
     }
 
     fn parts(

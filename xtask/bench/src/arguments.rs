@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use donjon_builder::arguments::HostArguments;
-use donjon_machine::arguments::Switch;
+use donjon_machine::arguments::{Switch, VIRT};
 
 /// What `bench` does.
 #[derive(Args, Debug)]
@@ -174,9 +174,12 @@ pub struct CallsArguments {
 /// Arguments of `bench`.
 #[derive(Args, Debug)]
 pub struct BenchArguments {
-    /// CPU model.
-    #[arg(long, default_value = "cortex-a57")]
-    pub cpu: String,
+    /// Machine, a recipe in qemu/.
+    #[arg(long, default_value = VIRT)]
+    pub machine: String,
+    /// CPU model [default: cortex-a57 on virt, else the recipe's].
+    #[arg(long)]
+    pub cpu: Option<String>,
     /// Also write the figures to a file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

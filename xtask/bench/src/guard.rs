@@ -15,13 +15,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::lmbench::{self, Effort, Programs, ROWS, Row, figures};
-use super::{measure_calls, measure_idc, tables};
+use super::{CPU, measure_calls, measure_idc, tables, virt};
 use crate::arguments::LmbenchArguments;
 
 /// Where they are.
 const FILE: &str = "docs/figures.json";
-/// What is measured.
-const CPU: &str = "cortex-a57";
 /// A count may grow by this factor, and by half an instruction.
 const GROWTH: f64 = 1.02;
 /// The same for what an operation costs inside: how its memory lies differs from one initial file
@@ -152,7 +150,7 @@ pub fn compare(now: &Counts) -> Result<()> {
 
 /// The short form: the gate and the rows of LMBench.
 pub fn check_quickly(host: &HostArguments) -> Result<()> {
-    let mut now = of_idc(&measure_idc(host, CPU, false)?.json());
+    let mut now = of_idc(&measure_idc(host, &virt(CPU, Switch::Asid, true))?.json());
     now.extend(of_quick(&quick(host)?));
     compare(&now)
 }
@@ -165,7 +163,7 @@ pub fn check_calls(calls: &super::calls::Calls) -> Result<()> {
 /// Compares everything that is recorded but LMBench itself; returns the exit status.
 pub fn check(host: &HostArguments) -> Result<u8> {
     environment::prepare(host, Needs::default())?;
-    let mut now = of_idc(&measure_idc(host, CPU, false)?.json());
+    let mut now = of_idc(&measure_idc(host, &virt(CPU, Switch::Asid, true))?.json());
     now.extend(of_calls(&serde_json::to_value(measure_calls(
         host,
         CPU,
@@ -185,7 +183,7 @@ pub fn check(host: &HostArguments) -> Result<u8> {
 pub fn record(host: &HostArguments, layouts: u32) -> Result<()> {
     environment::prepare(host, Needs::default())?;
     let figures = Figures {
-        idc: measure_idc(host, CPU, false)?.json(),
+        idc: measure_idc(host, &virt(CPU, Switch::Asid, true))?.json(),
         calls: serde_json::to_value(measure_calls(host, CPU, Switch::Asid)?)?,
         quick: quick(host)?,
         lmbench: lmbench::report(&LmbenchArguments::of_defaults(host, layouts))?.json(),

@@ -23,7 +23,7 @@ use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
 use donjon_builder::progress::Step;
 use donjon_builder::run;
-use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::arguments::{MachineArguments, Switch, VIRT};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Stream};
 
@@ -33,6 +33,9 @@ use calls::Calls;
 use path::PathCost;
 use report::{Report, Unit};
 use samples::Samples;
+
+/// The CPU model that is measured unless another is named.
+const CPU: &str = "cortex-a57";
 
 /// Runs; returns the exit status.
 pub fn run(arguments: &BenchCommand) -> Result<u8> {
@@ -49,23 +52,27 @@ pub fn run(arguments: &BenchCommand) -> Result<u8> {
 
 fn idc(arguments: &BenchArguments) -> Result<()> {
     json::can_write(arguments.json.as_deref())?;
-    machine(&arguments.cpu, Switch::Asid, !arguments.wall)?;
+    let machine = measured(arguments)?;
     environment::prepare(&arguments.host, Needs::default())?;
-    let report = measure_idc(&arguments.host, &arguments.cpu, arguments.wall)?;
+    let report = measure_idc(&arguments.host, &machine)?;
     println!("{report}");
     json::write(arguments.json.as_deref(), &report.json())
 }
 
-/// The gate's round trip in all modes.
-fn measure_idc(host: &HostArguments, cpu: &str, wall: bool) -> Result<Report> {
+/// The gate's round trip in all modes on a machine.
+fn measure_idc(host: &HostArguments, machine: &MachineArguments) -> Result<Report> {
+    let wall = !machine.icount;
     let unit = if wall {
         Unit::Nanoseconds
     } else {
         Unit::Instructions
     };
-    let mut report = Report::new(unit, cpu);
+    let mut report = Report::new(unit, &Machine::new(machine)?.cpu);
     for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict, Switch::None] {
-        let machine = machine(cpu, switch, !wall)?;
+        let machine = Machine::new(&MachineArguments {
+            switch,
+            ..machine.clone()
+        })?;
         let parts = run::prepare(host, machine, &InnerVariant::sound(switch))?;
         report.linux.clone_from(&parts.kernel.release);
         let step = Step::spinner(format!("measure {}", switch.name()));
@@ -80,7 +87,9 @@ fn measure_idc(host: &HostArguments, cpu: &str, wall: bool) -> Result<Report> {
             Switch::Asid => {
                 report.add("null_syscall", Samples::named("null_syscall", &text)?);
                 report.add("function_call", Samples::named("function_call", &text)?);
-                if let Ok(samples) = Samples::named("firmware_call", &text) {
+                // With a board's own tree there is no firmware: the boot stage answers at EL2.
+                let firmware = parts.boot.device_tree.is_none();
+                if firmware && let Ok(samples) = Samples::named("firmware_call", &text) {
                     report.add("firmware_call", samples);
                 }
             }
@@ -130,12 +139,42 @@ fn kernel_name(switch: Switch) -> &'static str {
 
 /// The machine that is measured: one CPU.
 pub fn machine(cpu: &str, switch: Switch, icount: bool) -> Result<Machine> {
-    Machine::new(&MachineArguments {
+    Machine::new(&virt(cpu, switch, icount))
+}
+
+fn virt(cpu: &str, switch: Switch, icount: bool) -> MachineArguments {
+    MachineArguments {
         cpu: Some(cpu.to_owned()),
         cpus: Some(1),
         icount,
         ..MachineArguments::virt(switch)
-    })
+    }
+}
+
+/// The machine that `bench idc` measures: one CPU, or all that a board has.
+fn measured(arguments: &BenchArguments) -> Result<MachineArguments> {
+    let icount = !arguments.wall;
+    let machine = if arguments.machine == VIRT {
+        virt(
+            arguments.cpu.as_deref().unwrap_or(CPU),
+            Switch::Asid,
+            icount,
+        )
+    } else {
+        let recipes = MachineArguments {
+            machine: arguments.machine.clone(),
+            cpu: arguments.cpu.clone(),
+            icount,
+            ..MachineArguments::virt(Switch::Asid)
+        };
+        let is_fixed = Machine::new(&recipes)?.recipe.is_fixed;
+        MachineArguments {
+            cpus: (!is_fixed).then_some(1),
+            ..recipes
+        }
+    };
+    Machine::new(&machine)?;
+    Ok(machine)
 }
 
 /// What the guest prints.

@@ -132,7 +132,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{}; {COUNT} samples; {}, 1 CPU, Linux {}",
+            "{}; {COUNT} samples on one CPU; {}, Linux {}",
             self.unit.title(),
             self.cpu,
             self.linux

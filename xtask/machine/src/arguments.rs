@@ -46,11 +46,14 @@ pub enum Firmware {
     Grub,
 }
 
+/// The machine unless another is named.
+pub const VIRT: &str = "virt";
+
 /// The machine that QEMU plays.
 #[derive(Args, Clone, Debug)]
 pub struct MachineArguments {
     /// Machine, a recipe in qemu/.
-    #[arg(long, default_value = "virt")]
+    #[arg(long, default_value = VIRT)]
     pub machine: String,
     /// CPU model [default: the recipe's].
     #[arg(long)]
@@ -79,7 +82,7 @@ impl MachineArguments {
     /// QEMU's `virt` as its recipe has it.
     pub fn virt(switch: Switch) -> Self {
         Self {
-            machine: "virt".into(),
+            machine: VIRT.into(),
             cpu: None,
             cpus: None,
             memory: None,

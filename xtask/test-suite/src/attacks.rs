@@ -4,7 +4,7 @@
 
 use donjon_attack::Bench;
 use donjon_builder::arguments::HostArguments;
-use donjon_machine::arguments::Switch;
+use donjon_machine::arguments::{Switch, VIRT};
 
 use super::runner::Test;
 
@@ -45,5 +45,9 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 }
 
 const fn bench(host: &HostArguments, switch: Switch) -> Bench<'_> {
-    Bench { host, switch }
+    Bench {
+        host,
+        switch,
+        machine: VIRT,
+    }
 }

@@ -2,6 +2,7 @@
 //! Machines by another device tree: those that the inner domain cannot own are refused in plain
 //! words, and what a tree sets aside is not Linux's.
 
+mod board;
 mod gicv3;
 mod raspberry_pi;
 mod uefi;
@@ -40,18 +41,6 @@ const PLAIN: u64 = 0x4c40_1000;
 const LOADED: (u64, u64) = (0x4800_0000, 0x200_0000);
 
 type Edit = fn(&mut DeviceTree);
-
-/// As [`CHECK`], after each CPU but the first was in the inner domain's pen and came back.
-const ON_BOARD: &str = "\
-back=0
-for cpu in 1 2 3; do
-    echo 0 >/sys/devices/system/cpu/cpu$cpu/online || exit 4
-    echo 1 >/sys/devices/system/cpu/cpu$cpu/online || exit 5
-    back=$((back + 1))
-done
-echo back: $back
-echo online: $(grep -c ^processor /proc/cpuinfo)
-cd /sys/kernel/security/donjon && cat status log && cat selftest";
 
 /// Pages that the hostile module tries to map, and how it ends.
 struct Case {
@@ -122,7 +111,7 @@ const CASES: &[Case] = &[
 /// Of the Raspberry Pi 3: DMA, the page of mailbox and interrupt controller, watchdog, clocks, USB.
 const BOARD_DEVICES: Case = Case {
     name: "raspi3b:devices",
-    machine: board,
+    machine: board::machine,
     pages: &[
         0x3f00_7000,
         0x3f00_b000,
@@ -135,7 +124,7 @@ const BOARD_DEVICES: Case = Case {
 /// The page with the firmware's pen and the words that it polls.
 const BOARD_PEN: Case = Case {
     name: "raspi3b:pen",
-    machine: board,
+    machine: board::machine,
     pages: &[0],
     outcome: RESERVED.outcome,
     ..DEVICES
@@ -182,17 +171,6 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests.push(Test::beside("machine:pen:refused", move || {
         raspberry_pi::is_refused(&unknown)
     }));
-    let pi = host.clone();
-    tests.push(Test::beside("machine:raspi3b", move || {
-        let said = said_by(&pi, &board()?, &[], None, ON_BOARD, TIMEOUT)?;
-        said.expect_success()?;
-        for line in ["online: 4", "switch: asid", "back: 3"] {
-            said.expect_line(line)?;
-        }
-        let (passed, failed) = said.self_test()?;
-        ensure!(passed > 0 && failed == 0, "{}", said.text);
-        Ok(())
-    }));
     let with_lpis = host.clone();
     tests.push(Test::beside("machine:gicv3-lpis:refused", move || {
         let machine = with_board("virt,gic-version=3")?;
@@ -209,6 +187,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         ensure!(passed > 0 && failed == 0, "{}", said.text);
         Ok(())
     }));
+    tests.extend(board::tests(host));
     tests.extend(gicv3::tests(host));
     tests.extend(uefi::tests(host));
     for case in CASES {
@@ -232,13 +211,6 @@ fn machine() -> Result<Machine> {
     Machine::new(&MachineArguments {
         cpus: Some(2),
         memory: Some("256M".into()),
-        ..MachineArguments::virt(Switch::Asid)
-    })
-}
-
-fn board() -> Result<Machine> {
-    Machine::new(&MachineArguments {
-        machine: "raspi3b".into(),
         ..MachineArguments::virt(Switch::Asid)
     })
 }
@@ -332,7 +304,7 @@ fn said_by(
     timeout: Duration,
 ) -> Result<Said> {
     let inner = InnerVariant {
-        switch: Switch::Asid,
+        switch: machine.switch,
         weakened: weakened.iter().map(|it| (*it).to_owned()).collect(),
     };
     let mut parts = built(host, machine.clone(), &inner, Variant::Donjon)?;

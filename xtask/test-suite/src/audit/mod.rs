@@ -65,6 +65,14 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         };
         is_clean(&at_el2, &machine)
     }));
+    let on_board = host.clone();
+    tests.push(Test::beside("audit:clean:raspi3b", move || {
+        let machine = MachineArguments {
+            machine: "raspi3b".into(),
+            ..MachineArguments::virt(Switch::Asid)
+        };
+        is_clean(&on_board, &machine)
+    }));
     let host = host.clone();
     tests.push(Test::beside("audit:planted", move || names_injected(&host)));
     tests

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! QEMU's Raspberry Pi 3: no firmware behind PSCI, registers and memory in one GiB, no virtio.
+
+use anyhow::{Result, ensure};
+use donjon_attack::Bench;
+use donjon_bench::{self as bench, samples::Samples};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::kernel::Variant;
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+
+use super::super::boots::built;
+use super::super::runner::Test;
+use super::{TIMEOUT, said_by};
+
+/// Its recipe.
+const NAME: &str = "raspi3b";
+/// Most instructions of a null call.
+const NULL_CALL: f64 = 60.0;
+/// Tables, text and CPUs.
+const ATTACKS: [&str; 3] = [
+    "store-to-table",
+    "hide-instructions",
+    "start-cpu-by-firmware",
+];
+/// As `boots::CHECK`, after each CPU but the first was in the inner domain's pen and came back.
+const ON_BOARD: &str = "\
+back=0
+for cpu in 1 2 3; do
+    echo 0 >/sys/devices/system/cpu/cpu$cpu/online || exit 4
+    echo 1 >/sys/devices/system/cpu/cpu$cpu/online || exit 5
+    back=$((back + 1))
+done
+echo back: $back
+echo online: $(grep -c ^processor /proc/cpuinfo)
+cd /sys/kernel/security/donjon && cat status log && cat selftest";
+
+/// All of them.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let mut tests = Vec::new();
+    for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict] {
+        let host = host.clone();
+        let name = format!("machine:{NAME}:{}", switch.name());
+        tests.push(Test::beside(&name, move || boots(&host, switch)));
+    }
+    let for_bench = host.clone();
+    tests.push(Test::beside(
+        &format!("machine:{NAME}:null-call"),
+        move || null_call(&for_bench),
+    ));
+    let for_attacks = host.clone();
+    tests.push(Test::beside(
+        &format!("machine:{NAME}:attacks"),
+        move || {
+            donjon_attack::are_stopped(
+                Bench {
+                    host: &for_attacks,
+                    switch: Switch::Asid,
+                    machine: NAME,
+                },
+                &ATTACKS,
+            )
+        },
+    ));
+    tests
+}
+
+/// The machine in mode `asid`.
+pub fn machine() -> Result<Machine> {
+    Machine::new(&arguments(Switch::Asid))
+}
+
+fn arguments(switch: Switch) -> MachineArguments {
+    MachineArguments {
+        machine: NAME.into(),
+        ..MachineArguments::virt(switch)
+    }
+}
+
+/// To a shell on all CPUs; the self-test passes.
+fn boots(host: &HostArguments, switch: Switch) -> Result<()> {
+    let machine = Machine::new(&arguments(switch))?;
+    let said = said_by(host, &machine, &[], None, ON_BOARD, TIMEOUT)?;
+    said.expect_success()?;
+    let mode = format!("switch: {}", switch.name());
+    for line in ["online: 4", &mode, "back: 3"] {
+        said.expect_line(line)?;
+    }
+    let (passed, failed) = said.self_test()?;
+    ensure!(passed > 0 && failed == 0, "{}", said.text);
+    Ok(())
+}
+
+/// By counted instructions, with which QEMU runs one CPU at a time.
+fn null_call(host: &HostArguments) -> Result<()> {
+    let switch = Switch::Asid;
+    let machine = Machine::new(&MachineArguments {
+        icount: true,
+        ..arguments(switch)
+    })?;
+    let parts = built(host, machine, &InnerVariant::sound(switch), Variant::Donjon)?;
+    let text = bench::measure(&parts.boot, switch, false)?;
+    let median = Samples::named("null_idc", &text)?.median();
+    ensure!(
+        (30.0..=NULL_CALL).contains(&median),
+        "a null call takes {median} instructions"
+    );
+    Ok(())
+}
