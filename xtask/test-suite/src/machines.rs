@@ -99,12 +99,23 @@ const CASES: &[Case] = &[
         outcome: "SUCCEEDED, its registers are mapped",
         ..BOARD_DEVICES
     },
-    BOARD_PEN,
+    BOARD_RELEASE,
     Case {
-        name: "raspi3b:pen:control",
+        name: "raspi3b:release-address:empty-pen",
         weakened: &["weaken-reserved"],
-        outcome: "SUCCEEDED, its registers are mapped",
-        ..BOARD_PEN
+        outcome: "stopped, stored, and no CPU came",
+        ..BOARD_RELEASE
+    },
+    Case {
+        name: "raspi3b:release-address:control",
+        weakened: &["weaken-reserved"],
+        edit: Some(|tree| {
+            if let Some(cpus) = tree.find_node_mut("/cpus") {
+                cpus.remove_child("cpu@3");
+            }
+        }),
+        outcome: "SUCCEEDED, a CPU runs the attacker's code at EL2",
+        ..BOARD_RELEASE
     },
 ];
 
@@ -121,11 +132,13 @@ const BOARD_DEVICES: Case = Case {
     ],
     ..DEVICES
 };
-/// The page with the firmware's pen and the words that it polls.
-const BOARD_PEN: Case = Case {
-    name: "raspi3b:pen",
+/// The word that the firmware's pen polls for CPU 3. The boot stage takes all CPUs of the tree out of
+/// the pen, and sets its page aside; one that the tree does not name stays.
+const BOARD_RELEASE: Case = Case {
+    name: "raspi3b:release-address",
     machine: board::machine,
-    pages: &[0],
+    attempt: "release-address",
+    pages: &[0xf0],
     outcome: RESERVED.outcome,
     ..DEVICES
 };

