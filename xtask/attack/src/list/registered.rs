@@ -12,7 +12,7 @@ use super::all;
 const MODULE: &str = "kernel-patch/files/arch/arm64/donjon/attack";
 /// What tests carry out by themselves: no attacks but loads, and attempts that need a device tree
 /// of their own (`machine:`).
-const OF_TESTS: [(&str, &str); 11] = [
+const OF_TESTS: [(&str, &str); 12] = [
     ("fuzz", "calls"),
     ("longest", "change-pages"),
     ("longest", "drop-tables"),
@@ -22,6 +22,7 @@ const OF_TESTS: [(&str, &str); 11] = [
     ("longest", "seal"),
     ("longest", "wait"),
     ("map-protected-memory", "device"),
+    ("map-protected-memory", "release-address"),
     ("map-protected-memory", "reserved"),
     ("reclaim", "transaction"),
 ];
