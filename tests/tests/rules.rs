@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The table-write rules on a small machine whose TLBs hold everything that they may.
 
+#[path = "rules/budget.rs"]
+mod budget;
 #[path = "rules/random.rs"]
 mod random;
 #[path = "rules/steps.rs"]

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::AtomicU16;
 
+use donjon_abi::boot_info::{Bank, MAX_MEDIATED, Mediated};
 use donjon_core::devices::DeviceList;
 use donjon_core::frames::{FrameTable, FrameType};
 use donjon_core::placement::Range;
@@ -24,6 +25,10 @@ pub const TEXT_POOL: u64 = RAM + 2 * BLOCK;
 pub const ORDINARY: u64 = RAM + 3 * BLOCK;
 /// A device that is on the list, of two pages.
 pub const DEVICE: u64 = 0x900_0000;
+/// Registers that the inner domain writes, in a page that may be mapped read-only.
+pub const REGISTERS: u64 = DEVICE + 16 * PAGE + 0x210;
+/// Where the inner domain has them.
+pub const MAPPED_REGISTERS: u64 = 0xffff_8000_0000_0210;
 /// First address of the linear map, which shows [`RAM`].
 pub const LINEAR: u64 = 0xffff_8000_0000_0000;
 /// First address of the kernel's image; its pages 8 and up are free for mappings.
@@ -107,6 +112,15 @@ pub fn build<C: Checks>(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_, 
     let mut devices = DeviceList::new();
     let device = Range::with_size(DEVICE, 2 * PAGE).expect("not empty");
     devices.add(device).expect("room");
+    let mut mediated = [Mediated::default(); MAX_MEDIATED];
+    mediated[0] = Mediated {
+        registers: Bank {
+            start: REGISTERS,
+            end: REGISTERS + 0x18,
+        },
+        mapped: MAPPED_REGISTERS,
+    };
+    let devices = devices.with_mediated(mediated);
     let storage = Storage {
         frames: FrameTable::new(RAM, &storage.entries),
         pool: &mut storage.pool,
