@@ -173,7 +173,6 @@ impl Progress<'_> {
                 }
             } else {
                 self.run.steps += 1;
-                self.left |= seen.pc == self.session.map.symbol("exit");
                 self.step(&seen)?;
                 self.session.look()?
             };
@@ -188,6 +187,8 @@ impl Progress<'_> {
                 let other = vector % (4 * SLOT) != 0 || debug;
                 self.run.disturbed |= other && next.tcr != OUTER;
             }
+            // A caller whose registers lead to the write has not left by it: it cannot be fetched.
+            self.left |= executed && seen.pc == self.session.map.symbol("exit");
             if let Some(breach) = breach
                 && executed
             {
