@@ -160,25 +160,29 @@ fn no_room_or_rule(reason: Reason) -> Refusal {
 
 /// Copies words of the page, each read once and scanned, up to the first that is refused.
 fn copy_scanned(seal: &Seal, range: Range<usize>) -> Result<(), Refusal> {
-    let offset = range.start as u64 * 4;
-    // SAFETY: within a page that was the outer domain's memory when the seal began. It is RAM
-    // still, and whatever is read is scanned before it is code.
-    let words = unsafe { physical::items(seal.from + offset, range.len() as u64) };
-    for (index, word) in range.zip(words) {
+    for (index, word) in range.clone().zip(outer_words(seal, &range)) {
         if scan::check(word) != scan::ScanResult::Allowed {
             return Err(Refusal::instruction(index, word));
         }
-        let offset = index as u64 * 4;
-        let word = if weaken::READ_ONCE {
-            let mut again = [word];
-            // SAFETY: as for the first time.
-            unsafe { physical::read_outer(seal.from + offset, &mut again) };
-            again[0]
-        } else {
-            word
-        };
-        // SAFETY: a frame of the text pool that is not mapped yet, and the word was scanned.
-        unsafe { physical::write_instruction(seal.to + offset, word) };
+        put_word(seal, index, word);
+    }
+    if weaken::READ_ONCE {
+        for (index, word) in range.clone().zip(outer_words(seal, &range)) {
+            put_word(seal, index, word);
+        }
     }
     Ok(())
+}
+
+/// Words of the page as the outer domain's memory has them now.
+fn outer_words(seal: &Seal, range: &Range<usize>) -> impl Iterator<Item = u32> {
+    let offset = range.start as u64 * 4;
+    // SAFETY: within a page that was the outer domain's memory when the seal began. It is RAM
+    // still, and whatever is read is scanned before it is code.
+    unsafe { physical::items(seal.from + offset, range.len() as u64) }
+}
+
+fn put_word(seal: &Seal, index: usize, word: u32) {
+    // SAFETY: a frame of the text pool that is not mapped yet, and the word was scanned.
+    unsafe { physical::write_instruction(seal.to + index as u64 * 4, word) };
 }
