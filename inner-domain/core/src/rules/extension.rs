@@ -20,7 +20,7 @@ use crate::frames::FrameType;
 use crate::placement::Range;
 use crate::shadow::{Shadows, Withdrawal};
 
-/// Whether a extended pool is ready.
+/// Whether an extended pool is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Not yet: the same call again.
