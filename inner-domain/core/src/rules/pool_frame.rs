@@ -62,3 +62,20 @@ impl Default for PoolFrame {
         Self::NEW
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_entry_is_stale_on_its_own() {
+        let mut frame = PoolFrame::NEW;
+        for index in 0..ENTRIES {
+            frame.set_stale(index);
+            let stale = (0..ENTRIES).filter(|it| frame.is_stale(*it));
+            assert!(stale.eq([index]));
+            frame.clear_stale(index);
+            assert_eq!(frame.stale, [0; ENTRIES / 64]);
+        }
+    }
+}

@@ -48,7 +48,7 @@ impl Blocks {
     pub fn vacant(&self, frames: usize) -> Option<u8> {
         let rooms = self.tables.iter().take(frames / ENTRIES);
         let index = rooms.take_while(|it| it.is_some()).count();
-        (index < MAX_TABLE_BLOCKS.min(frames / ENTRIES)).then_some(index as u8 + 1)
+        (index < MAX_TABLE_BLOCKS.min(frames / ENTRIES)).then(|| index as u8 + 1)
     }
 
     /// Enters a table block, or takes it out.
@@ -74,5 +74,35 @@ impl Blocks {
         let start = frame & !(BLOCK_SIZE - 1);
         let mut blocks = self.text.iter_mut();
         blocks.find(|it| it.is_some_and(|block| block.start == start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_of_tables_gets_a_number_that_has_metadata() {
+        let mut blocks = Blocks::NONE;
+        assert_eq!(blocks.vacant(ENTRIES - 1), None);
+        for (number, frames) in [(1, ENTRIES), (2, 2 * ENTRIES)] {
+            assert_eq!(blocks.vacant(frames), Some(number));
+            blocks.set_tables(number, Some(u64::from(number) * BLOCK_SIZE));
+            assert_eq!(blocks.vacant(frames), None);
+        }
+        assert_eq!(blocks.vacant(3 * ENTRIES), Some(3));
+        blocks.set_tables(1, None);
+        assert_eq!(blocks.vacant(2 * ENTRIES), Some(1));
+        assert_eq!(blocks.vacant(usize::MAX), Some(1));
+    }
+
+    #[test]
+    fn numbers_end() {
+        let mut blocks = Blocks::NONE;
+        for number in 1..=MAX_TABLE_BLOCKS as u8 {
+            assert_eq!(blocks.vacant(usize::MAX), Some(number));
+            blocks.set_tables(number, Some(0));
+        }
+        assert_eq!(blocks.vacant(usize::MAX), None);
     }
 }

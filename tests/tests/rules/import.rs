@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the hand-over may import.
+
+use donjon_abi::call::Reason;
+use donjon_core::frames::FrameType;
+use donjon_core::rules::{Configured, PoolKind, Step};
+use donjon_models::space::memory::PAGE;
+use donjon_models::space::small::{
+    self, DATA, IMAGE, IMAGE_L1, IMAGE_L2, IMAGE_L3, ORDINARY, OwnedStorage, POOL,
+};
+
+/// A free frame of the pool.
+const SPARE: u64 = POOL + small::TAKEN * PAGE;
+
+#[test]
+fn a_pool_is_a_block_of_ordinary_frames() {
+    let mut storage = OwnedStorage::default();
+    let (_, mut rules) = small::build::<Configured>(&mut storage);
+    for kind in [PoolKind::Tables, PoolKind::Text] {
+        let odd = rules.import_pool(ORDINARY + PAGE, kind);
+        assert_eq!(odd, Err(Reason::BadMachine));
+        for frame in [0, 1, 511] {
+            let address = ORDINARY + frame * PAGE;
+            rules.frames_mut().set(address, FrameType::KernelReadOnly);
+            let imported = rules.import_pool(ORDINARY, kind);
+            assert_eq!(imported, Err(Reason::BadMachine), "frame {frame}");
+            rules.frames_mut().set(address, FrameType::Ordinary);
+        }
+    }
+    assert_eq!(rules.import_pool(ORDINARY, PoolKind::Tables), Ok(()));
+}
+
+#[test]
+fn a_table_is_a_free_frame_below_another_table() {
+    let mut storage = OwnedStorage::default();
+    let (_, mut rules) = small::build::<Configured>(&mut storage);
+    let entry = IMAGE_L2 + 8;
+    for (frame, parent) in [
+        (IMAGE_L3, entry),
+        (DATA, entry),
+        (SPARE + 8, entry),
+        (SPARE, IMAGE_L3 + 8),
+        (SPARE, DATA),
+    ] {
+        let imported = rules.import_table(frame, parent, IMAGE);
+        assert_eq!(imported, Err(Reason::BadMachine), "{frame:#x} {parent:#x}");
+    }
+    assert_eq!(rules.import_table(SPARE, entry, IMAGE), Ok(()));
+}
+
+#[test]
+fn imported_tables_keep_the_one_above() {
+    let mut storage = OwnedStorage::default();
+    let (mut hw, mut rules) = small::build::<Configured>(&mut storage);
+    rules.write(&mut hw, IMAGE_L1, 0).expect("unlinked");
+    assert_eq!(rules.release(&mut hw, IMAGE_L2), Err(Reason::InUse));
+    rules.write(&mut hw, IMAGE_L2, 0).expect("unlinked");
+    assert_eq!(rules.release(&mut hw, IMAGE_L2), Ok(()));
+}
+
+#[test]
+fn the_import_ends_with_an_invalidation_of_everything() {
+    let mut storage = OwnedStorage::default();
+    let (mut hw, mut rules) = small::build::<Configured>(&mut storage);
+    hw.trace = Some(Vec::new());
+    rules.finish_import(&mut hw);
+    let everything = vec![Step::BarrierStore, Step::InvalidateAll, Step::Barrier];
+    assert_eq!(hw.trace, Some(everything));
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which pages become text, which frames they get, and where text is found.
+
+use donjon_abi::call::Reason;
+use donjon_core::rules::{Configured, PoolKind, Rules, Seal};
+use donjon_models::space::memory::{PAGE, SmallMachine};
+use donjon_models::space::small::{
+    self, BLOCK, DATA, IMAGE, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, LINEAR, ORDINARY, OwnedStorage, RAM,
+    TEXT_POOL,
+};
+
+const READ_ONLY: u64 = 1 << 7;
+/// A page of the image that is free for a mapping.
+const FREE: u64 = 8;
+
+/// Maps a page of ordinary memory there.
+fn map(hw: &mut SmallMachine, rules: &mut Rules<'_>, page: u64, value: u64) -> u64 {
+    let written = rules.write(hw, IMAGE_L3 + page * 8, value);
+    written.expect("ordinary");
+    IMAGE + page * PAGE
+}
+
+#[test]
+fn nothing_but_a_writable_page_of_the_upper_half_becomes_text() {
+    let mut storage = OwnedStorage::default();
+    let (mut hw, mut rules) = small::build::<Configured>(&mut storage);
+    let page = map(&mut hw, &mut rules, FREE, DATA | KERNEL_PAGE);
+    let constant = map(
+        &mut hw,
+        &mut rules,
+        FREE + 1,
+        DATA | KERNEL_PAGE | READ_ONLY,
+    );
+    let block = ORDINARY | KERNEL_PAGE & !0b10;
+    rules.write(&mut hw, IMAGE_L2 + 8, block).expect("ordinary");
+    for (va, what) in [
+        (LINEAR + (DATA - RAM), "a page of the linear map"),
+        (page + 4, "an address in a page"),
+        (constant, "a page that is not writable"),
+        (IMAGE + BLOCK, "a block"),
+        (IMAGE, "kernel text"),
+        (IMAGE + (FREE + 2) * PAGE, "nothing"),
+    ] {
+        let begun = rules.seal_begin(&mut hw, va);
+        assert_eq!(begun, Err(Reason::NotText), "{what}");
+    }
+    let seal = rules.seal_begin(&mut hw, page).expect("room");
+    assert_eq!(seal.address(), page);
+    rules.seal_finish(&mut hw, seal).expect("unchanged");
+    let again = rules.seal_begin(&mut hw, page);
+    assert_eq!(again, Err(Reason::NotText), "what is text");
+}
+
+#[test]
+fn addresses_outside_the_outer_view_lead_to_no_text() {
+    let mut storage = OwnedStorage::default();
+    let (hw, rules) = small::build::<Configured>(&mut storage);
+    let found = |va| rules.kernel_leaf(&hw, va).map(|it| it.page);
+    assert_eq!(found(IMAGE + 12), Some(small::TEXT));
+    let in_block = LINEAR + 3 * BLOCK + 5 * PAGE + 12;
+    assert_eq!(found(in_block), Some(ORDINARY + 5 * PAGE));
+    // The same indices in the root: a user's address, and one of the inner half.
+    assert_eq!(found(IMAGE & !(u64::MAX << 47)), None);
+    assert_eq!(found(IMAGE & !(1 << 47)), None);
+}
+
+#[test]
+fn each_frame_of_each_block_is_given_once_and_again_when_it_is_back() {
+    let mut storage = OwnedStorage::default();
+    let (mut hw, mut rules) = small::build::<Configured>(&mut storage);
+    rules
+        .import_pool(ORDINARY, PoolKind::Text)
+        .expect("ordinary");
+    let page = map(&mut hw, &mut rules, FREE, DATA | KERNEL_PAGE);
+    let mut seals: Vec<Seal> = (0..1024)
+        .map(|_| rules.seal_begin(&mut hw, page).expect("room"))
+        .collect();
+    let mut frames: Vec<u64> = seals.iter().map(|it| it.to).collect();
+    let expected = [TEXT_POOL, ORDINARY].map(|block| (0..512).map(move |it| block + it * PAGE));
+    frames.sort_unstable();
+    assert!(frames.into_iter().eq(expected.into_iter().flatten()));
+    assert_eq!(rules.seal_begin(&mut hw, page), Err(Reason::NoRoom));
+    for index in [700, 7] {
+        let seal = seals.swap_remove(index);
+        let frame = seal.to;
+        rules.seal_abort(seal);
+        let again = rules.seal_begin(&mut hw, page).expect("the frame is back");
+        assert_eq!(again.to, frame);
+        assert_eq!(rules.seal_begin(&mut hw, page), Err(Reason::NoRoom));
+    }
+}
+
+#[test]
+fn a_table_with_text_in_it_is_not_released() {
+    let mut storage = OwnedStorage::default();
+    let (mut hw, mut rules) = small::build::<Configured>(&mut storage);
+    let page = map(&mut hw, &mut rules, FREE, DATA | KERNEL_PAGE);
+    let seal = rules.seal_begin(&mut hw, page).expect("room");
+    rules.seal_finish(&mut hw, seal).expect("unchanged");
+    rules.write(&mut hw, IMAGE_L2, 0).expect("unlinked");
+    assert_eq!(rules.release(&mut hw, IMAGE_L3), Err(Reason::InUse));
+    rules
+        .write(&mut hw, IMAGE_L3 + FREE * 8, 0)
+        .expect("cleared");
+    assert_eq!(rules.release(&mut hw, IMAGE_L3), Ok(()));
+}
