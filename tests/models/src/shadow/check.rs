@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 
 use super::World;
 
+/// PXNTable: EL1 executes nothing below, whatever a leaf says.
+const NO_EL1_BELOW: u64 = 1 << 59;
+
 /// What an address shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaf {
@@ -32,7 +35,7 @@ pub fn leaves(world: &mut World, root: u64) -> (BTreeMap<u64, Leaf>, Vec<u64>) {
 }
 
 fn below(
-    world: &World,
+    world: &mut World,
     table: u64,
     level: u32,
     base: u64,
@@ -46,6 +49,10 @@ fn below(
         match (descriptor & 3, level) {
             (3, 0..3) => {
                 let next = descriptor & 0xffff_ffff_f000;
+                if descriptor & NO_EL1_BELOW == 0 {
+                    let place = format!("EL1 may execute below {next:#x}: no PXNTable");
+                    world.wrong.push(place);
+                }
                 tables.push(next);
                 below(world, next, level + 1, va, found, tables);
             }
