@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Shadows against a naive model, under a randomized outer domain.
 
+#[path = "shadow/bits.rs"]
+mod bits;
 #[path = "shadow/race.rs"]
 mod race;
 #[path = "shadow/random.rs"]

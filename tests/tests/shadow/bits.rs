@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Each bit of a descriptor that Linux has for a user's page. The lists are the contract, typed in by
+//! hand.
+
+use std::sync::atomic::Ordering;
+
+use donjon_core::shadow::Fill;
+use donjon_models::shadow::storage::OwnedStorage;
+use donjon_models::shadow::{BLOCK, PAGE};
+
+use super::threads::{ARENA, Cpu, Memory, RAM, RAM_PAGES, USER};
+
+const WHO: (u16, u64) = (5, 5);
+
+/// Bits that, changed alone, have the descriptor refused, when `count` are mapped at a time.
+fn refused(count: u64) -> Vec<u32> {
+    let memory = Memory::new();
+    let storage = OwnedStorage::new(RAM_PAGES);
+    let frames = storage.frames(RAM);
+    let shadows = storage.shadows(ARENA, 0x1000);
+    let hw = &mut Cpu(&memory);
+    let page = RAM + BLOCK;
+    shadows.switch(hw, 0, WHO).expect("a tree");
+    let fill = Fill {
+        va: 8 * PAGE,
+        source: RAM + 8 * 8,
+        count,
+    };
+    let mut is_refused = |bit: Option<u32>| {
+        for number in 0..count {
+            let changed = bit.filter(|_| number == count / 2).map_or(0, |it| 1 << it);
+            let word = memory.word(fill.source + number * 8);
+            word.store((USER | page) ^ changed, Ordering::Relaxed);
+        }
+        let answer = shadows.map(hw, &frames, WHO, fill).expect("room");
+        if let Some((place, _)) = answer {
+            assert_eq!(place, count / 2, "the one that was changed");
+        }
+        answer.is_some()
+    };
+    let bits = 0..64;
+    bits.filter(|bit| {
+        assert!(!is_refused(None), "what is common is mapped");
+        is_refused(Some(*bit))
+    })
+    .collect()
+}
+
+#[test]
+fn bits_without_a_use_are_refused_one_by_one() {
+    // A block at level 3, NS, the reserved value of SH, nG, the reserved bits, PXN, and what
+    // hardware and Linux give no meaning. Of the address: 22 and up lead to no memory.
+    let bits = [1, 5, 9, 11, 48, 49, 53, 59, 60, 61, 62, 63];
+    let mut expected: Vec<u32> = bits.into_iter().chain(22..48).collect();
+    expected.sort_unstable();
+    for count in [1, 2, 3, 8, 16] {
+        assert_eq!(refused(count), expected, "{count} at a time");
+    }
+}
