@@ -4,7 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
-use donjon_core::shadow::Fill;
+use donjon_core::shadow::{Fill, LEAST_PAGES};
 use donjon_models::shadow::storage::OwnedStorage;
 use donjon_models::shadow::{BLOCK, PAGE};
 
@@ -12,7 +12,8 @@ use super::threads::{ARENA, Cpu, Memory, RAM, RAM_PAGES, USER};
 
 const WHO: (u16, u64) = (5, 5);
 
-/// Bits that, changed alone, have the descriptor refused, when `count` are mapped at a time.
+/// Bits that, changed alone, have the descriptor refused, when `count` are mapped at a time where
+/// nothing was mapped before.
 fn refused(count: u64) -> Vec<u32> {
     let memory = Memory::new();
     let storage = OwnedStorage::new(RAM_PAGES);
@@ -21,12 +22,14 @@ fn refused(count: u64) -> Vec<u32> {
     let hw = &mut Cpu(&memory);
     let page = RAM + BLOCK;
     shadows.switch(hw, 0, WHO).expect("a tree");
-    let fill = Fill {
-        va: 8 * PAGE,
-        source: RAM + 8 * 8,
-        count,
-    };
+    let mut place = 0;
     let mut is_refused = |bit: Option<u32>| {
+        place += 16;
+        let fill = Fill {
+            va: place * PAGE,
+            source: RAM + place * 8,
+            count,
+        };
         for number in 0..count {
             let changed = bit.filter(|_| number == count / 2).map_or(0, |it| 1 << it);
             let word = memory.word(fill.source + number * 8);
@@ -38,12 +41,8 @@ fn refused(count: u64) -> Vec<u32> {
         }
         answer.is_some()
     };
-    let bits = 0..64;
-    bits.filter(|bit| {
-        assert!(!is_refused(None), "what is common is mapped");
-        is_refused(Some(*bit))
-    })
-    .collect()
+    assert!(!is_refused(None), "what is common is mapped");
+    (0..64).filter(|bit| is_refused(Some(*bit))).collect()
 }
 
 #[test]
@@ -56,4 +55,35 @@ fn bits_without_a_use_are_refused_one_by_one() {
     for count in [1, 2, 3, 8, 16] {
         assert_eq!(refused(count), expected, "{count} at a time");
     }
+}
+
+#[test]
+fn what_is_invalid_is_not_taken_over() {
+    let memory = Memory::new();
+    let storage = OwnedStorage::new(RAM_PAGES);
+    let frames = storage.frames(RAM);
+    let shadows = storage.shadows(ARENA, 0x1000);
+    let hw = &mut Cpu(&memory);
+    let common = USER | RAM + BLOCK;
+    let swapped_out = common & !0xfff;
+    shadows.switch(hw, 0, WHO).expect("a tree");
+    let pairs = [[swapped_out, common], [common, swapped_out]];
+    for (place, words) in (0..).step_by(2).zip(pairs) {
+        for (number, word) in (0..).zip(words) {
+            let address = RAM + (place + number) * 8;
+            memory.word(address).store(word, Ordering::Relaxed);
+        }
+        let fill = Fill {
+            va: place * PAGE,
+            source: RAM + place * 8,
+            count: 2,
+        };
+        assert_eq!(shadows.map(hw, &frames, WHO, fill), Ok(None));
+    }
+    let words = (ARENA..ARENA + LEAST_PAGES * PAGE).step_by(8);
+    let words = words.map(|at| memory.word(at).load(Ordering::Relaxed));
+    let words: Vec<u64> = words.filter(|word| *word != 0).collect();
+    assert!(words.iter().all(|word| word & 1 == 1), "{words:#x?}");
+    // Three tables lead to the two pages.
+    assert_eq!(words.len(), 3 + 2);
 }
