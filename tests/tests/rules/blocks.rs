@@ -28,7 +28,7 @@ fn one_frame_that_is_not_ordinary_keeps_a_block_from_being_mapped() {
         let written = rules.write(&mut hw, entry, block);
         assert_eq!(written, Err(Reason::BadTarget), "frame {frame}");
         // Its neighbours are what they were.
-        let next = ORDINARY + BLOCK | KERNEL_PAGE & !0b10;
+        let next = (ORDINARY + BLOCK) | KERNEL_PAGE & !0b10;
         rules.write(&mut hw, entry, next).expect("ordinary");
     }
 }

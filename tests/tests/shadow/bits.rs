@@ -64,8 +64,8 @@ fn what_is_invalid_is_not_taken_over() {
     let frames = storage.frames(RAM);
     let shadows = storage.shadows(ARENA, 0x1000);
     let hw = &mut Cpu(&memory);
-    let common = USER | RAM + BLOCK;
-    let swapped_out = common & !0xfff;
+    let common = USER | (RAM + BLOCK);
+    let swapped_out = RAM + BLOCK;
     shadows.switch(hw, 0, WHO).expect("a tree");
     let pairs = [[swapped_out, common], [common, swapped_out]];
     for (place, words) in (0..).step_by(2).zip(pairs) {
