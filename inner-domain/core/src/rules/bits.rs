@@ -103,5 +103,5 @@ pub(crate) const fn is_common(leaf: u64) -> bool {
 /// The same of two.
 #[inline(always)]
 pub(crate) const fn are_common(one: u64, other: u64) -> bool {
-    ((one ^ COMMON) | (other ^ COMMON)) & NOT_COMMON == 0
+    is_common(one) && is_common(other)
 }
