@@ -25,8 +25,9 @@ const CPU: &str = "cortex-a57";
 const TIMEOUT: Duration = Duration::from_secs(1200);
 /// Repetitions of the 64 MiB.
 const HUGE_TIMES: u32 = 10;
-/// What the inner domain says of waiting; nothing over a native kernel.
-const STATUS: &str = "{ grep waits: /sys/kernel/security/donjon/status 2>/dev/null || true; }";
+/// What the inner domain says of waiting and of calls; nothing over a native kernel.
+const STATUS: &str =
+    "{ grep -E '^(waits|calls):' /sys/kernel/security/donjon/status 2>/dev/null || true; }";
 /// The sum of all kinds.
 const ALL: &str = "all";
 
@@ -47,6 +48,8 @@ struct Report {
     /// How often a CPU looked at a lock of the inner domain's and found it held, by mode and kind
     /// of lock, while the work went on.
     waits: BTreeMap<String, Figures>,
+    /// Calls of the inner domain while the work went on, by mode.
+    calls: Figures,
 }
 
 /// Measures and prints.
@@ -60,6 +63,7 @@ pub fn run(arguments: &StressArguments) -> Result<()> {
         work: BTreeMap::new(),
         huge: Figures::new(),
         waits: BTreeMap::new(),
+        calls: Figures::new(),
     };
     let mut modes = vec![Switch::None];
     modes.extend(arguments.switch.iter().filter(|it| **it != Switch::None));
@@ -88,6 +92,10 @@ pub fn run(arguments: &StressArguments) -> Result<()> {
                 .iter()
                 .map(|(lock, it)| (lock.clone(), it - before[lock]));
             report.waits.insert(name.to_owned(), grown.collect());
+        }
+        let calls: Vec<f64> = text.lines().filter_map(calls).collect();
+        if let [before, after] = calls[..] {
+            report.calls.insert(name.to_owned(), after - before);
         }
         let huge = format!("donjon-load huge --times {HUGE_TIMES}");
         let title = format!("64 MiB, {name}");
@@ -133,6 +141,11 @@ fn waits(line: &str) -> Option<Figures> {
         Some((lock.to_owned(), number.parse().ok()?))
     };
     line.strip_prefix("waits: ")?.split(',').map(pair).collect()
+}
+
+/// `calls: N`
+fn calls(line: &str) -> Option<f64> {
+    line.strip_prefix("calls: ")?.parse().ok()
 }
 
 /// `work: KIND: N ns`
@@ -181,6 +194,14 @@ impl fmt::Display for Report {
             self.unit, self.cpus
         )?;
         write!(f, "{table}")?;
+        for (mode, calls) in &self.calls {
+            let longer = self.work[ALL][mode] - self.work[ALL]["native"];
+            let each = longer * 1e3 / calls;
+            write!(
+                f,
+                "\n{mode}: {calls} calls; {each:.1} microseconds longer than native for each of them"
+            )?;
+        }
         for (mode, waits) in &self.waits {
             let words: Vec<_> = waits
                 .iter()
@@ -217,10 +238,12 @@ mod tests {
                 "asid".into(),
                 waits("waits: 1 domain, 22 trees").expect("figures"),
             )]),
+            calls: Figures::from([("asid".to_owned(), calls("calls: 2000").expect("a number"))]),
         };
         let text = report.to_string();
         assert!(text.contains("1.50"), "{text}");
         assert!(text.contains("1.0100"), "{text}");
         assert!(text.contains("domain 1, trees 22"), "{text}");
+        assert!(text.contains("2000 calls; 2.5 microseconds"), "{text}");
     }
 }
