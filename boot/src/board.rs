@@ -15,8 +15,8 @@ use dtoolkit::{Node, Property};
 
 use crate::devices;
 
-/// The controller that resets a Raspberry Pi and switches it off.
-const POWER: &str = "brcm,bcm2835-pm";
+/// The controllers that reset a Raspberry Pi, of model 3 and 4, and switch it off.
+const POWER: [&str; 2] = ["brcm,bcm2835-pm", "brcm,bcm2711-pm"];
 
 /// A controller of clocks that is withheld, and the clocks of it that devices of Linux's have: the
 /// number, and the rate in Hz that the firmware has set. Each controller has one cell.
@@ -25,21 +25,34 @@ struct Clocks {
     rates: &'static [(u32, u32)],
 }
 
-/// On the Raspberry Pi, with `enable_uart=1` in `config.txt`: PL011, core, SD card, thermometer.
-const CLOCKS: &[Clocks] = &[Clocks {
-    compatible: "brcm,bcm2835-cprman",
-    rates: &[
-        (19, 48_000_000),
-        (20, 250_000_000),
-        (28, 200_000_000),
-        (27, 1_920_000),
-    ],
-}];
+/// On the Raspberry Pi 3 and 4, with `enable_uart=1` in `config.txt`: PL011, core, SD card,
+/// thermometer; on the 4 its second controller of SD cards.
+const CLOCKS: &[Clocks] = &[
+    Clocks {
+        compatible: "brcm,bcm2835-cprman",
+        rates: &[
+            (19, 48_000_000),
+            (20, 250_000_000),
+            (28, 200_000_000),
+            (27, 1_920_000),
+        ],
+    },
+    Clocks {
+        compatible: "brcm,bcm2711-cprman",
+        rates: &[
+            (19, 48_000_000),
+            (20, 250_000_000),
+            (28, 250_000_000),
+            (51, 100_000_000),
+        ],
+    },
+];
 
 /// Physical address of the registers that switch the machine off, where the inner domain can drive
 /// them.
 pub fn power(tree: &Fdt) -> Option<u64> {
-    let path = find(&tree.root(), "", POWER)?;
+    let root = tree.root();
+    let path = POWER.iter().find_map(|name| find(&root, "", name))?;
     devices::first_register(tree, &path)
 }
 

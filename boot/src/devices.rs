@@ -8,10 +8,12 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use donjon_abi::boot_info::MAX_MEDIATED;
+use donjon_abi::boot_info::{MAX_MEDIATED, MAX_READABLE};
+use donjon_abi::layout::PAGE_SIZE;
+use donjon_abi::manifest::DmaProfile;
 use donjon_core::devices::{Decision, DeviceList, Effect, Rule, Window, decide};
-use donjon_core::lpis;
 use donjon_core::placement::Range;
+use donjon_core::redistributors;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
 use dtoolkit::{Node, Property};
@@ -26,8 +28,10 @@ const ROOT_BUS: Window = Window {
     size: u64::MAX,
 };
 
+/// The mailbox of a Raspberry Pi's VideoCore, which the inner domain drives if Linux does not.
+const MAILBOX: &str = "brcm,bcm2835-mbox";
+
 /// What was found.
-#[derive(Default)]
 pub struct Devices {
     /// The pages that Linux may map. A page that a withheld device has a part of is not there.
     pub allowed: DeviceList,
@@ -37,9 +41,14 @@ pub struct Devices {
     /// Registers of harmful devices that are not enabled: there they are all the same.
     disabled: Vec<Range>,
     open: Vec<(&'static Rule, usize)>,
-    /// Registers that the inner domain writes for Linux.
-    pub mediated: Vec<Range>,
+    /// Pages that Linux may read. In the open profile a device in them may be one that it writes.
+    pub readable: Vec<Range>,
+    /// Registers there that the inner domain writes for Linux, and the bits that Linux may set.
+    pub mediated: Vec<(Range, u32)>,
+    /// The registers of the VideoCore's mailbox, if Linux does not get it.
+    pub mailbox: Option<u64>,
     interrupt_parent: Option<u32>,
+    profile: DmaProfile,
 }
 
 /// A device that Linux does not get.
@@ -51,10 +60,18 @@ struct Withheld {
 }
 
 /// Judges all devices that are enabled. `banks` is RAM, whatever a device's node says.
-pub fn find(tree: &Fdt, banks: &[Range]) -> Result<Devices, Failure> {
+pub fn find(tree: &Fdt, banks: &[Range], profile: DmaProfile) -> Result<Devices, Failure> {
     let mut found = Devices {
+        allowed: DeviceList::new(),
+        memory_regions: Vec::new(),
+        withheld: Vec::new(),
+        disabled: Vec::new(),
+        open: Vec::new(),
+        readable: Vec::new(),
+        mediated: Vec::new(),
+        mailbox: None,
         interrupt_parent: number(&tree.root(), "interrupt-parent"),
-        ..Devices::default()
+        profile,
     };
     for node in tree.root().children() {
         collect(node, "", &[ROOT_BUS], true, &mut found)?;
@@ -64,12 +81,16 @@ pub fn find(tree: &Fdt, banks: &[Range]) -> Result<Devices, Failure> {
     for range in withheld.chain(&found.disabled).chain(banks) {
         allowed.remove(*range)?;
     }
-    // Linux reads these pages alone, whoever else is there.
-    for range in &found.mediated {
-        allowed.remove(*range)?;
+    // Linux reads these pages alone, whoever else is there. In the open profile that is a device of
+    // Linux's as well.
+    if profile == DmaProfile::Strict {
+        for (range, _) in &found.mediated {
+            allowed.remove(*range)?;
+        }
     }
-    if found.mediated.len() > MAX_MEDIATED {
-        return Err(Failure::Mediated(found.mediated.len()));
+    let (ranges, pieces) = (found.readable.len(), found.mediated.len());
+    if pieces > MAX_MEDIATED || ranges > MAX_READABLE {
+        return Err(Failure::Mediated(pieces, ranges));
     }
     found.allowed = allowed;
     Ok(found)
@@ -116,7 +137,7 @@ fn collect(
     let registers = registers(&node, bus, is_pci)?;
     if !enabled {
         let names: Vec<&str> = node.compatible().into_iter().flatten().collect();
-        if let Decision::Withheld(_) = decide(names.iter().copied()) {
+        if let Decision::Withheld(_) = decide(names.iter().copied(), found.profile) {
             found.disabled.extend(registers);
         }
     } else if !registers.is_empty() {
@@ -162,20 +183,27 @@ fn add(
     found: &mut Devices,
 ) -> Result<(), Failure> {
     let names: Vec<&str> = node.compatible().into_iter().flatten().collect();
-    let why = match decide(names.iter().copied()) {
+    let why = match decide(names.iter().copied(), found.profile) {
         Decision::Mapped(rule) => {
-            if rule.compatible == "arm,gic-v3" {
-                without_lpis(node, &registers)?;
-            }
             if rule.effect == Effect::Open {
                 note(&mut found.open, rule);
             }
             if let Effect::Mediated(start, end) = rule.effect {
                 let first = registers.first().map_or(0, |it| it.start());
-                found
-                    .mediated
-                    .extend(Range::new(first + start, first + end));
+                let page = first & !(PAGE_SIZE - 1);
+                found.readable.extend(Range::with_size(page, PAGE_SIZE));
+                let registers = Range::new(first + start, first + end);
+                found.mediated.extend(registers.map(|it| (it, u32::MAX)));
                 return Ok(());
+            }
+            let mut registers = registers;
+            if rule.effect == Effect::Redistributors {
+                let count = number(node, "#redistributor-regions").unwrap_or(1) as usize;
+                // The first registers are the distributor's.
+                let end = registers.len().min(1 + count);
+                for region in registers.splice(1.min(end)..end, []).collect::<Vec<_>>() {
+                    add_redistributors(node, region, found)?;
+                }
             }
             for range in registers {
                 found.allowed.add(range)?;
@@ -195,6 +223,9 @@ fn add(
         let compatible = names.first().copied().unwrap_or_default();
         return Err(Failure::InterruptController(String::from(compatible), why));
     }
+    if names.first() == Some(&MAILBOX) {
+        found.mailbox = registers.first().map(|it| it.start());
+    }
     found.withheld.push(Withheld {
         path: String::from(path),
         compatible: String::from(names.first().copied().unwrap_or("-")),
@@ -211,22 +242,23 @@ fn note(open: &mut Vec<(&'static Rule, usize)>, rule: &'static Rule) {
     }
 }
 
-/// That no redistributor of a GICv3 keeps tables in memory. The first registers are the
-/// distributor's.
-fn without_lpis(node: &FdtNode, registers: &[Range]) -> Result<(), Failure> {
-    let regions = number(node, "#redistributor-regions").unwrap_or(1) as usize;
-    for region in registers.iter().skip(1).take(regions) {
-        let typer = |offset| {
-            identity::device(region.start() + offset + lpis::TYPER).map_or(u64::MAX, |address| {
-                // SAFETY: a register of a redistributor, by the device tree, mapped as a device.
-                unsafe { (address as *const u64).read_volatile() }
-            })
-        };
-        if let Some(offset) = lpis::first_with_lpis(region.size(), typer) {
-            return Err(Failure::Lpis(region.start() + offset));
+/// Adds a region of redistributors.
+fn add_redistributors(node: &FdtNode, region: Range, found: &mut Devices) -> Result<(), Failure> {
+    found.readable.push(region);
+    let stride = node.property("redistributor-stride");
+    let stride = stride.and_then(|it| it.value_as::<u64>().ok());
+    let read = |register| match identity::device(register) {
+        // SAFETY: a register of a redistributor, by the device tree, mapped as a device.
+        Some(address) => unsafe { (address as *const u32).read_volatile() },
+        None => u32::MAX,
+    };
+    redistributors::walk(region, stride, read, |it| {
+        if it.has_lpis_enabled {
+            return Err(Failure::Lpis(it.waker.start()));
         }
-    }
-    Ok(())
+        found.mediated.push((it.waker, redistributors::WAKER_BITS));
+        Ok(found.allowed.add(it.own)?)
+    })
 }
 
 /// Where a CPU finds the first register of the device at `path`.

@@ -44,7 +44,7 @@ pub enum Failure {
     #[error("{0}")]
     CpuStart(#[from] StartError<'static>),
     #[error(
-        "the redistributor at {0:#x} of the GICv3 keeps tables of LPIs in memory, and Linux could have it write anywhere: use a GICv2, or a GICv3 without LPIs (QEMU: gic-version=2, or the machine virt-6.1; its=off is not enough)"
+        "the firmware left LPIs on in the redistributor with the register {0:#x} of the GICv3, which writes a table in memory: start from a firmware or boot loader that uses no ITS"
     )]
     Lpis(u64),
     #[error("the interrupt controller `{0}` is withheld: {1}")]
@@ -73,8 +73,12 @@ pub enum Failure {
     Devices(#[from] TooManyDevices),
     #[error("CPU {0:#x} did not leave the firmware's pen when it was released")]
     Pen(u64),
-    #[error("{0} pieces of registers are more than the {max} that the inner domain can write for Linux", max = donjon_abi::boot_info::MAX_MEDIATED)]
-    Mediated(usize),
+    #[error(
+        "{0} pieces of registers in {1} ranges are more than the {pieces} in {ranges} that the inner domain can write for Linux",
+        pieces = donjon_abi::boot_info::MAX_MEDIATED,
+        ranges = donjon_abi::boot_info::MAX_READABLE
+    )]
+    Mediated(usize, usize),
     #[error("an address of the image is impossible: {0:#x}")]
     Address(u64),
     #[error("TCR_EL1 reads back as {0:#x} after {1:#x} was written")]

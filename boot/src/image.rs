@@ -2,7 +2,9 @@
 //! Reads the boot image: its manifest and its parts.
 
 use donjon_abi::layout::{BLOCK_SIZE, TABLE_BLOCK_SIZE};
-use donjon_abi::manifest::{MANIFEST_MAGIC, MANIFEST_VERSION, Manifest, Segment, SwitchMode};
+use donjon_abi::manifest::{
+    DmaProfile, MANIFEST_MAGIC, MANIFEST_VERSION, Manifest, Segment, SwitchMode,
+};
 use donjon_core::placement::Range;
 
 use crate::assembly::{boot_manifest, boot_stay_end, boot_stay_start};
@@ -14,6 +16,8 @@ pub struct Image {
     manifest: Manifest,
     /// How the inner domain is entered and left.
     pub switch_mode: SwitchMode,
+    /// Whether Linux gets devices with DMA.
+    pub dma_profile: DmaProfile,
 }
 
 impl Image {
@@ -31,14 +35,16 @@ impl Image {
         // SAFETY: a static of plain words in our own image, written before it was started.
         let manifest = unsafe { (&raw const boot_manifest).read_volatile() };
         let switch_mode = SwitchMode::from_number(manifest.switch_mode);
-        match switch_mode {
-            Some(switch_mode)
+        let dma_profile = DmaProfile::from_number(manifest.dma_profile);
+        match switch_mode.zip(dma_profile) {
+            Some((switch_mode, dma_profile))
                 if manifest.magic == MANIFEST_MAGIC && manifest.version == MANIFEST_VERSION =>
             {
                 Ok(Self {
                     start,
                     manifest,
                     switch_mode,
+                    dma_profile,
                 })
             }
             _ => Err(Failure::NotPacked),

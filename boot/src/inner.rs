@@ -63,7 +63,8 @@ pub fn size(image: &Image, cpus: usize, banks: &[Range]) -> u64 {
     } else {
         segments
     };
-    windows + PAGE_SIZE + pages * PAGE_SIZE + metadata.iter().sum::<u64>()
+    // The pen, and messages to a VideoCore.
+    windows + 2 * PAGE_SIZE + pages * PAGE_SIZE + metadata.iter().sum::<u64>()
 }
 
 /// What the inner domain knows about frames, and user tables: zeroed memory of its own.
@@ -223,6 +224,11 @@ impl Builder {
 
     /// Takes the page where CPUs wait to be started.
     pub fn take_pen(&mut self) -> Result<u64, Failure> {
+        Ok(self.region.take(PAGE_SIZE, PAGE_SIZE)?.as_u64())
+    }
+
+    /// Takes the page for messages to the VideoCore.
+    pub fn take_messages(&mut self) -> Result<u64, Failure> {
         Ok(self.region.take(PAGE_SIZE, PAGE_SIZE)?.as_u64())
     }
 

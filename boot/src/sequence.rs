@@ -8,9 +8,7 @@ use alloc::vec::Vec;
 use core::arch::asm;
 
 use aarch64_cpu::registers::{ID_AA64MMFR0_EL1, Readable};
-use donjon_abi::boot_info::{
-    Bank, BootInfo, Conduit, ConsoleKind, MAX_BANKS, MAX_MEDIATED, Mediated,
-};
+use donjon_abi::boot_info::{Bank, BootInfo, Conduit, ConsoleKind, MAX_MEDIATED, Mediated};
 use donjon_abi::layout::{BLOCK_SIZE, MAX_CPUS, PAGE_SIZE, ROOT_PAGE, TABLE_BLOCK_SIZE};
 use donjon_abi::tcr;
 use donjon_core::cpus::CpuSet;
@@ -89,11 +87,14 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
         cpu_count: machine.cpu_nodes.len() as u64,
         mpidrs: mpidrs(&machine.cpu_nodes),
         switch_mode: image.switch_mode as u64,
+        dma_profile: image.dma_profile as u64,
         conduit: conduit as u64,
         digest,
         console_kind: console.map_or(ConsoleKind::None, |it| it.0) as u64,
         console: 0,
         watchdog: 0,
+        mailbox: 0,
+        messages: 0,
         pen: 0,
         secondary_entry: (&raw const boot_secondary) as u64,
         stays: bank(image.stays()?),
@@ -110,6 +111,7 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
         user_cells: Bank::default(),
         user_trees: Bank::default(),
         devices: machine.devices.allowed.banks(),
+        readable: banks(&machine.devices.readable),
         mediated: [Mediated::default(); MAX_MEDIATED],
         reserved: machine.reserved.pages,
     };
@@ -159,7 +161,8 @@ fn describe(
     let cpus = CpuSet::new(cpu_nodes.iter().map(|it| it.affinity))?;
 
     let whole = image.whole()?;
-    let devices = devices::find(tree, &banks)?;
+    let devices = devices::find(tree, &banks, image.dma_profile)?;
+    report::line(&format_args!("dma: {}", image.dma_profile.name()));
     devices.report();
     let tree_range = Range::with_size(tree_address, tree.data().len() as u64);
     let kept: Vec<Range> = device_tree::initial_ramdisk(tree)
@@ -209,9 +212,14 @@ fn start_inner(
         boot.watchdog = builder.map_device(registers)?;
         boot.pen = builder.take_pen()?;
     }
-    for (to, registers) in boot.mediated.iter_mut().zip(&machine.devices.mediated) {
+    if let Some(registers) = machine.devices.mailbox {
+        boot.mailbox = builder.map_device(registers)?;
+        boot.messages = builder.take_messages()?;
+    }
+    for (to, (registers, bits)) in boot.mediated.iter_mut().zip(&machine.devices.mediated) {
         to.registers = bank(*registers);
         to.mapped = builder.map_device(registers.start())?;
+        to.bits = u64::from(*bits);
     }
     builder.map_memory(&machine.banks)?;
     boot.tlbi_pages = builder.finish_gate()? as u64;
@@ -311,8 +319,8 @@ fn bank(range: Range) -> Bank {
     }
 }
 
-fn banks(ranges: &[Range]) -> [Bank; MAX_BANKS] {
-    let mut banks = [Bank::default(); MAX_BANKS];
+fn banks<const N: usize>(ranges: &[Range]) -> [Bank; N] {
+    let mut banks = [Bank::default(); N];
     for (to, from) in banks.iter_mut().zip(ranges) {
         *to = bank(*from);
     }

@@ -11,6 +11,7 @@ fn rows() -> Vec<String> {
             Effect::Harmless => "harmless",
             Effect::Open => "**open**",
             Effect::Mediated(..) => "**read-only**",
+            Effect::Redistributors => "**in part read-only**",
         };
         format!("| `{}` | {effect} | {} |", rule.compatible, rule.reason)
     };

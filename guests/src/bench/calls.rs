@@ -6,6 +6,9 @@ use std::fs;
 use std::io::{Error, Result, Write};
 use std::process::ExitCode;
 
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+
 use crate::counter::CpuCounter;
 use crate::stats::{Column, counters};
 
@@ -34,7 +37,12 @@ const CHANGING: [&str; 10] = [
 
 /// Measures every operation and prints one line for each.
 pub fn run() -> ExitCode {
-    // While it is open the cycle counter runs, so that the inner domain can count instructions.
+    // While it is open the cycle counter runs, so that the inner domain can count instructions. It
+    // runs on one CPU, so everything stays there.
+    if let Err(error) = stay_on_cpu_0() {
+        eprintln!("donjon-bench: cannot stay on CPU 0: {error}");
+        return ExitCode::FAILURE;
+    }
     let counter = CpuCounter::start();
     if let Err(error) = &counter {
         eprintln!("donjon-bench: no cycle counter, hence no instructions: {error}");
@@ -46,6 +54,12 @@ pub fn run() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn stay_on_cpu_0() -> nix::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(0)?;
+    sched_setaffinity(Pid::from_raw(0), &set)
 }
 
 fn measure() -> Result<()> {

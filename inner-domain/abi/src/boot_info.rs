@@ -8,7 +8,9 @@ pub const MAX_BANKS: usize = 8;
 /// Most ranges of devices.
 pub const MAX_DEVICES: usize = 64;
 /// Most pieces of registers that the inner domain writes for Linux.
-pub const MAX_MEDIATED: usize = 4;
+pub const MAX_MEDIATED: usize = 20;
+/// Most ranges of pages with them.
+pub const MAX_READABLE: usize = 4;
 /// Most ranges of memory that the device tree sets aside and that Linux does not get.
 pub const MAX_RESERVED: usize = 12;
 
@@ -79,6 +81,8 @@ pub struct Mediated {
     pub registers: Bank,
     /// Virtual address of the first one, in the inner domain.
     pub mapped: u64,
+    /// The bits that Linux may set. The others are written as zeros.
+    pub bits: u64,
 }
 
 /// What a CPU needs before it reaches the inner domain, in the page that stays: the boot stage
@@ -110,6 +114,8 @@ pub struct BootInfo {
     pub mpidrs: [u64; MAX_CPUS],
     /// A `SwitchMode` word.
     pub switch_mode: u64,
+    /// A `DmaProfile` word.
+    pub dma_profile: u64,
     /// A [`Conduit`] word.
     pub conduit: u64,
     /// SHA-256 of Linux as it was started, in big-endian words.
@@ -121,6 +127,11 @@ pub struct BootInfo {
     /// Virtual address of the registers of the Raspberry Pi's watchdog, in the device window; 0
     /// if there is none.
     pub watchdog: u64,
+    /// Virtual address of the registers of the VideoCore's mailbox, in the device window, if the
+    /// inner domain has it; otherwise 0.
+    pub mailbox: u64,
+    /// Physical address of a page of the inner memory for its messages.
+    pub messages: u64,
     /// Physical address of a zeroed page of the inner memory where CPUs wait to be started, if the
     /// inner domain keeps them; otherwise 0.
     pub pen: u64,
@@ -134,7 +145,9 @@ pub struct BootInfo {
     pub tlbi_pages: u64,
     /// Devices that Linux may map, whole pages; empty ranges at the end.
     pub devices: [Bank; MAX_DEVICES],
-    /// Registers in pages that Linux may map read-only; empty ones at the end.
+    /// Pages that Linux may map read-only; empty ranges at the end.
+    pub readable: [Bank; MAX_READABLE],
+    /// Registers there that the inner domain writes for Linux; empty ones at the end.
     pub mediated: [Mediated; MAX_MEDIATED],
     /// Memory that the device tree sets aside and that Linux does not get, whole pages; empty
     /// ranges at the end.

@@ -13,15 +13,15 @@ pub use error::{Error, Reason};
 pub use facts::{Counter, Information};
 pub use function::{
     CORE_FUNCTIONS, Function, Handover, LIST_MAX, MAP_MAX, POKE_COPY, POKE_FILL, POKE_MAX,
-    POKE_STOPPED, POKE_VALUE, POOL_TABLES, POOL_TEXT, REGISTER_SCTLR, RELEASE_MAX, RefusalRecord,
-    ReplyHeader, Signature, TableEntry,
+    POKE_STOPPED, POKE_VALUE, POOL_TABLES, POOL_TEXT, PROPERTIES_MAX, REGISTER_SCTLR, RELEASE_MAX,
+    RefusalRecord, ReplyHeader, Signature, TableEntry,
 };
 
 use crate::declare::constants;
 
 constants! {
     /// Version of the interface. The major half changes when an old caller would misunderstand.
-    pub const ABI_VERSION: u32 = version(4, 1) => "ABI_VERSION";
+    pub const ABI_VERSION: u32 = version(4, 2) => "ABI_VERSION";
 
     /// Bits of a function number below its owner.
     pub const OWNER_SHIFT: u32 = 16;

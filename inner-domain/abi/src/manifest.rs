@@ -18,7 +18,7 @@ pub const PE_SIZE: usize = 0x108;
 /// First word of a filled-in manifest: `DONJONMF`.
 pub const MANIFEST_MAGIC: u64 = u64::from_le_bytes(*b"DONJONMF");
 /// Version of this layout.
-pub const MANIFEST_VERSION: u64 = 1;
+pub const MANIFEST_VERSION: u64 = 2;
 /// Most load segments of the inner image.
 pub const MAX_SEGMENTS: usize = 8;
 
@@ -41,6 +41,26 @@ impl SwitchMode {
             Self::Asid => "asid",
             Self::Tlbi => "tlbi",
             Self::Strict => "strict",
+        }
+    }
+}
+
+numbers! {
+    /// Whether Linux gets devices that can be told to access any memory.
+    pub enum DmaProfile: u64 {
+        /// It gets none of them.
+        Strict = 1,
+        /// It gets those that it has a use for, and nothing stands between them and memory.
+        Open = 2,
+    }
+}
+
+impl DmaProfile {
+    /// The name that commands and reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Open => "open",
         }
     }
 }
@@ -75,6 +95,8 @@ pub struct Manifest {
     pub version: u64,
     /// A [`SwitchMode`] word.
     pub switch_mode: u64,
+    /// A [`DmaProfile`] word.
+    pub dma_profile: u64,
     /// The Linux `Image`, aligned to 2 MiB.
     pub linux_offset: u64,
     /// Its bytes in the boot image: what is measured.
@@ -93,6 +115,6 @@ pub struct Manifest {
 
 const _: () = {
     assert!(size_of::<Segment>() == 40);
-    assert!(size_of::<Manifest>() == 72 + 40 * MAX_SEGMENTS);
+    assert!(size_of::<Manifest>() == 80 + 40 * MAX_SEGMENTS);
     assert!(PE_OFFSET.is_multiple_of(8));
 };

@@ -8,6 +8,7 @@ use bitflags::bitflags;
 use donjon_abi::tcr::{MAIR_DEVICE, MAIR_NORMAL};
 
 use crate::address::{Level, PhysicalAddress};
+use crate::weaken;
 
 /// Bit 0: the entry takes part in translation.
 const VALID: u64 = 1 << 0;
@@ -193,7 +194,11 @@ impl MappingKind {
         let device = Attributes::memory(MAIR_DEVICE)
             .union(Attributes::ACCESSED)
             .union(Attributes::UNPRIVILEGED_EXECUTE_NEVER);
-        let inner = Attributes::NON_GLOBAL;
+        let inner = if weaken::GLOBAL {
+            Attributes::empty()
+        } else {
+            Attributes::NON_GLOBAL
+        };
         let read_only = Attributes::READ_ONLY;
         let never = Attributes::PRIVILEGED_EXECUTE_NEVER;
         match self {

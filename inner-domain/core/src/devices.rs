@@ -4,7 +4,7 @@
 //! What is neither RAM nor on this list is never mapped. The boot stage makes the list from
 //! the device tree: a device is on it because a rule says why it may be ([`decide`]).
 
-use donjon_abi::boot_info::{Bank, MAX_DEVICES, MAX_MEDIATED, Mediated};
+use donjon_abi::boot_info::{Bank, MAX_DEVICES, MAX_MEDIATED, MAX_READABLE, Mediated};
 use donjon_abi::layout::PAGE_SIZE;
 use donjon_abi::tcr::PHYSICAL_ADDRESS_BITS;
 use thiserror::Error;
@@ -31,7 +31,17 @@ pub struct TooManyDevices {
 pub struct DeviceList {
     ranges: [Bank; MAX_DEVICES],
     used: usize,
+    readable: [Bank; MAX_READABLE],
     mediated: [Mediated; MAX_MEDIATED],
+}
+
+/// A register of 32 bits that the inner domain writes for Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WritableRegister {
+    /// Its virtual address in the inner domain.
+    pub address: u64,
+    /// The bits that Linux may set.
+    pub bits: u32,
 }
 
 impl Default for DeviceList {
@@ -46,9 +56,11 @@ impl DeviceList {
         Self {
             ranges: [Bank { start: 0, end: 0 }; MAX_DEVICES],
             used: 0,
+            readable: [Bank { start: 0, end: 0 }; MAX_READABLE],
             mediated: [Mediated {
                 registers: Bank { start: 0, end: 0 },
                 mapped: 0,
+                bits: 0,
             }; MAX_MEDIATED],
         }
     }
@@ -140,36 +152,45 @@ impl DeviceList {
 
     const fn without_ranges(&self) -> Self {
         Self {
+            readable: self.readable,
             mediated: self.mediated,
             ..Self::new()
         }
     }
 
-    /// The same list with these registers, whose pages may be mapped read-only.
+    /// The same list with pages that may be mapped read-only, and the registers that are written
+    /// there for Linux.
     #[must_use]
-    pub const fn with_mediated(self, mediated: [Mediated; MAX_MEDIATED]) -> Self {
-        Self { mediated, ..self }
+    pub const fn with_mediated(
+        self,
+        readable: [Bank; MAX_READABLE],
+        mediated: [Mediated; MAX_MEDIATED],
+    ) -> Self {
+        Self {
+            readable,
+            mediated,
+            ..self
+        }
     }
 
     /// Whether all of `range` is in pages that may be mapped read-only.
     pub fn is_readable(&self, range: Range) -> bool {
-        self.mediated.iter().any(|it| {
-            let page = it.registers.start & !(PAGE_SIZE - 1);
-            it.registers.start < it.registers.end
-                && range.start() >= page
-                && range.end() <= page + PAGE_SIZE
-        })
+        self.readable
+            .iter()
+            .any(|it| it.start <= range.start() && range.end() <= it.end)
     }
 
-    /// The inner domain's virtual address of a register of 32 bits that it writes for Linux; none
-    /// if the one at this physical address is not on the list.
-    pub fn writable_register(&self, address: u64) -> Option<u64> {
+    /// The register at this physical address; none if it is not on the list.
+    pub fn writable_register(&self, address: u64) -> Option<WritableRegister> {
         if !address.is_multiple_of(4) {
             return None;
         }
         let of = |it: &&Mediated| it.registers.start <= address && address < it.registers.end;
         let found = self.mediated.iter().find(of)?;
-        Some(found.mapped + (address - found.registers.start))
+        Some(WritableRegister {
+            address: found.mapped + (address - found.registers.start),
+            bits: found.bits as u32,
+        })
     }
 
     /// Whether all of `range` is on the list.

@@ -39,7 +39,7 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
 
 use crate::address::ENTRIES;
-use crate::devices::DeviceList;
+use crate::devices::{DeviceList, WritableRegister};
 use crate::frames::{FrameTable, FrameType, pool_block_of};
 use table::LinkedEntry;
 use types::EntryAddress;
@@ -171,9 +171,9 @@ impl<'a, C: Checks> Rules<'a, C> {
         leaf::check_block::<C>(&self.frames, &self.devices, RawDescriptor(leaf))
     }
 
-    /// Where the inner domain writes the register at a physical address for Linux; none if it does
+    /// The register at a physical address that the inner domain writes for Linux; none if it does
     /// not.
-    pub fn writable_register(&self, address: u64) -> Option<u64> {
+    pub fn writable_register(&self, address: u64) -> Option<WritableRegister> {
         self.devices.writable_register(address)
     }
 

@@ -80,6 +80,14 @@ weakenings! {
     ONCE = "weaken-once", 31;
     /// Shadows of a frame stay when its type changes.
     WITHDRAW = "weaken-withdraw", 32;
+    /// The VideoCore is asked for anything.
+    PROPERTIES = "weaken-properties", 33;
+    /// In mode `asid` the inner domain runs with the user's ASID.
+    SAME_ASID = "weaken-same-asid", 34;
+    /// The inner domain's own pages are mapped for all ASIDs.
+    GLOBAL = "weaken-global", 35;
+    /// Mode `tlbi` invalidates before it narrows the range.
+    EARLY_TLBI = "weaken-early-tlbi", 36;
 }
 
 #[cfg(test)]

@@ -144,6 +144,11 @@ pub unsafe fn clean_to_coherency(start: u64, bytes: u64) {
         unsafe { asm!("dc civac, {}", in(reg) address, options(nostack)) };
         address += line;
     }
+    wait_for_accesses();
+}
+
+/// Waits until all accesses before it are complete, to memory and to devices (DSB SY).
+pub fn wait_for_accesses() {
     // SAFETY: a barrier has no other effect.
     unsafe { asm!("dsb sy", options(nostack)) };
 }

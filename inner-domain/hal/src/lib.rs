@@ -10,6 +10,7 @@ pub mod cpu;
 #[cfg(target_arch = "aarch64")]
 pub mod firmware;
 pub mod heap;
+pub mod mailbox;
 #[cfg(target_arch = "aarch64")]
 pub mod physical;
 #[cfg(target_arch = "aarch64")]

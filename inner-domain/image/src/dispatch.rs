@@ -149,6 +149,7 @@ entries! {
     Clear => entry!(calls::user_tables::clear),
     Free => entry!(calls::user_tables::free),
     DeviceWrite => entry!(calls::device::write),
+    Properties => entry!(calls::properties::ask),
 }
 
 /// By function number. A number between functions that is none has [`removed`].

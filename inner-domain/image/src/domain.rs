@@ -6,6 +6,7 @@
 
 use donjon_abi::call::{Error, Reason};
 use donjon_abi::layout::MAX_CPUS;
+use donjon_core::properties::Question;
 use donjon_core::rendezvous::Rendezvous;
 use donjon_core::rules::{Rules, Seal};
 use donjon_core::secondary_cpu::StartRequest;
@@ -26,6 +27,8 @@ pub struct Domain {
     pub start_requests: [Option<StartRequest<TranslationRegisters>>; MAX_CPUS],
     /// A page on its way into the text pool, and how many of its words are there.
     pub sealing: Option<(Seal, usize)>,
+    /// What the VideoCore was asked and has not answered.
+    pub asked: Option<Question>,
     /// Which CPUs execute instructions of the outer domain.
     pub rendezvous: Rendezvous,
 }
@@ -43,6 +46,7 @@ pub fn set(rules: Rules<'static>, cpu: usize) {
             registers: None,
             start_requests: [None; MAX_CPUS],
             sealing: None,
+            asked: None,
             rendezvous: Rendezvous::new(cpu),
         })
     });

@@ -48,7 +48,7 @@
     .section .gate.inner, "ax"
     // A page of traps that ends with the code below: 55 words, in mode strict one less. The
     // linker script checks the sum.
-    .rept 1024 - 55 + {STRICT}
+    .rept 1024 - 55 + {STRICT} - 7 * {WEAKEN_EARLY_TLBI}
     udf     #0
     .endr
 
@@ -118,6 +118,17 @@ donjon_gate_return:
 .endif
 
     constant x18, OUT
+.if {WEAKEN_EARLY_TLBI}
+    // For a test alone: the invalidation below, while the range is still wide. Fetching these very
+    // words fills the TLB again.
+    adr     x10, .Ltlbi_list
+    ldr     x11, [x10], #8
+4:  tlbi    vaae1, x11
+    ldr     x11, [x10], #8
+    cbnz    x11, 4b
+    dsb     nsh
+    isb
+.endif
     // The exit write is the last word of the inner-only slot. Its ISB is the first word of the
     // next slot, which both views map: fetching it is right before and after the change takes
     // effect (a write of a system register is guaranteed to be seen only after a context
@@ -150,7 +161,7 @@ donjon_gate_leave:
     b.ne    donjon_gate_repair
 .endif
 .endif
-.if {TLBI}
+.if {TLBI} && !{WEAKEN_EARLY_TLBI}
     // The ASID is the user's throughout, so what the TLB learned in the wide view would still
     // hit. After the narrowing and its ISB no walk can fetch it again; before, a walk could
     // refill behind the invalidation (R_SQBCS: speculative walks at any time). By VA, all
@@ -167,7 +178,7 @@ donjon_gate_leave:
 .endif
     msr     daif, x9
     ret
-.if {TLBI}
+.if {TLBI} && !{WEAKEN_EARLY_TLBI}
 3:  tlbi    vmalle1
     b       2b
 .endif

@@ -34,6 +34,8 @@ pub const WEAKENED: u64 = weaken::MASK | (cfg!(feature = "trace-steps") as u64) 
 /// `TCR_EL1` of this image's inner view.
 pub const INNER: u64 = match SWITCH_MODE {
     SwitchMode::Tlbi => tcr::INNER_TLBI,
+    // For a test alone: without the reserved ASID.
+    SwitchMode::Asid if weaken::SAME_ASID => tcr::INNER_TLBI,
     SwitchMode::Asid | SwitchMode::Strict => tcr::INNER,
 };
 
@@ -51,6 +53,7 @@ global_asm!(
     WEAKEN_NO_COMPARE_EXIT = const weaken::NO_COMPARE_EXIT as u32,
     WEAKEN_NO_MASK = const weaken::NO_MASK as u32,
     WEAKEN_NO_CLEAR = const weaken::NO_CLEAR as u32,
+    WEAKEN_EARLY_TLBI = const (weaken::EARLY_TLBI && matches!(SWITCH_MODE, SwitchMode::Tlbi)) as u32,
     CPU_INDEX_SHIFT = const layout::CPU_INDEX_SHIFT,
     CPU_INDEX_MASK = const layout::MAX_CPUS - 1,
     STACK_STRIDE_SHIFT = const layout::STACK_STRIDE_SHIFT,

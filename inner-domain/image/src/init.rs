@@ -97,7 +97,7 @@ unsafe fn rules(machine: &MachineInfo) -> Option<Rules<'static>> {
     };
     let devices = DeviceList::from_banks(&boot.devices).ok()?;
     let devices = devices.without_memory(&machine.banks).ok()?;
-    let devices = devices.with_mediated(boot.mediated);
+    let devices = devices.with_mediated(boot.readable, boot.mediated);
     Some(Rules::new(storage, devices, boot.root))
 }
 

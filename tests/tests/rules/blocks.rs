@@ -2,12 +2,13 @@
 //! Every frame of a block counts, and a page that is mapped for reading alone is not written.
 
 use donjon_abi::call::Reason;
+use donjon_core::devices::WritableRegister;
 use donjon_core::frames::FrameType;
 use donjon_core::rules::Configured;
 use donjon_models::space::memory::PAGE;
 use donjon_models::space::small::{
     self, BLOCK, DEVICE, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, MAPPED_REGISTERS, ORDINARY, OwnedStorage,
-    REGISTERS,
+    REGISTER_BITS, REGISTERS,
 };
 
 const READ_ONLY: u64 = 1 << 7;
@@ -56,8 +57,12 @@ fn listed_registers_alone_are_written() {
     let mut storage = OwnedStorage::default();
     let (_, rules) = small::build::<Configured>(&mut storage);
     let written = |address| rules.writable_register(address);
-    assert_eq!(written(REGISTERS), Some(MAPPED_REGISTERS));
-    assert_eq!(written(REGISTERS + 0x14), Some(MAPPED_REGISTERS + 0x14));
+    let register = |address| {
+        let bits = REGISTER_BITS as u32;
+        Some(WritableRegister { address, bits })
+    };
+    assert_eq!(written(REGISTERS), register(MAPPED_REGISTERS));
+    assert_eq!(written(REGISTERS + 0x14), register(MAPPED_REGISTERS + 0x14));
     for other in [
         0,
         4,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use donjon_builder::arguments::HostArguments;
 use donjon_machine::arguments::{Switch, VIRT};
+use donjon_machine::gem5::Gem5Arguments;
 
 /// Arguments of `attack`.
 #[derive(Args, Debug)]
@@ -41,12 +42,32 @@ pub enum AttackCommand {
     /// Start the CPU at every word of gate and vectors with hostile registers and forged values,
     /// and look at each instruction; status 1 if one escapes.
     Gate(GateArguments),
+    /// Use TLB entries that should not be there, in gem5, whose TLB keeps entries with their ASIDs, with
+    /// each protection against it left out once; status 1 if one is not needed or does not help.
+    Stale(StaleArguments),
     /// Write the table of attacks in docs/attacks.md.
     Table {
         /// Only fail if it is not what would be written.
         #[arg(long)]
         check: bool,
     },
+}
+
+/// Arguments of `attack stale`.
+#[derive(Args, Debug)]
+pub struct StaleArguments {
+    /// Model of a core: `atomic` has no timing, and the same TLB as the others.
+    #[arg(long, value_name = "CORE", default_value = "atomic")]
+    pub cpu: String,
+    /// gem5.
+    #[command(flatten)]
+    pub gem5: Gem5Arguments,
+    /// Also write the results to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
 }
 
 /// Arguments of `attack gate`.

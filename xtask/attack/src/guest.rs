@@ -88,6 +88,15 @@ pub fn arm(parts: &mut Parts) -> Result<()> {
     Ok(())
 }
 
+/// Carries one attempt out, and prints what the module says.
+pub fn script(name: &str, value: u64) -> String {
+    format!(
+        "insmod /lib/modules/{MODULE} value={value:#x} || exit 3\n\
+         echo {name} >/sys/module/donjon_attack/parameters/run || exit 4\n\
+         dmesg | grep 'attack {name}:'\n"
+    )
+}
+
 /// Carries attacks out one after the other, in one boot, and audits after each.
 pub fn together(
     parts: &Parts,
@@ -138,12 +147,7 @@ pub fn together(
 /// neither: an end that is not the one of the row is not a protection's work.
 pub fn alone(parts: &Parts, attack: &Attack, attempt: &Attempt) -> Result<Line> {
     let name = format!("{}/{}", attack.name, attempt.name);
-    let value = attempt.value.unwrap_or(0);
-    let script = format!(
-        "insmod /lib/modules/{MODULE} value={value:#x} || exit 3\n\
-         echo {name} >/sys/module/donjon_attack/parameters/run || exit 4\n\
-         dmesg | grep 'attack {name}:'\n"
-    );
+    let script = script(&name, attempt.value.unwrap_or(0));
     let mut said = Vec::new();
     let end = qemu::exec(&parts.boot, &script, PATIENCE, |_, bytes| {
         said.extend(bytes)

@@ -18,6 +18,7 @@ mod guest;
 mod judge;
 mod list;
 mod record;
+mod stale;
 mod table;
 
 use std::collections::BTreeMap;
@@ -51,6 +52,7 @@ const CPUS: u32 = 2;
 pub fn run(arguments: &AttackArguments) -> Result<u8> {
     match &arguments.single {
         Some(AttackCommand::Gate(arguments)) => return gate::run_command(arguments),
+        Some(AttackCommand::Stale(arguments)) => return stale::run(arguments),
         Some(AttackCommand::Table { check }) => return table::run(*check).map(|()| 0),
         None => {}
     }

@@ -87,10 +87,11 @@ impl Subject {
     /// If a file cannot be read or is not what it should be.
     pub fn of(sources: &Sources<'_>) -> Result<Self> {
         let file = sources.image.to_path_buf();
+        let image = Rc::new(Image::read(&file, sources.inner, sources.boot)?);
         let fixed = Fixed {
-            machinery: devices::of(sources.device_tree)?,
+            machinery: devices::of(sources.device_tree, image.dma)?,
             linux: linux::symbols(sources.vmlinux)?,
-            image: Rc::new(Image::read(&file, sources.inner, sources.boot)?),
+            image,
             allowed: AllowList::read(sources.allow_list)?,
             gate_writes: if sources.strict { 3 } else { 1 },
             el2: sources.el2,

@@ -11,9 +11,12 @@ use anyhow::{Result, ensure};
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::{Node, Property};
 
-use table::{ITS, Part, decide};
+use table::{Part, decide};
 
 use super::descriptor::PAGE;
+
+/// A frame of a redistributor's registers (Arm IHI 0069, 12.10).
+const FRAME: u64 = 0x1_0000;
 
 /// RAM, devices that may be mapped, and devices that may not; whole pages.
 #[derive(Clone, Debug, Default)]
@@ -30,13 +33,14 @@ pub struct Machinery {
     pub withheld: Vec<Range<u64>>,
 }
 
-/// What the device tree `blob` of a whole machine says.
+/// What the device tree `blob` of a whole machine says. `dma` says whether devices with DMA may be
+/// mapped.
 ///
 /// # Errors
 ///
 /// If it is no device tree, or names no RAM or no device.
-pub fn of(blob: &[u8]) -> Result<Machinery> {
-    let found = read(blob)?;
+pub fn of(blob: &[u8], dma: bool) -> Result<Machinery> {
+    let found = read(blob, dma)?;
     ensure!(!found.ram.is_empty(), "QEMU's device tree names no RAM");
     ensure!(
         !found.devices.is_empty(),
@@ -46,29 +50,29 @@ pub fn of(blob: &[u8]) -> Result<Machinery> {
 }
 
 /// What a device tree says.
-fn read(bytes: &[u8]) -> Result<Machinery> {
+fn read(bytes: &[u8], dma: bool) -> Result<Machinery> {
     let tree = Fdt::new(bytes).map_err(|it| anyhow::anyhow!("QEMU's device tree: {it}"))?;
     let mut found = Machinery::default();
     let cells = Cells::of(&tree.root());
-    let lpis = tree.root().children().any(|it| has_lpis(&it));
-    for node in tree.root().children() {
-        if node.name() == "cpus" {
-            let cpus = node
-                .children()
-                .filter(|it| property(it, "device_type") == b"cpu\0");
-            found
-                .mpidrs
-                .extend(cpus.filter_map(|it| number(&property(&it, "reg"))));
-        }
-        collect(node, cells, 0, lpis, &mut found);
+    for node in tree.root().children().filter(|it| it.name() == "cpus") {
+        let cpus = node
+            .children()
+            .filter(|it| property(it, "device_type") == b"cpu\0");
+        found
+            .mpidrs
+            .extend(cpus.filter_map(|it| number(&property(&it, "reg"))));
     }
+    for node in tree.root().children() {
+        collect(node, cells, 0, dma, &mut found);
+    }
+    // A page that may be written because of one device may be written.
+    let (devices, read_only) = (&found.devices, &mut found.read_only);
+    read_only.retain(|page| {
+        !devices
+            .iter()
+            .any(|it| it.start < page.end && page.start < it.end)
+    });
     Ok(found)
-}
-
-/// Whether there is an ITS in or below a node, so that redistributors use tables in memory.
-fn has_lpis(node: &FdtNode) -> bool {
-    let own = names(&property(node, "compatible")).contains(&ITS) && is_enabled(node);
-    own || node.children().any(|it| has_lpis(&it))
 }
 
 /// A device that is not enabled must not be mapped, whatever it is; but a page may be that of
@@ -103,24 +107,29 @@ impl Cells {
     }
 }
 
-/// Adds a node and what is below it. `offset` is what the bus adds to addresses.
-fn collect(node: FdtNode, cells: Cells, offset: u64, lpis: bool, found: &mut Machinery) {
+/// Adds a node and what is below it. `offset` is what the bus adds to addresses; `dma` says whether
+/// devices with DMA may be mapped.
+fn collect(node: FdtNode, cells: Cells, offset: u64, dma: bool, found: &mut Machinery) {
     if node.name() == "reserved-memory" {
         return;
     }
     let registers = pairs(&property(&node, "reg"), cells);
     let registers = registers.into_iter().map(|it| pages(it, offset));
     let list = property(&node, "compatible");
-    let part = decide(&names(&list));
+    let part = decide(&names(&list), dma);
     if property(&node, "device_type") == b"memory\0" {
         found.ram.extend(registers);
     } else if is_enabled(&node) || part.is_none() {
-        for (index, range) in registers.enumerate() {
+        let regions = number(&property(&node, "#redistributor-regions")).unwrap_or(1);
+        for (index, range) in (0..).zip(registers) {
             match part {
-                Some(Part::All) => found.devices.push(range),
+                // The first range is the distributor's; behind the regions are the CPU interface's.
+                Some(Part::Redistributors) if (1..=regions).contains(&index) => {
+                    add_redistributors(range, found);
+                }
+                Some(Part::All | Part::Redistributors) => found.devices.push(range),
                 Some(Part::ReadOnly) => found.read_only.push(range),
-                Some(Part::FirstIfLpis) if index == 0 || !lpis => found.devices.push(range),
-                _ => found.withheld.push(range),
+                None => found.withheld.push(range),
             }
         }
     }
@@ -147,14 +156,32 @@ fn collect(node: FdtNode, cells: Cells, offset: u64, lpis: bool, found: &mut Mac
         } else if let Some(child) = number(child) {
             let moved = offset.wrapping_add(parent.wrapping_sub(child));
             for below in node.children() {
-                collect(below, own, moved, lpis, found);
+                collect(below, own, moved, dma, found);
             }
         }
     }
     if ranges.is_empty() {
         for below in node.children() {
-            collect(below, own, offset, lpis, found);
+            collect(below, own, offset, dma, found);
         }
+    }
+}
+
+/// Adds a region of redistributors, not more than there are CPUs: each has two frames, and the second
+/// may be written.
+fn add_redistributors(region: Range<u64>, found: &mut Machinery) {
+    let mut at = region.start;
+    for _ in 0..found.mpidrs.len() {
+        if region.end - at < 2 * FRAME {
+            break;
+        }
+        found.read_only.push(at..at + FRAME);
+        found.devices.push(at + FRAME..at + 2 * FRAME);
+        at += 2 * FRAME;
+    }
+    // What is behind the last one may be looked at.
+    if at < region.end {
+        found.read_only.push(at..region.end);
     }
 }
 

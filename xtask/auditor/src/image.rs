@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use donjon_abi::boot_info::Arrival;
-use donjon_abi::manifest::{MANIFEST_MAGIC, MANIFEST_OFFSET, Manifest, SwitchMode};
+use donjon_abi::manifest::{DmaProfile, MANIFEST_MAGIC, MANIFEST_OFFSET, Manifest, SwitchMode};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection, ObjectSegment};
 use zerocopy::FromBytes;
@@ -40,6 +40,8 @@ pub struct Image {
     pub constants: Vec<Constant>,
     /// Whether the gate page has a list of addresses to invalidate.
     pub has_list: bool,
+    /// Whether Linux gets devices with DMA.
+    pub dma: bool,
     /// Where `donjon_arrive` is, a virtual address.
     pub entry: u64,
     /// The boot stage's page that stays, linked at address 0.
@@ -100,6 +102,7 @@ impl Image {
         Ok(Self {
             linux: manifest.linux_offset,
             constants,
+            dma: manifest.dma_profile == DmaProfile::Open as u64,
             has_list: manifest.switch_mode == SwitchMode::Tlbi as u64,
             entry: addresses(inner)?("donjon_arrive")?,
             stay: Stay::read(boot)?,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use donjon_builder::arguments::HostArguments;
 use donjon_machine::arguments::{Switch, VIRT};
+use donjon_machine::gem5::Gem5Arguments;
 
 /// What `bench` does.
 #[derive(Args, Debug)]
@@ -75,12 +76,15 @@ pub enum Subject {
 /// Arguments of `bench lmbench`.
 #[derive(Args, Debug)]
 pub struct LmbenchArguments {
-    /// Machine, a recipe in qemu/.
+    /// Machine, a recipe in qemu/, or `gem5`.
     #[arg(long, default_value = "virt")]
     pub machine: String,
-    /// CPU model.
-    #[arg(long, default_value = "cortex-a57")]
-    pub cpu: String,
+    /// CPU model [default: cortex-a57, in gem5 minor].
+    #[arg(long)]
+    pub cpu: Option<String>,
+    /// gem5.
+    #[command(flatten)]
+    pub gem5: Gem5Arguments,
     /// Switch modes to compare with native, with spaces or commas between them; `none` is native
     /// alone.
     #[arg(
@@ -120,8 +124,9 @@ impl LmbenchArguments {
     /// Everything as without an option.
     pub fn of_defaults(host: &HostArguments, layouts: u32) -> Self {
         Self {
-            machine: "virt".into(),
-            cpu: "cortex-a57".into(),
+            machine: VIRT.into(),
+            cpu: None,
+            gem5: Gem5Arguments::default(),
             switch: vec![Switch::Asid, Switch::Tlbi, Switch::Strict],
             wall: false,
             lmbench: None,
@@ -157,9 +162,12 @@ pub struct StressArguments {
 /// Arguments of `bench calls`.
 #[derive(Args, Debug)]
 pub struct CallsArguments {
-    /// CPU model.
-    #[arg(long, default_value = "cortex-a57")]
-    pub cpu: String,
+    /// Machine, a recipe in qemu/.
+    #[arg(long, default_value = VIRT)]
+    pub machine: String,
+    /// CPU model [default: cortex-a57 on virt, else the recipe's].
+    #[arg(long)]
+    pub cpu: Option<String>,
     /// How the inner domain is entered.
     #[arg(long, value_enum, default_value = "asid")]
     pub switch: Switch,
@@ -174,7 +182,7 @@ pub struct CallsArguments {
 /// Arguments of `bench`.
 #[derive(Args, Debug)]
 pub struct BenchArguments {
-    /// Machine, a recipe in qemu/.
+    /// Machine, a recipe in qemu/, or `gem5`.
     #[arg(long, default_value = VIRT)]
     pub machine: String,
     /// CPU model [default: cortex-a57 on virt, else the recipe's].
@@ -186,6 +194,9 @@ pub struct BenchArguments {
     /// Wall time of the emulator instead of instructions.
     #[arg(long)]
     pub wall: bool,
+    /// gem5.
+    #[command(flatten)]
+    pub gem5: Gem5Arguments,
     /// The host.
     #[command(flatten)]
     pub host: HostArguments,

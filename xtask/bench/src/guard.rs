@@ -164,11 +164,8 @@ pub fn check_calls(calls: &super::calls::Calls) -> Result<()> {
 pub fn check(host: &HostArguments) -> Result<u8> {
     environment::prepare(host, Needs::default())?;
     let mut now = of_idc(&measure_idc(host, &virt(CPU, Switch::Asid, true))?.json());
-    now.extend(of_calls(&serde_json::to_value(measure_calls(
-        host,
-        CPU,
-        Switch::Asid,
-    )?)?));
+    let calls = measure_calls(host, &virt(CPU, Switch::Asid, true))?;
+    now.extend(of_calls(&serde_json::to_value(calls)?));
     now.extend(of_quick(&quick(host)?));
     match compare(&now) {
         Ok(()) => Ok(0),
@@ -184,7 +181,7 @@ pub fn record(host: &HostArguments, layouts: u32) -> Result<()> {
     environment::prepare(host, Needs::default())?;
     let figures = Figures {
         idc: measure_idc(host, &virt(CPU, Switch::Asid, true))?.json(),
-        calls: serde_json::to_value(measure_calls(host, CPU, Switch::Asid)?)?,
+        calls: serde_json::to_value(measure_calls(host, &virt(CPU, Switch::Asid, true))?)?,
         quick: quick(host)?,
         lmbench: lmbench::report(&LmbenchArguments::of_defaults(host, layouts))?.json(),
     };

@@ -7,6 +7,7 @@ pub mod board;
 pub mod calls;
 pub mod guard;
 pub mod lmbench;
+mod model;
 pub mod path;
 pub mod report;
 pub mod samples;
@@ -22,8 +23,9 @@ use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
 use donjon_builder::progress::Step;
-use donjon_builder::run;
+use donjon_builder::run::{self, Parts};
 use donjon_machine::arguments::{MachineArguments, Switch, VIRT};
+use donjon_machine::gem5;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Stream};
 
@@ -52,9 +54,19 @@ pub fn run(arguments: &BenchCommand) -> Result<u8> {
 
 fn idc(arguments: &BenchArguments) -> Result<()> {
     json::can_write(arguments.json.as_deref())?;
-    let machine = measured(arguments)?;
-    environment::prepare(&arguments.host, Needs::default())?;
-    let report = measure_idc(&arguments.host, &machine)?;
+    let report = if arguments.machine == gem5::NAME {
+        model::measure_idc(arguments)?
+    } else {
+        arguments.gem5.expect_none(&arguments.machine)?;
+        let machine = measured(
+            &arguments.machine,
+            arguments.cpu.as_deref(),
+            Switch::Asid,
+            !arguments.wall,
+        )?;
+        environment::prepare(&arguments.host, Needs::default())?;
+        measure_idc(&arguments.host, &machine)?
+    };
     println!("{report}");
     json::write(arguments.json.as_deref(), &report.json())
 }
@@ -79,50 +91,58 @@ fn measure_idc(host: &HostArguments, machine: &MachineArguments) -> Result<Repor
         let text = measure(&parts.boot, switch, wall)
             .with_context(|| format!("measuring {}", switch.name()))?;
         step.vanish();
-        if let Some(bare) = &parts.bare {
-            let cost = PathCost::of(&fs::read(&bare.inner)?, tlbi_pages(&text))?;
-            report.add_mode(switch, Samples::named("null_idc", &text)?, Some(cost));
-        }
-        match switch {
-            Switch::Asid => {
-                report.add("null_syscall", Samples::named("null_syscall", &text)?);
-                report.add("function_call", Samples::named("function_call", &text)?);
-                // With a board's own tree there is no firmware: the boot stage answers at EL2.
-                let firmware = parts.boot.device_tree.is_none();
-                if firmware && let Ok(samples) = Samples::named("firmware_call", &text) {
-                    report.add("firmware_call", samples);
-                }
-            }
-            Switch::None => {
-                report.add(
-                    "null_syscall_native",
-                    Samples::named("null_syscall", &text)?,
-                );
-            }
-            Switch::Tlbi | Switch::Strict => (),
-        }
+        add(&mut report, switch, &parts, &text)?;
     }
     Ok(report)
 }
 
+/// Adds what the guest printed in a mode.
+fn add(report: &mut Report, switch: Switch, parts: &Parts, text: &str) -> Result<()> {
+    if let Some(bare) = &parts.bare {
+        let cost = PathCost::of(&fs::read(&bare.inner)?, tlbi_pages(text))?;
+        report.add_mode(switch, Samples::named("null_idc", text)?, Some(cost));
+    }
+    match switch {
+        Switch::Asid => {
+            report.add("null_syscall", Samples::named("null_syscall", text)?);
+            report.add("function_call", Samples::named("function_call", text)?);
+            // With a board's own tree there is no firmware: the boot stage answers at EL2.
+            let firmware = parts.boot.device_tree.is_none();
+            if firmware && let Ok(samples) = Samples::named("firmware_call", text) {
+                report.add("firmware_call", samples);
+            }
+        }
+        Switch::None => {
+            report.add("null_syscall_native", Samples::named("null_syscall", text)?);
+        }
+        Switch::Tlbi | Switch::Strict => (),
+    }
+    Ok(())
+}
+
 fn calls(arguments: &CallsArguments) -> Result<()> {
     json::can_write(arguments.json.as_deref())?;
-    machine(&arguments.cpu, arguments.switch, true)?;
+    let machine = measured(
+        &arguments.machine,
+        arguments.cpu.as_deref(),
+        arguments.switch,
+        true,
+    )?;
     ensure!(
         arguments.switch != Switch::None,
         "without an inner domain (--switch none) there are no calls"
     );
     environment::prepare(&arguments.host, Needs::default())?;
-    let calls = measure_calls(&arguments.host, &arguments.cpu, arguments.switch)?;
+    let calls = measure_calls(&arguments.host, &machine)?;
     println!("{calls}");
     json::write(arguments.json.as_deref(), &calls)?;
     calls.check()
 }
 
 /// Calls per operation, and the longest.
-fn measure_calls(host: &HostArguments, cpu: &str, switch: Switch) -> Result<Calls> {
-    let inner = InnerVariant::sound(switch);
-    let parts = run::prepare(host, machine(cpu, switch, true)?, &inner)?;
+fn measure_calls(host: &HostArguments, machine: &MachineArguments) -> Result<Calls> {
+    let inner = InnerVariant::sound(machine.switch);
+    let parts = run::prepare(host, Machine::new(machine)?, &inner)?;
     let step = Step::spinner("count calls");
     let calls = Calls::measure(parts)?;
     step.vanish();
@@ -151,25 +171,27 @@ fn virt(cpu: &str, switch: Switch, icount: bool) -> MachineArguments {
     }
 }
 
-/// The machine that `bench idc` measures: one CPU, or all that a board has.
-fn measured(arguments: &BenchArguments) -> Result<MachineArguments> {
-    let icount = !arguments.wall;
-    let machine = if arguments.machine == VIRT {
-        virt(
-            arguments.cpu.as_deref().unwrap_or(CPU),
-            Switch::Asid,
-            icount,
-        )
+/// The machine that is measured: one CPU, also on a board that has more. QEMU's counter is one for
+/// all CPUs.
+fn measured(
+    name: &str,
+    cpu: Option<&str>,
+    switch: Switch,
+    icount: bool,
+) -> Result<MachineArguments> {
+    let machine = if name == VIRT {
+        virt(cpu.unwrap_or(CPU), switch, icount)
     } else {
         let recipes = MachineArguments {
-            machine: arguments.machine.clone(),
-            cpu: arguments.cpu.clone(),
+            machine: name.to_owned(),
+            cpu: cpu.map(str::to_owned),
             icount,
-            ..MachineArguments::virt(Switch::Asid)
+            ..MachineArguments::virt(switch)
         };
         let is_fixed = Machine::new(&recipes)?.recipe.is_fixed;
         MachineArguments {
             cpus: (!is_fixed).then_some(1),
+            append: is_fixed.then(|| "maxcpus=1".to_owned()),
             ..recipes
         }
     };
@@ -179,6 +201,12 @@ fn measured(arguments: &BenchArguments) -> Result<MachineArguments> {
 
 /// What the guest prints.
 pub fn measure(boot: &qemu::Boot, switch: Switch, wall: bool) -> Result<String> {
+    let command = command(switch, wall);
+    output_of(boot, &command, Duration::from_secs(300))
+}
+
+/// What the guest runs.
+fn command(switch: Switch, wall: bool) -> String {
     let (file, option) = if wall {
         ("bench_wall", " --wall")
     } else {
@@ -189,7 +217,7 @@ pub fn measure(boot: &qemu::Boot, switch: Switch, wall: bool) -> Result<String> 
         command.push_str("cd /sys/kernel/security/donjon || exit 1\n");
         command.push_str(&format!("cat status && cat {file}"));
     }
-    output_of(boot, &command, Duration::from_secs(300))
+    command
 }
 
 /// What a command in the guest prints; an error if it fails.

@@ -29,6 +29,8 @@ pub enum Unit {
     Nanoseconds,
     /// Cycles of a board.
     Cycles,
+    /// Cycles of gem5's model of a core.
+    ModelCycles,
 }
 
 impl Unit {
@@ -38,6 +40,7 @@ impl Unit {
             Self::Instructions => "instructions",
             Self::Nanoseconds => "nanoseconds of QEMU wall time (emulator)",
             Self::Cycles => "cycles",
+            Self::ModelCycles => "cycles of a model (gem5)",
         }
     }
 
@@ -49,6 +52,7 @@ impl Unit {
                 "nanoseconds, QEMU wall time (emulator): no statement about hardware"
             }
             Self::Cycles => "cycles of the board (PMCCNTR_EL0)",
+            Self::ModelCycles => "cycles of gem5's model of a core (PMCCNTR_EL0): no hardware",
         }
     }
 }

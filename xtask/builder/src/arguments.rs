@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use donjon_machine::arguments::{Firmware, MachineArguments};
 use donjon_machine::fvp::FvpArguments;
+use donjon_machine::gem5::Gem5Arguments;
 
 /// Where Linux comes from and whether the host may be changed.
 #[derive(Args, Clone, Debug, Default)]
@@ -42,6 +43,9 @@ pub struct RunArguments {
     /// Arm's model.
     #[command(flatten)]
     pub fvp: FvpArguments,
+    /// gem5.
+    #[command(flatten)]
+    pub gem5: Gem5Arguments,
     /// Seconds that a guest may take with --exec.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub timeout: u64,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Building the programs that do not run on the host: inner domain, boot stage, guest programs.
 
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use donjon_machine::arguments::Switch;
 use donjon_machine::process::Running;
 
@@ -50,8 +51,19 @@ impl InnerVariant {
 }
 
 /// Builds inner domain and boot stage.
+///
+/// All variants share one directory of cargo's, so that each compiles only what its features
+/// change; what is linked is copied out of it, to the variant's own directory.
 pub fn build(variant: &InnerVariant) -> Result<BareMetal> {
-    let target = paths::in_root("target/bare").join(variant.name());
+    let shared = paths::in_root("target/bare/cargo");
+    let own = variant_directory(variant);
+    for directory in [&shared, &own] {
+        fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
+    }
+    // Another process may build another variant: its programs have the same names.
+    let lock = shared.join("lock");
+    let lock = File::create(&lock).with_context(|| format!("creating {}", lock.display()))?;
+    lock.lock().context("waiting for another build")?;
     let switch = variant.switch.name();
     let mut features = vec![
         "donjon-boot/bare".to_owned(),
@@ -68,14 +80,29 @@ pub fn build(variant: &InnerVariant) -> Result<BareMetal> {
     command
         .arg(format!("--target={BARE_TARGET}"))
         .arg("--target-dir")
-        .arg(&target);
+        .arg(&shared);
     command.arg(format!("--features={}", features.join(",")));
     finish(command, "inner domain")?;
-    let programs = target.join(BARE_TARGET).join("release");
+    let programs = shared.join(BARE_TARGET).join("release");
     Ok(BareMetal {
-        inner: programs.join("donjon-image"),
-        boot: programs.join("donjon-boot"),
+        inner: copy(&programs, "donjon-image", &own)?,
+        boot: copy(&programs, "donjon-boot", &own)?,
     })
+}
+
+/// Where a variant's programs and boot images are.
+pub fn variant_directory(variant: &InnerVariant) -> PathBuf {
+    paths::in_root("target/bare").join(variant.name())
+}
+
+/// Copies a program, so that a reader sees the old one or the new one.
+fn copy(from: &Path, name: &str, to: &Path) -> Result<PathBuf> {
+    let program = to.join(name);
+    let new = to.join(format!("{name}.new"));
+    fs::copy(from.join(name), &new)
+        .and_then(|_| fs::rename(&new, &program))
+        .with_context(|| format!("writing {}", program.display()))?;
+    Ok(program)
 }
 
 /// Builds the guest programs; returns the directory that has them.

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use anyhow::{Context, Result, bail, ensure};
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE, TABLE_BLOCK_SIZE};
 use donjon_abi::manifest::{
-    MANIFEST_MAGIC, MANIFEST_OFFSET, MANIFEST_VERSION, MAX_SEGMENTS, Manifest, Segment, SwitchMode,
+    DmaProfile, MANIFEST_MAGIC, MANIFEST_OFFSET, MANIFEST_VERSION, MAX_SEGMENTS, Manifest, Segment,
+    SwitchMode,
 };
 use object::elf;
 use object::read::elf::{ElfFile64, ProgramHeader};
@@ -30,12 +31,18 @@ const IMAGE_MAGIC: usize = 56;
 type Elf<'a> = ElfFile64<'a, Endianness>;
 
 /// Writes the boot image `to`.
-pub fn pack(boot: &Path, inner: &Path, mode: SwitchMode, kernel: &Kernel, to: &Path) -> Result<()> {
+pub fn pack(
+    boot: &Path,
+    inner: &Path,
+    (mode, dma): (SwitchMode, DmaProfile),
+    kernel: &Kernel,
+    to: &Path,
+) -> Result<()> {
     let boot = read(boot)?;
     let mut image = assemble(
         &boot,
         &read(inner)?,
-        mode,
+        (mode, dma),
         &read(&kernel.image)?,
         table_block(&kernel.vmlinux)?,
     )?;
@@ -82,7 +89,7 @@ fn table_block(vmlinux: &Path) -> Result<u64> {
 fn assemble(
     boot: &[u8],
     inner: &[u8],
-    mode: SwitchMode,
+    (mode, dma): (SwitchMode, DmaProfile),
     linux: &[u8],
     linux_table_block: u64,
 ) -> Result<Vec<u8>> {
@@ -103,6 +110,7 @@ fn assemble(
         magic: MANIFEST_MAGIC,
         version: MANIFEST_VERSION,
         switch_mode: mode as u64,
+        dma_profile: dma as u64,
         linux_offset,
         linux_file_size: linux.len() as u64,
         linux_memory_size,

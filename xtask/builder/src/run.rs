@@ -2,13 +2,15 @@
 //! `cargo xtask run`.
 
 use std::io::{Write, stderr, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use donjon_machine::arguments::{Firmware, MachineArguments};
+use donjon_machine::arguments::{Dma, Firmware, MachineArguments, Switch};
+use donjon_machine::board::Finished;
 use donjon_machine::fvp::{self, Fvp};
+use donjon_machine::gem5::{self, Gem5};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Boot, Stream, Symbols};
 
@@ -47,6 +49,7 @@ pub fn prepare_over(
     let _alone = BUILDING
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
+    environment::qemu::check_for(&machine)?;
     let kernel = kernel::obtain(host, linux)?;
     let busybox = guest::obtain_busybox()?;
     let initramfs = guest::base(&busybox, &bare::build_guests()?, &kernel.modules)?;
@@ -54,8 +57,9 @@ pub fn prepare_over(
         None => (kernel.image.clone(), None),
         Some(mode) => {
             let bare = bare::build(variant)?;
-            let image = image_path(variant, linux);
-            pack::pack(&bare.boot, &bare.inner, mode, &kernel, &image)?;
+            let image = image_path(variant, linux, machine.dma);
+            let modes = (mode, machine.dma.profile());
+            pack::pack(&bare.boot, &bare.inner, modes, &kernel, &image)?;
             (image, Some(bare))
         }
     };
@@ -80,14 +84,16 @@ pub fn prepare_over(
     })
 }
 
-fn image_path(variant: &InnerVariant, linux: Variant) -> PathBuf {
-    let name = match linux {
-        Variant::Weakened(protection) => format!("boot-{protection}.img"),
-        Variant::Donjon | Variant::Native => "boot.img".to_owned(),
-    };
-    paths::in_root("target/bare")
-        .join(variant.name())
-        .join(name)
+fn image_path(variant: &InnerVariant, linux: Variant, dma: Dma) -> PathBuf {
+    let mut name = "boot".to_owned();
+    if let Variant::Weakened(protection) = linux {
+        name = format!("{name}-{protection}");
+    }
+    if dma == Dma::Strict {
+        name.push_str("-dma-strict");
+    }
+    name.push_str(".img");
+    bare::variant_directory(variant).join(name)
 }
 
 /// Runs; returns the exit status.
@@ -95,10 +101,20 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     if arguments.machine.machine == fvp::NAME {
         return run_model(arguments);
     }
+    if arguments.machine.machine == gem5::NAME {
+        return run_gem5(arguments);
+    }
     let machine = Machine::new(&arguments.machine)?.with_firmware(arguments.firmware)?;
     arguments.fvp.expect_none(&arguments.machine.machine)?;
+    arguments.gem5.expect_none(&arguments.machine.machine)?;
     if arguments.firmware == Firmware::Grub && arguments.disk.is_some() {
         bail!("--disk and --firmware grub do not go together: GRUB starts from a disk of its own");
+    }
+    if arguments.exec.is_some() {
+        machine.can_have("--exec")?;
+    }
+    if arguments.disk.is_some() {
+        machine.disk()?;
     }
     let needs = Needs {
         gdb: arguments.gdb,
@@ -151,12 +167,10 @@ fn run_model(arguments: &RunArguments) -> Result<u8> {
          directory with --fvp-firmware",
         fvp::NAME
     );
+    arguments.gem5.expect_none(fvp::NAME)?;
     let fvp = Fvp::new(&arguments.machine, &arguments.fvp)?;
-    environment::prepare(&arguments.host, Needs::default())?;
-    // The image is the same on all machines.
-    let machine = Machine::new(&MachineArguments::virt(arguments.machine.switch))?;
-    let variant = InnerVariant::sound(machine.switch);
-    let parts = prepare(&arguments.host, machine, &variant)?;
+    let (switch, dma) = (arguments.machine.switch, arguments.machine.dma);
+    let parts = prepare_for_model(&arguments.host, switch, dma)?;
     let built = parts.kernel.image.with_file_name("dtbs/fvp-base-revc.dtb");
     let tree = arguments.fvp.dtb.as_ref().unwrap_or(&built);
     ensure!(
@@ -176,7 +190,60 @@ fn run_model(arguments: &RunArguments) -> Result<u8> {
     let step = Step::spinner("boot");
     let finished = fvp.exec(&parts, command, Duration::from_secs(arguments.timeout));
     step.vanish();
-    let finished = finished?;
+    print(&finished?)
+}
+
+/// The same in gem5.
+fn run_gem5(arguments: &RunArguments) -> Result<u8> {
+    ensure!(
+        !arguments.gdb && arguments.firmware == Firmware::None,
+        "--gdb and --firmware are not offered on the machine {}",
+        gem5::NAME
+    );
+    arguments.fvp.expect_none(gem5::NAME)?;
+    let gem5 = Gem5::new(&arguments.machine, &arguments.gem5)?;
+    let (switch, dma) = (arguments.machine.switch, arguments.machine.dma);
+    let parts = prepare_for_model(&arguments.host, switch, dma)?;
+    let parts = parts_for_gem5(&parts.boot, arguments.disk.as_deref())?;
+    let Some(command) = &arguments.exec else {
+        return gem5.interactive(&parts).map(|()| 0);
+    };
+    let step = Step::spinner("boot");
+    let finished = gem5.exec(&parts, command, Duration::from_secs(arguments.timeout));
+    step.vanish();
+    print(&finished?)
+}
+
+/// What gem5 starts. Its checkpoints are in the cache.
+///
+/// # Errors
+///
+/// If there is no directory for the cache.
+pub fn parts_for_gem5<'a>(boot: &'a Boot, disk: Option<&'a Path>) -> Result<gem5::Parts<'a>> {
+    Ok(gem5::Parts {
+        image: &boot.image,
+        initramfs: &boot.initramfs,
+        disk,
+        checkpoints: paths::cache()?.join("gem5"),
+    })
+}
+
+/// Builds the image for a machine that is not QEMU's. It is the same on all machines.
+///
+/// # Errors
+///
+/// As for [`prepare`].
+pub fn prepare_for_model(host: &HostArguments, switch: Switch, dma: Option<Dma>) -> Result<Parts> {
+    environment::prepare(host, Needs::default())?;
+    let machine = Machine::new(&MachineArguments {
+        dma,
+        ..MachineArguments::virt(switch)
+    })?;
+    prepare(host, machine, &InnerVariant::sound(switch))
+}
+
+/// What a command printed; returns its status.
+fn print(finished: &Finished) -> Result<u8> {
     stdout()
         .write_all(&finished.output)
         .and_then(|()| stdout().flush())

@@ -2,7 +2,8 @@
 //! Command-line arguments about a machine.
 
 use clap::{Args, ValueEnum};
-use donjon_abi::manifest::SwitchMode;
+use donjon_abi::manifest::{DmaProfile, SwitchMode};
+use serde::Deserialize;
 
 /// How the inner domain is entered, or that there is none.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +32,27 @@ impl Switch {
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         self.mode().map_or("none", SwitchMode::name)
+    }
+}
+
+/// Whether Linux gets devices that can access any memory.
+#[derive(ValueEnum, Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dma {
+    /// None of them.
+    Strict,
+    /// Those that it has a use for: DMA is not protected.
+    Open,
+}
+
+impl Dma {
+    /// The word for the manifest.
+    #[must_use]
+    pub const fn profile(self) -> DmaProfile {
+        match self {
+            Self::Strict => DmaProfile::Strict,
+            Self::Open => DmaProfile::Open,
+        }
     }
 }
 
@@ -67,6 +89,9 @@ pub struct MachineArguments {
     /// How the inner domain is entered.
     #[arg(long, value_enum, default_value = "asid")]
     pub switch: Switch,
+    /// Whether Linux gets devices with DMA [default: the recipe's].
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub dma: Option<Dma>,
     /// Count instructions instead of time: one instruction takes one virtual nanosecond.
     #[arg(long)]
     pub icount: bool,
@@ -87,6 +112,7 @@ impl MachineArguments {
             cpus: None,
             memory: None,
             switch,
+            dma: None,
             icount: false,
             el2: false,
             append: None,

@@ -4,6 +4,7 @@
 //! * [`arguments`]: what a command line says about a machine.
 //! * [`board`]: commands on a machine that is reached by its console or by ssh.
 //! * [`fvp`]: Arm's model of a whole machine in place of QEMU.
+//! * [`gem5`]: gem5 in place of QEMU, whose TLB is tagged with ASIDs.
 //! * [`machine`]: the recipes in `qemu/`, and a machine as asked for.
 //! * [`qemu`]: its command line, guests with and without a terminal, its monitor (QMP).
 //! * [`gdb`]: a client of its gdb stub.
@@ -13,14 +14,17 @@
 //! * [`terminal`]: the terminal that we run on.
 //! * [`tools`]: programs of the host, and the Debian packages that have them.
 //! * [`paths`]: where the repository is.
+//! * [`port`]: the TCP port of a model's console.
 
 pub mod arguments;
 pub mod board;
 pub mod fvp;
 pub mod gdb;
+pub mod gem5;
 pub mod initramfs;
 pub mod machine;
 pub mod paths;
+pub mod port;
 pub mod process;
 pub mod qemu;
 pub mod said;

@@ -6,8 +6,8 @@ use std::fs;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::arguments::{Firmware, MachineArguments, Switch};
-use crate::{fvp, paths, tools};
+use crate::arguments::{Dma, Firmware, MachineArguments, Switch};
+use crate::{fvp, gem5, paths, tools};
 
 /// A recipe in `qemu/`.
 #[derive(Clone, Debug, Deserialize)]
@@ -17,6 +17,8 @@ pub struct Recipe {
     pub description: String,
     /// Value of `-M`.
     pub machine: String,
+    /// The oldest QEMU that has it, if the oldest that works has not.
+    pub minimum_qemu: Option<String>,
     /// What to add to it for an entry at EL2; absent if the machine enters there anyway.
     pub el2: Option<String>,
     /// What to add to it for a UEFI firmware that hands on a device tree; absent if there is none.
@@ -45,10 +47,15 @@ pub struct Recipe {
     /// What is behind QEMU's serial ports, in their order.
     #[serde(default = "console_alone")]
     pub serial: Vec<Serial>,
+    /// The DMA profile unless another is named.
+    pub default_dma: Dma,
     /// How the output of `--exec` leaves the guest.
     pub channel: Channel,
-    /// What a disk is plugged into.
-    pub disk: Disk,
+    /// What a disk is plugged into; absent if there is nothing that Linux has a driver for.
+    pub disk: Option<Disk>,
+    /// Kernel parameters of Linux alone, if it needs any: for devices that QEMU does not model, and
+    /// that the inner domain withholds.
+    pub native_parameters: Option<String>,
 }
 
 /// What a serial port of the machine is for.
@@ -109,6 +116,8 @@ pub struct Machine {
     pub memory: u64,
     /// Switch mode.
     pub switch: Switch,
+    /// DMA profile.
+    pub dma: Dma,
     /// Count instructions.
     pub icount: bool,
     /// Enter at EL2.
@@ -171,7 +180,22 @@ impl Machine {
                 arguments.machine
             );
         }
+        if arguments.dma.is_some() && arguments.switch == Switch::None {
+            bail!(
+                "--dma is for the inner domain, and --switch none has none: leave one of them out"
+            );
+        }
+        let native = match arguments.switch {
+            Switch::None => recipe.native_parameters.as_deref(),
+            _ => None,
+        };
+        let append: Vec<&str> = native
+            .into_iter()
+            .chain(arguments.append.as_deref())
+            .collect();
         Ok(Self {
+            append: (!append.is_empty()).then(|| append.join(" ")),
+            dma: arguments.dma.unwrap_or(recipe.default_dma),
             recipe,
             cpu,
             cpus,
@@ -180,7 +204,6 @@ impl Machine {
             icount: arguments.icount,
             el2: arguments.el2,
             firmware: Firmware::None,
-            append: arguments.append.clone(),
         })
     }
 
@@ -205,6 +228,38 @@ impl Machine {
             }
         }
         Ok(Self { firmware, ..self })
+    }
+
+    /// Where a disk is plugged in.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such place, or the DMA profile withholds it.
+    pub fn disk(&self) -> Result<Disk> {
+        self.can_have("--disk")?;
+        self.recipe.disk.with_context(|| {
+            format!(
+                "--disk is not offered on this machine ({}): Linux has no driver for its slot",
+                self.recipe.description
+            )
+        })
+    }
+
+    /// Refuses what Linux would have no device for: the output of a command, or a disk.
+    ///
+    /// # Errors
+    ///
+    /// If that is virtio, and the DMA profile withholds it.
+    pub fn can_have(&self, what: &str) -> Result<()> {
+        let by_virtio = matches!(self.recipe.channel, Channel::PortBus(_));
+        if by_virtio && self.dma == Dma::Strict && self.switch != Switch::None {
+            bail!(
+                "{what} needs virtio on this machine ({}), and --dma strict withholds it: leave one \
+                 of them out",
+                self.recipe.description
+            );
+        }
+        Ok(())
     }
 
     /// Whether the boot image is entered at EL2.
@@ -246,7 +301,7 @@ fn recipe(name: &str) -> Result<Recipe> {
         }
     }
     known.sort();
-    if name == fvp::NAME {
+    if [fvp::NAME, gem5::NAME].contains(&name) {
         bail!(
             "only `cargo xtask run` starts the machine `{name}`; allowed here: {}",
             known.join(", ")
@@ -254,9 +309,10 @@ fn recipe(name: &str) -> Result<Recipe> {
     }
     if !known.iter().any(|it| it == name) {
         bail!(
-            "unknown machine `{name}`; allowed: {}, and {} for `run`",
+            "unknown machine `{name}`; allowed: {}, and {} and {} for `run`",
             known.join(", "),
-            fvp::NAME
+            fvp::NAME,
+            gem5::NAME
         );
     }
     let path = directory.join(format!("{name}.toml"));
@@ -296,7 +352,7 @@ mod tests {
 
     #[test]
     fn every_recipe_is_well_formed() {
-        for name in ["virt", "raspi3b"] {
+        for name in ["virt", "raspi3b", "raspi4b"] {
             let recipe = recipe(name).expect(name);
             assert!(recipe.cpus.contains(&recipe.default_cpu));
             assert!(bytes(&recipe.minimum_memory).is_ok());
@@ -304,6 +360,34 @@ mod tests {
             assert_eq!(recipe.serial.contains(&Serial::Channel), by_frames);
             assert!(recipe.serial.contains(&Serial::Console));
         }
+    }
+
+    #[test]
+    fn without_dma_there_is_no_virtio() {
+        for (name, dma, has) in [
+            ("virt", None, true),
+            ("virt", Some(Dma::Strict), false),
+            ("raspi3b", None, true),
+            ("raspi3b", Some(Dma::Open), true),
+        ] {
+            let machine = |switch| {
+                Machine::new(&MachineArguments {
+                    machine: name.into(),
+                    dma,
+                    ..MachineArguments::virt(switch)
+                })
+                .expect("allowed")
+            };
+            assert_eq!(machine(Switch::Asid).can_have("it").is_ok(), has, "{name}");
+        }
+        let native = MachineArguments::virt(Switch::None);
+        let machine = Machine::new(&native).expect("allowed");
+        assert!(machine.can_have("it").is_ok());
+        let with_profile = MachineArguments {
+            dma: Some(Dma::Strict),
+            ..native
+        };
+        assert!(Machine::new(&with_profile).is_err());
     }
 
     #[test]
@@ -318,6 +402,7 @@ mod tests {
         };
         assert!(board(None, None).is_ok());
         assert!(board(Some(4), Some("1G")).is_ok());
+        assert_eq!(board(None, None).map(|it| it.dma).ok(), Some(Dma::Strict));
         for (cpus, memory) in [(Some(2), None), (None, Some("512M"))] {
             let error = board(cpus, memory).expect_err("fixed").to_string();
             assert!(error.contains("leave --cpus and --memory out"), "{error}");

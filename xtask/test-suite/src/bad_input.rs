@@ -34,10 +34,11 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("bad-input:disk-full-unpacking", disk_full_while_unpacking),
         Test::alone("bad-input:killed-half-way", killed_half_way),
     ];
-    let quick: [(&str, Body); 14] = [
+    let quick: [(&str, Body); 17] = [
         ("tool-missing", tool_missing),
         ("tool-hidden", tool_hidden),
         ("qemu-too-old", qemu_too_old),
+        ("qemu-without-machine", qemu_without_machine),
         ("wrong-kernel-version", wrong_kernel_version),
         ("no-kernel-tree", no_kernel_tree),
         ("patch-does-not-apply", patch_does_not_apply),
@@ -58,6 +59,15 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             refused(
                 &["--firmware", "uefi", "--switch", "none"],
                 &["UEFI cannot start Linux alone", "CONFIG_EFI"],
+            )
+        }),
+        ("dma-without-inner-domain", || {
+            refused(&["--switch", "none", "--dma", "open"], &["--dma"])
+        }),
+        ("dma-without-virtio", || {
+            refused(
+                &["--dma", "strict", "--exec", "true"],
+                &["--exec needs virtio", "--dma strict"],
             )
         }),
         ("firmware-with-disk", || {
@@ -127,6 +137,16 @@ fn qemu_too_old() -> Result<()> {
     let scratch = Scratch::new()?;
     scratch.program(QEMU, "echo 'QEMU emulator version 6.2.0 (fake)'")?;
     expect_failure(scratch.xtask(&TRUE), &["QEMU 6.2 is too old", "7.2"])
+}
+
+fn qemu_without_machine() -> Result<()> {
+    let scratch = Scratch::new()?;
+    scratch.program(QEMU, "echo 'QEMU emulator version 8.2.1 (fake)'")?;
+    let arguments = [&TRUE[..], &["--machine", "raspi4b"]].concat();
+    expect_failure(
+        scratch.xtask(&arguments),
+        &["QEMU 8.2 has no machine for Raspberry Pi 4 B", "9.0"],
+    )
 }
 
 fn fake_tree(scratch: &Scratch, sublevel: u32) -> Result<String> {

@@ -56,7 +56,7 @@ const FLAGS: [&str; 5] = [
 
 /// A minute in every run of all tests.
 pub fn tests() -> Vec<Test> {
-    vec![Test::alone("fuzz:host", || {
+    vec![Test::beside("fuzz:host", || {
         let programs = build()?;
         for (world, weakened) in WORLDS {
             for check in weakened {

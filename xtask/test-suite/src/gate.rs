@@ -87,7 +87,7 @@ const WEAKENED: [Weakened; 11] = [
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests = Vec::new();
     for mode in MODES {
-        tests.push(Test::alone(
+        tests.push(Test::beside(
             &format!("gate-model:{}", mode.name()),
             move || is_the_model(mode),
         ));

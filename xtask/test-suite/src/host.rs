@@ -64,7 +64,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests.push(Test::alone("host-tests", || {
         cargo("tests", &["test", "--quiet"])
     }));
-    tests.push(Test::alone(MIRI, miri));
+    // It takes one CPU for minutes.
+    tests.push(Test::beside(MIRI, miri));
     for variant in [Variant::Donjon, Variant::Native] {
         let host = host.clone();
         tests.push(Test::alone(

@@ -22,7 +22,7 @@ use donjon_card::command;
 use donjon_card::command::arguments::{
     BuildArguments, CardArguments, FirmwareArguments, JunoArguments,
 };
-use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::process;
 use donjon_machine::tools::{self, MKE2FS};
@@ -63,14 +63,18 @@ fn stand_in_trees(scratch: &Scratch) -> Result<PathBuf> {
 fn build(host: &HostArguments, scratch: &Scratch) -> Result<BuildArguments> {
     Ok(BuildArguments {
         switch: Switch::Asid,
+        dma: Dma::Strict,
         device_trees: Some(stand_in_trees(scratch)?),
         host: host.clone(),
     })
 }
 
-/// The boot image that QEMU starts.
+/// The boot image that QEMU starts with `--dma strict`.
 fn packed(host: &HostArguments) -> Result<Vec<u8>> {
-    let machine = Machine::new(&MachineArguments::virt(Switch::Asid))?;
+    let machine = Machine::new(&MachineArguments {
+        dma: Some(Dma::Strict),
+        ..MachineArguments::virt(Switch::Asid)
+    })?;
     let parts = run::prepare(host, machine, &InnerVariant::sound(Switch::Asid))?;
     Ok(fs::read(&parts.boot.image)?)
 }

@@ -89,7 +89,7 @@ fn names(host: &HostArguments) -> Result<Vec<String>> {
 }
 
 /// Tests that take long, and run by name alone.
-fn long(host: &HostArguments) -> [Test; 5] {
+fn long(host: &HostArguments) -> [Test; 6] {
     let selftests = {
         let host = host.clone();
         Test::alone(KSELFTEST, move || {
@@ -102,6 +102,7 @@ fn long(host: &HostArguments) -> [Test; 5] {
         lmbench::against_debian(host),
         fuzz::long(),
         random_calls::long(host),
+        machines::newer(host),
     ]
 }
 

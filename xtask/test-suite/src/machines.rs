@@ -26,6 +26,7 @@ use super::boots::{CHECK, built};
 use super::runner::Test;
 use super::scratch::Scratch;
 
+pub use board::newer;
 pub use uefi::PREFIX as UEFI;
 
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -42,14 +43,14 @@ const LOADED: (u64, u64) = (0x4800_0000, 0x200_0000);
 
 type Edit = fn(&mut DeviceTree);
 
-/// Pages that the hostile module tries to map, and how it ends.
+/// What the hostile module tries with each of some values, and how it ends.
 struct Case {
     name: &'static str,
     machine: fn() -> Result<Machine>,
     weakened: &'static [&'static str],
     attempt: &'static str,
     edit: Option<Edit>,
-    pages: &'static [u64],
+    values: &'static [u64],
     outcome: &'static str,
 }
 
@@ -57,18 +58,18 @@ const RESERVED: Case = Case {
     name: "reserved",
     machine,
     weakened: &[],
-    attempt: "reserved",
+    attempt: "map-protected-memory/reserved",
     edit: Some(reserve),
-    pages: &[HEADER, NO_MAP, PLAIN],
+    values: &[HEADER, NO_MAP, PLAIN],
     outcome: "stopped, refused: permissions do not suit the frame",
 };
 const DEVICES: Case = Case {
     name: "devices",
     machine,
     weakened: &[],
-    attempt: "device",
+    attempt: "map-protected-memory/device",
     edit: None,
-    pages: &WITHHELD,
+    values: &WITHHELD,
     outcome: "stopped, refused: neither memory nor an allowed device",
 };
 const CASES: &[Case] = &[
@@ -88,7 +89,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "devices:allowed",
-        pages: &[CLOCK],
+        values: &[CLOCK],
         outcome: "SUCCEEDED, its registers are mapped",
         ..DEVICES
     },
@@ -98,6 +99,26 @@ const CASES: &[Case] = &[
         weakened: &["weaken-devices"],
         outcome: "SUCCEEDED, its registers are mapped",
         ..BOARD_DEVICES
+    },
+    BOARD_MAILBOX,
+    Case {
+        name: "raspi3b:mailbox:control",
+        machine: board::machine_with_dma,
+        outcome: "SUCCEEDED, the VideoCore wrote into a table",
+        ..BOARD_MAILBOX
+    },
+    BOARD_TAGS,
+    Case {
+        name: "raspi3b:short-tag",
+        attempt: "ask-videocore/short-tag",
+        values: &[0],
+        ..BOARD_TAGS
+    },
+    Case {
+        name: "raspi3b:tags:control",
+        weakened: &["weaken-properties"],
+        outcome: "SUCCEEDED, the VideoCore has it, and says 0x80000000",
+        ..BOARD_TAGS
     },
     BOARD_RELEASE,
     Case {
@@ -123,7 +144,7 @@ const CASES: &[Case] = &[
 const BOARD_DEVICES: Case = Case {
     name: "raspi3b:devices",
     machine: board::machine,
-    pages: &[
+    values: &[
         0x3f00_7000,
         0x3f00_b000,
         0x3f10_0000,
@@ -132,13 +153,31 @@ const BOARD_DEVICES: Case = Case {
     ],
     ..DEVICES
 };
+/// The registers of the mailbox. Where Linux has them, in the DMA profile that is open, the firmware
+/// writes its answer to any memory.
+const BOARD_MAILBOX: Case = Case {
+    name: "raspi3b:mailbox",
+    machine: board::machine,
+    attempt: "ask-videocore/mailbox",
+    values: &[0x3f00_b880],
+    ..DEVICES
+};
+/// Tags by which the firmware runs code, gives memory, drives the display and switches power.
+const BOARD_TAGS: Case = Case {
+    name: "raspi3b:tags",
+    machine: board::machine,
+    attempt: "ask-videocore/tag",
+    values: &[0x3_0010, 0x3_000c, 0x4_0001, 0x2_8001],
+    outcome: "stopped, refused: property not on the list",
+    ..DEVICES
+};
 /// The word that the firmware's pen polls for CPU 3. The boot stage takes all CPUs of the tree out of
 /// the pen, and sets its page aside; one that the tree does not name stays.
 const BOARD_RELEASE: Case = Case {
     name: "raspi3b:release-address",
     machine: board::machine,
-    attempt: "release-address",
-    pages: &[0xf0],
+    attempt: "map-protected-memory/release-address",
+    values: &[0xf0],
     outcome: RESERVED.outcome,
     ..DEVICES
 };
@@ -184,34 +223,15 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests.push(Test::beside("machine:pen:refused", move || {
         raspberry_pi::is_refused(&unknown)
     }));
-    let with_lpis = host.clone();
-    tests.push(Test::beside("machine:gicv3-lpis:refused", move || {
-        let machine = with_board("virt,gic-version=3")?;
-        let said = said_by(&with_lpis, &machine, &[], None, CHECK, REFUSAL);
-        is_refused(said, &["keeps tables of LPIs in memory", "virt-6.1"])
-    }));
-    let without_lpis = host.clone();
-    tests.push(Test::beside("machine:gicv3", move || {
-        // The newest whose GIC has none; `its=off` takes away the ITS alone.
-        let machine = with_board("virt-6.1,gic-version=3")?;
-        let said = said_by(&without_lpis, &machine, &[], None, CHECK, TIMEOUT)?;
-        said.expect_success()?;
-        let (passed, failed) = said.self_test()?;
-        ensure!(passed > 0 && failed == 0, "{}", said.text);
-        Ok(())
-    }));
     tests.extend(board::tests(host));
     tests.extend(gicv3::tests(host));
     tests.extend(uefi::tests(host));
-    for case in CASES {
+    for case in CASES.iter().chain(gicv3::CASES) {
         let host = host.clone();
         tests.push(Test::beside(&format!("machine:{}", case.name), move || {
             let text = attacked(&host, case)?;
-            for page in case.pages {
-                let line = format!(
-                    "{page:#x}: attack map-protected-memory/{}: {}",
-                    case.attempt, case.outcome
-                );
+            for value in case.values {
+                let line = format!("{value:#x}: attack {}: {}", case.attempt, case.outcome);
                 ensure!(text.contains(&line), "no line `{line}`:\n{text}");
             }
             Ok(())
@@ -228,27 +248,21 @@ fn machine() -> Result<Machine> {
     })
 }
 
-fn with_board(board: &str) -> Result<Machine> {
-    let mut machine = machine()?;
-    machine.recipe.machine = board.into();
-    Ok(machine)
-}
-
 /// What the hostile module says of each page.
 fn attacked(host: &HostArguments, case: &Case) -> Result<String> {
     let attempt = case.attempt;
-    let pages: Vec<_> = case.pages.iter().map(|it| format!("{it:#x}")).collect();
+    let values: Vec<_> = case.values.iter().map(|it| format!("{it:#x}")).collect();
     let script = format!(
         "insmod /lib/modules/donjon_attack.ko || exit 3
         cd /sys/module/donjon_attack/parameters
-        for page in {}; do
-            echo $page >value
+        for value in {}; do
+            echo $value >value
             dmesg -c >/dev/null
-            echo map-protected-memory/{attempt} >run
-            echo $page: $(dmesg | grep -o 'attack map-protected-memory/.*')
+            echo {attempt} >run
+            echo $value: $(dmesg | grep -o 'attack {attempt}: .*')
             echo 1 >undo
         done",
-        pages.join(" ")
+        values.join(" ")
     );
     let said = said_by(
         host,

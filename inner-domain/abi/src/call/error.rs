@@ -71,5 +71,7 @@ numbers! {
         NoRoom = 19 => "no pool has room",
         /// The text changes in a way that a CPU which executes it must not meet, and one may.
         LiveText = 20 => "another CPU may execute the text",
+        /// The VideoCore's property is not on the list, or the message is malformed.
+        BadProperty = 21 => "property not on the list",
     }
 }

@@ -56,5 +56,7 @@ numbers! {
         WaitsTrees = 15,
         /// The same for the pages that trees are made of.
         WaitsArena = 16,
+        /// Whether Linux has devices with DMA: DMA_STRICT or DMA_OPEN.
+        DmaProfile = 17,
     }
 }

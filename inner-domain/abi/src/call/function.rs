@@ -223,6 +223,13 @@ functions! {
             value: "0",
             errors: [BadAddress],
         }
+        /// Asks the VideoCore of a Raspberry Pi for a property, by one tag. Its answer takes the place
+        /// of the value. When it has not answered yet, the error is BUSY and the same call waits on.
+        Properties = 28 {
+            arguments: ["physical address of the tag, within one page", "bytes"],
+            value: "the VideoCore's word about the message",
+            errors: [InvalidArgument, BadAddress, Busy, Refused],
+        }
     }
 }
 
@@ -241,6 +248,9 @@ constants! {
     pub const MAP_MAX: usize = 64 => "MAP_MAX";
     /// Most bytes of TEXT_POKE.
     pub const POKE_MAX: usize = 1024 => "POKE_MAX";
+
+    /// Most bytes of the tag of PROPERTIES.
+    pub const PROPERTIES_MAX: usize = 44 => "PROPERTIES_MAX";
 
     /// POOL_ADD: for tables.
     pub const POOL_TABLES: u64 = 0 => "POOL_TABLES";

@@ -5,16 +5,21 @@
 //! nor stop the coherency of caches and TLBs, nor start or drive a CPU. Everything else is
 //! withheld, whether anything bad is known of it or not. `docs/devices.md` has the same table.
 
+use donjon_abi::manifest::DmaProfile;
+
 /// What a rule says about a device that is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing that its registers do reaches memory, coherency or a CPU.
     Harmless,
-    /// It can be told to write memory, and is mapped all the same: an open case.
+    /// It can be told to write memory. Mapped in the DMA profile that is open, and no other.
     Open,
     /// It shares its page with a device that is withheld. Linux maps the page read-only, and the
     /// inner domain writes the registers of 32 bits from one offset up to another one.
     Mediated(u64, u64),
+    /// A GICv3. Linux maps the frames that it writes often, and reads those whose registers name
+    /// tables in memory. The inner domain writes the one register there that Linux needs.
+    Redistributors,
 }
 
 /// Why devices of one kind are mapped.
@@ -45,6 +50,14 @@ const fn harmless(compatible: &'static str, reason: &'static str) -> Rule {
     }
 }
 
+const fn open(compatible: &'static str, reason: &'static str) -> Rule {
+    Rule {
+        compatible,
+        effect: Effect::Open,
+        reason,
+    }
+}
+
 const SERIAL: &str = "characters and line settings; DMA would be a controller's, which is withheld";
 const CARD: &str = "data goes through a register; DMA would be a controller's, which is withheld";
 const TIMER: &str = "counts and raises its own interrupt";
@@ -61,15 +74,15 @@ pub const RULES: &[Rule] = &[
     harmless("arm,cortex-a15-gic", GIC),
     harmless("arm,gic-400", GIC),
     harmless("arm,gic-v2m-frame", "a write to it raises an interrupt"),
-    harmless(
-        "arm,gic-v3",
-        "as a GICv2; a machine whose redistributors keep tables of LPIs in memory is refused",
-    ),
     Rule {
-        compatible: "virtio,mmio",
-        effect: Effect::Open,
-        reason: "its queues read and write any memory: DMA, and nothing stands between",
+        compatible: "arm,gic-v3",
+        effect: Effect::Redistributors,
+        reason: "as a GICv2; registers that name tables in memory are in the frames that Linux only reads",
     },
+    open(
+        "virtio,mmio",
+        "its queues read and write any memory: DMA, and nothing stands between",
+    ),
     // Juno.
     harmless("arm,pl050", "bytes from and to a keyboard or mouse"),
     harmless("arm,pl180", CARD),
@@ -107,6 +120,21 @@ pub const RULES: &[Rule] = &[
         "bytes on a bus; DMA would be a controller's, which is withheld",
     ),
     harmless("brcm,bcm2835-pwm", "pulses on a pin"),
+    open(
+        "brcm,bcm2835-usb",
+        "reads and writes any memory: DMA of its own",
+    ),
+    // Raspberry Pi 4, where it differs.
+    harmless("brcm,bcm2711-gpio", PINS),
+    harmless("brcm,bcm2711-rng200", "random numbers"),
+    open(
+        "brcm,bcm2711-emmc2",
+        "reads and writes any memory: DMA of its own",
+    ),
+    // Both.
+    open("brcm,bcm2835-mbox", MAILBOX),
+    open("brcm,bcm2835-vchiq", MAILBOX),
+    open("brcm,bcm2836-vchiq", MAILBOX),
 ];
 
 const DMA: &str = "copies to any address";
@@ -151,8 +179,6 @@ pub const WITHHELD: &[(&str, &str)] = &[
     ("brcm,bcm2835-pm", POWER),
     ("brcm,bcm2835-cprman", CLOCKS),
     ("arm,mhu*", MAILBOX),
-    ("brcm,bcm2835-mbox", MAILBOX),
-    ("brcm,bcm2835-vchiq", MAILBOX),
     ("arm,pl080", DMA),
     ("arm,pl081", DMA),
     ("arm,pl330", DMA),
@@ -160,7 +186,6 @@ pub const WITHHELD: &[(&str, &str)] = &[
     ("brcm,bcm2835-dma", DMA),
     ("brcm,bcm2711-dma", DMA),
     ("brcm,bcm2712-dma", DMA),
-    ("brcm,bcm2835-usb", DMA),
     ("generic-ehci", DMA),
     ("generic-ohci", DMA),
 ];
@@ -170,10 +195,19 @@ const NO_RULE: &str = "no rule for it";
 
 /// Whether the outer domain may have a device with these `compatible` strings, the most specific
 /// one first. That one has to have a rule: what resembles a harmless device may do more than it.
-pub fn decide<'a>(compatible: impl Iterator<Item = &'a str> + Clone) -> Decision {
+pub fn decide<'a>(
+    compatible: impl Iterator<Item = &'a str> + Clone,
+    profile: DmaProfile,
+) -> Decision {
     for name in compatible.clone() {
         if let Some((_, why)) = WITHHELD.iter().find(|(pattern, _)| matches(pattern, name)) {
             return Decision::Withheld(why);
+        }
+        let mut with_dma = RULES.iter().filter(|it| it.effect == Effect::Open);
+        if let Some(rule) = with_dma.find(|it| it.compatible == name)
+            && profile == DmaProfile::Strict
+        {
+            return Decision::Withheld(rule.reason);
         }
     }
     let mut compatible = compatible;
@@ -201,7 +235,7 @@ mod tests {
     use super::*;
 
     fn of(names: &[&str]) -> Decision {
-        decide(names.iter().copied())
+        decide(names.iter().copied(), DmaProfile::Open)
     }
 
     fn why(names: &[&str]) -> &'static str {
@@ -218,7 +252,6 @@ mod tests {
             &["arm,pl031", "arm,primecell"],
             &["arm,pl061", "arm,primecell"],
             &["arm,cortex-a15-gic"],
-            &["arm,gic-v3"],
             &["arm,gic-v2m-frame"],
         ] {
             let Decision::Mapped(rule) = of(names) else {
@@ -226,12 +259,28 @@ mod tests {
             };
             assert_eq!(rule.effect, Effect::Harmless);
         }
-        let open: std::vec::Vec<_> = RULES
-            .iter()
-            .filter(|it| it.effect == Effect::Open)
-            .collect();
-        assert_eq!(open.len(), 1);
-        assert_eq!(of(&["virtio,mmio"]), Decision::Mapped(open[0]));
+        let with = |effect| RULES.iter().find(|it| it.effect == effect).expect("a rule");
+        let gicv3 = with(Effect::Redistributors);
+        assert_eq!(of(&["arm,gic-v3"]), Decision::Mapped(gicv3));
+        assert_eq!(of(&["virtio,mmio"]), Decision::Mapped(with(Effect::Open)));
+    }
+
+    #[test]
+    fn what_has_dma_is_mapped_in_the_open_profile_alone() {
+        for rule in RULES {
+            let wanted = match rule.effect {
+                Effect::Open => Decision::Withheld(rule.reason),
+                Effect::Harmless | Effect::Mediated(..) | Effect::Redistributors => {
+                    Decision::Mapped(rule)
+                }
+            };
+            let names = [rule.compatible].into_iter();
+            assert_eq!(decide(names.clone(), DmaProfile::Strict), wanted);
+            assert_eq!(decide(names, DmaProfile::Open), Decision::Mapped(rule));
+        }
+        let resembles = ["arm,pl011", "brcm,bcm2835-mbox"].into_iter();
+        let found = decide(resembles, DmaProfile::Strict);
+        assert_eq!(found, Decision::Withheld(MAILBOX));
     }
 
     #[test]
@@ -246,7 +295,6 @@ mod tests {
         assert_eq!(why(&["fsl,imx8mq-src", "syscon"]), POWER);
         assert_eq!(why(&["allwinner,sun8i-a83t-r-cpucfg"]), POWER);
         assert_eq!(why(&["arm,mhu", "arm,primecell"]), MAILBOX);
-        assert_eq!(why(&["brcm,bcm2835-mbox"]), MAILBOX);
         assert_eq!(why(&["brcm,bcm2835-cprman"]), CLOCKS);
         assert_eq!(
             why(&["arm,coresight-cti-v8-arch", "arm,coresight-cti"]),

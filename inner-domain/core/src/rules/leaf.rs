@@ -209,20 +209,28 @@ mod tests {
 
     #[test]
     fn a_page_of_mediated_registers_is_mapped_read_only() {
-        use donjon_abi::boot_info::{Bank, Mediated};
+        use donjon_abi::boot_info::{Bank, MAX_MEDIATED, MAX_READABLE, Mediated};
+
+        use crate::devices::WritableRegister;
 
         let page = 0x3f00_b000;
         let entries = [const { AtomicU16::new(0) }; 1];
         let frames = FrameTable::new(RAM, &entries);
-        let mut mediated = [Mediated::default(); 4];
+        let mut mediated = [Mediated::default(); MAX_MEDIATED];
         mediated[1] = Mediated {
             registers: Bank {
                 start: page + 0x210,
                 end: page + 0x228,
             },
             mapped: 0x1210,
+            bits: 0xff,
         };
-        let devices = DeviceList::new().with_mediated(mediated);
+        let mut readable = [Bank::default(); MAX_READABLE];
+        readable[2] = Bank {
+            start: page,
+            end: page + PAGE_SIZE,
+        };
+        let devices = DeviceList::new().with_mediated(readable, mediated);
         let check = |output: u64, more: u64| {
             let leaf = RawDescriptor(output | more | DEVICE | 2);
             check_page::<Configured>(&frames, &devices, leaf)
@@ -234,8 +242,14 @@ mod tests {
         for other in [0, page - PAGE_SIZE, page + PAGE_SIZE] {
             assert_eq!(check(other, bits::READ_ONLY), Err(Reason::NotMemory));
         }
-        assert_eq!(devices.writable_register(page + 0x210), Some(0x1210));
-        assert_eq!(devices.writable_register(page + 0x224), Some(0x1224));
+        let register = |address| {
+            Some(WritableRegister {
+                address,
+                bits: 0xff,
+            })
+        };
+        assert_eq!(devices.writable_register(page + 0x210), register(0x1210));
+        assert_eq!(devices.writable_register(page + 0x224), register(0x1224));
         for address in [0x20c, 0x212, 0x228, 0x880] {
             assert_eq!(devices.writable_register(page + address), None);
         }

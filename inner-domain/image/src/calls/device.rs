@@ -11,8 +11,9 @@ pub fn write([address, value, ..]: &Arguments) -> Outcome {
     let domain = domain::lock()?;
     let register = domain.rules.writable_register(*address);
     let register = register.ok_or(Error::BadAddress)?;
+    let value = *value as u32 & register.bits;
     // SAFETY: the boot stage mapped these registers as device memory for good, and its rule says
-    // that no value of them reaches memory, coherency or a CPU.
-    unsafe { (register as *mut u32).write_volatile(*value as u32) };
+    // that none of these bits reaches memory, coherency or a CPU.
+    unsafe { (register.address as *mut u32).write_volatile(value) };
     Ok(0)
 }

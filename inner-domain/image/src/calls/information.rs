@@ -36,6 +36,7 @@ pub fn information([which, ..]: &Arguments) -> Outcome {
         Information::WaitsDomain => waits::checks(waits::DOMAIN),
         Information::WaitsTrees => waits::checks(waits::TREES),
         Information::WaitsArena => waits::checks(waits::ARENA),
+        Information::DmaProfile => boot.dma_profile,
     })
 }
 

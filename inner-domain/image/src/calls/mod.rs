@@ -9,6 +9,7 @@ pub mod handover;
 pub mod information;
 pub mod log;
 pub mod pool;
+pub mod properties;
 pub mod refusals;
 pub mod register;
 mod reply;

@@ -5,24 +5,41 @@
 #ifndef _LINUX_DONJON_H
 #define _LINUX_DONJON_H
 
-#ifdef CONFIG_DONJON
+#include <linux/errno.h>
 #include <linux/types.h>
 
+#ifdef CONFIG_DONJON
 struct device_node;
 
 /* Once, when kernel text and constants are final and before user mode runs. */
 void donjon_handover(void);
 
-/* For the one driver whose registers share a page with a withheld device's */
+/* For interrupt controllers: Linux reads all registers, the inner domain writes some */
 void __iomem *donjon_of_iomap(struct device_node *node, int index);
+void __iomem *donjon_map_gicv3(struct device_node *node, int index);
 void donjon_writel(u32 value, void __iomem *address);
+
+/* For the driver of the Raspberry Pi's firmware, whose mailbox may be withheld */
+bool donjon_has_mailbox(void);
+int donjon_properties(void *tags, size_t size, u32 *answer);
 #else
 static inline void donjon_handover(void)
 {
 }
 
 #define donjon_of_iomap(node, index)	of_iomap(node, index)
+#define donjon_map_gicv3(node, index)	of_iomap(node, index)
 #define donjon_writel(value, address)	writel_relaxed(value, address)
+
+static inline bool donjon_has_mailbox(void)
+{
+	return false;
+}
+
+static inline int donjon_properties(void *tags, size_t size, u32 *answer)
+{
+	return -EINVAL;
+}
 #endif
 
 #endif /* _LINUX_DONJON_H */

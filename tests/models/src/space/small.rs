@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicU16;
 
-use donjon_abi::boot_info::{Bank, MAX_MEDIATED, Mediated};
+use donjon_abi::boot_info::{Bank, MAX_MEDIATED, MAX_READABLE, Mediated};
 use donjon_core::devices::DeviceList;
 use donjon_core::frames::{FrameTable, FrameType};
 use donjon_core::placement::Range;
@@ -29,6 +29,8 @@ pub const DEVICE: u64 = 0x900_0000;
 pub const REGISTERS: u64 = DEVICE + 16 * PAGE + 0x210;
 /// Where the inner domain has them.
 pub const MAPPED_REGISTERS: u64 = 0xffff_8000_0000_0210;
+/// The bits of them that Linux may set.
+pub const REGISTER_BITS: u64 = 0x2;
 /// First address of the linear map, which shows [`RAM`].
 pub const LINEAR: u64 = 0xffff_8000_0000_0000;
 /// First address of the kernel's image; its pages 8 and up are free for mappings.
@@ -119,8 +121,14 @@ pub fn build<C: Checks>(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_, 
             end: REGISTERS + 0x18,
         },
         mapped: MAPPED_REGISTERS,
+        bits: REGISTER_BITS,
     };
-    let devices = devices.with_mediated(mediated);
+    let mut readable = [Bank::default(); MAX_READABLE];
+    readable[0] = Bank {
+        start: REGISTERS & !(PAGE - 1),
+        end: (REGISTERS & !(PAGE - 1)) + PAGE,
+    };
+    let devices = devices.with_mediated(readable, mediated);
     let storage = Storage {
         frames: FrameTable::new(RAM, &storage.entries),
         pool: &mut storage.pool,

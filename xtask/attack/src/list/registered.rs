@@ -12,7 +12,10 @@ use super::all;
 const MODULE: &str = "kernel-patch/files/arch/arm64/donjon/attack";
 /// What tests carry out by themselves: no attacks but loads, and attempts that need a device tree
 /// of their own (`machine:`).
-const OF_TESTS: [(&str, &str); 12] = [
+const OF_TESTS: [(&str, &str); 18] = [
+    ("ask-videocore", "mailbox"),
+    ("ask-videocore", "short-tag"),
+    ("ask-videocore", "tag"),
     ("fuzz", "calls"),
     ("longest", "change-pages"),
     ("longest", "drop-tables"),
@@ -25,6 +28,9 @@ const OF_TESTS: [(&str, &str); 12] = [
     ("map-protected-memory", "release-address"),
     ("map-protected-memory", "reserved"),
     ("reclaim", "transaction"),
+    ("use-stale-entry", "frame"),
+    ("use-stale-entry", "inner"),
+    ("write-register", "device"),
 ];
 
 type Names = BTreeSet<(String, String)>;

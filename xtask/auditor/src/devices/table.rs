@@ -10,8 +10,8 @@
 pub enum Part {
     /// All of them.
     All,
-    /// Where the machine has LPIs, the first range of `reg` alone; elsewhere all of them.
-    FirstIfLpis,
+    /// A GICv3: all of them, of its redistributors every second frame alone and the others read-only.
+    Redistributors,
     /// All of them, read-only: the page is that of a device that may not be mapped as well.
     ReadOnly,
 }
@@ -23,6 +23,8 @@ pub struct Known {
     pub compatible: &'static str,
     /// How much of it.
     pub part: Part,
+    /// Whether it has DMA: it may be mapped in the profile that is open, and no other.
+    pub has_dma: bool,
     /// Why.
     #[allow(dead_code, reason = "for readers and for tests")]
     pub why: &'static str,
@@ -32,7 +34,15 @@ const fn all(compatible: &'static str, why: &'static str) -> Known {
     Known {
         compatible,
         part: Part::All,
+        has_dma: false,
         why,
+    }
+}
+
+const fn with_dma(compatible: &'static str, why: &'static str) -> Known {
+    Known {
+        has_dma: true,
+        ..all(compatible, why)
     }
 }
 
@@ -43,11 +53,8 @@ const fn read_only(compatible: &'static str, why: &'static str) -> Known {
     }
 }
 
-/// The controller whose presence means that redistributors use tables in memory.
-pub const ITS: &str = "arm,gic-v3-its";
-
 /// Everything that may be mapped on the machines that are audited.
-pub const MAPPED: [Known; 21] = [
+pub const MAPPED: [Known; 28] = [
     all(
         "arm,pl011",
         "a FIFO of characters; its DMA is another device's",
@@ -62,11 +69,12 @@ pub const MAPPED: [Known; 21] = [
     all("arm,gic-v2m-frame", "a write raises an interrupt"),
     Known {
         compatible: "arm,gic-v3",
-        part: Part::FirstIfLpis,
+        part: Part::Redistributors,
+        has_dma: false,
         why: "the distributor keeps everything in registers; redistributors are told of tables in \
-              memory where there are LPIs",
+              memory by their first and third frames",
     },
-    all("virtio,mmio", "O3: its queues are DMA"),
+    with_dma("virtio,mmio", "O3: its queues are DMA"),
     // Raspberry Pi 3.
     all(
         "brcm,bcm2836-l1-intc",
@@ -97,13 +105,24 @@ pub const MAPPED: [Known; 21] = [
         "a FIFO of bytes; its DMA is another device's",
     ),
     all("brcm,bcm2835-pwm", "pulses; its DMA is another device's"),
+    // Raspberry Pi 4.
+    all("brcm,bcm2711-gpio", "functions and levels of pins"),
+    all("brcm,bcm2711-rng200", "a FIFO of random words"),
+    with_dma("brcm,bcm2711-emmc2", "O3: it follows descriptors in memory"),
+    with_dma("brcm,bcm2835-usb", "O3: it copies to any address"),
+    with_dma(
+        "brcm,bcm2835-mbox",
+        "O3: it makes firmware on another processor write memory",
+    ),
+    with_dma("brcm,bcm2835-vchiq", "as above"),
+    with_dma("brcm,bcm2836-vchiq", "as above"),
 ];
 
 /// Strings that forbid a device whatever else it is compatible with; a `*` stands for anything.
 ///
 /// The list is the auditor's own on purpose: it must not repeat a mistake of the rules. A test
 /// compares it with theirs, so that neither lacks what the other has.
-pub const NEVER: [&str; 33] = [
+pub const NEVER: [&str; 30] = [
     // Copies to any address.
     "qemu,fw-cfg-mmio",
     "arm,pl080",
@@ -113,12 +132,11 @@ pub const NEVER: [&str; 33] = [
     "brcm,bcm2835-dma",
     "brcm,bcm2711-dma",
     "brcm,bcm2712-dma",
-    "brcm,bcm2835-usb",
     "generic-ehci",
     "generic-ohci",
     "pci-host-*",
     // Writes tables or queues to any address.
-    ITS,
+    "arm,gic-v3-its",
     "arm,smmu*",
     "arm,mmu-*",
     // Holds what a reset boots.
@@ -143,13 +161,19 @@ pub const NEVER: [&str; 33] = [
     "brcm,bcm2835-cprman",
     // Makes firmware on another processor write memory.
     "arm,mhu*",
-    "brcm,bcm2835-mbox",
-    "brcm,bcm2835-vchiq",
 ];
 
-/// What may be mapped of a device with these strings; none if nothing.
-pub fn decide(compatible: &[&str]) -> Option<Part> {
+/// What may be mapped of a device with these strings; none if nothing. `dma` says whether devices
+/// with DMA may.
+pub fn decide(compatible: &[&str], dma: bool) -> Option<Part> {
     if compatible.iter().any(|it| is_forbidden(it)) {
+        return None;
+    }
+    let with_dma = |name: &&str| {
+        let mut known = MAPPED.iter().filter(|it| it.has_dma);
+        known.any(|it| it.compatible == *name)
+    };
+    if !dma && compatible.iter().any(with_dma) {
         return None;
     }
     // What resembles a harmless device may do more than it.

@@ -6,6 +6,7 @@
     reason = "lists of ranges, most of them with one"
 )]
 
+use donjon_abi::manifest::DmaProfile;
 use donjon_core::devices::{Decision, RULES, WITHHELD, decide as rules_decide};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 
@@ -13,15 +14,20 @@ use super::read;
 use super::table::{MAPPED, NEVER, Part, decide};
 
 /// What the inner domain's rules say. The one place that knows how they are asked.
-fn rules_map(compatible: &[&str]) -> bool {
+fn rules_map(compatible: &[&str], dma: bool) -> bool {
+    let profile = if dma {
+        DmaProfile::Open
+    } else {
+        DmaProfile::Strict
+    };
     matches!(
-        rules_decide(compatible.iter().copied()),
+        rules_decide(compatible.iter().copied(), profile),
         Decision::Mapped(_)
     )
 }
 
 /// The nodes of QEMU's machine `virt`, with either GIC, and others that boards have.
-const NODES: [&[&str]; 35] = [
+const NODES: [&[&str]; 43] = [
     &["arm,pl011", "arm,primecell"],
     &["arm,pl031", "arm,primecell"],
     &["arm,pl061", "arm,primecell"],
@@ -52,8 +58,16 @@ const NODES: [&[&str]; 35] = [
     &["brcm,bcm2837-thermal"],
     &["brcm,bcm2835-sdhost"],
     &["brcm,bcm2835-sdhci"],
+    &["brcm,bcm2711-gpio"],
+    &["brcm,bcm2711-rng200"],
+    &["brcm,bcm2711-emmc2"],
     &["brcm,bcm2835-spi"],
     &["brcm,bcm2835-pwm"],
+    &["brcm,bcm2835-usb"],
+    &["brcm,bcm2835-mbox"],
+    &["brcm,bcm2835-vchiq"],
+    &["brcm,bcm2836-vchiq", "brcm,bcm2835-vchiq"],
+    &["arm,pl011", "brcm,bcm2835-mbox"],
     &["vendor,unheard-of"],
     &["vendor,uart-with-dma", "arm,pl011"],
     &[],
@@ -62,7 +76,10 @@ const NODES: [&[&str]; 35] = [
 #[test]
 fn rules_and_auditor_agree() {
     for names in NODES {
-        assert_eq!(rules_map(names), decide(names).is_some(), "{names:?}");
+        for dma in [false, true] {
+            let auditor = decide(names, dma).is_some();
+            assert_eq!(rules_map(names, dma), auditor, "{names:?}, DMA {dma}");
+        }
     }
 }
 
@@ -94,8 +111,8 @@ fn what_one_list_forbids_the_other_forbids_too() {
         let name = pattern.replacen('*', "-1", 1);
         // Without the name the device is mapped.
         let names = ["arm,pl011", &name];
-        assert!(!rules_map(&names), "the rules map {pattern}");
-        assert_eq!(decide(&names), None, "the auditor allows {pattern}");
+        assert!(!rules_map(&names, true), "the rules map {pattern}");
+        assert_eq!(decide(&names, true), None, "the auditor allows {pattern}");
     }
 }
 
@@ -113,12 +130,15 @@ fn every_entry_has_a_reason_and_is_compared() {
 
 #[test]
 fn what_resembles_a_harmless_device_is_not_one() {
-    assert_eq!(decide(&["arm,pl011", "arm,primecell"]), Some(Part::All));
-    assert_eq!(decide(&["arm,primecell"]), None);
-    assert_eq!(decide(&["arm,pl330", "arm,pl011"]), None);
-    assert_eq!(decide(&["vendor,uart-with-dma", "arm,pl011"]), None);
-    assert_eq!(decide(&["arm,pl011", "arm,pl330"]), None);
-    assert_eq!(decide(&[]), None);
+    assert_eq!(
+        decide(&["arm,pl011", "arm,primecell"], true),
+        Some(Part::All)
+    );
+    assert_eq!(decide(&["arm,primecell"], true), None);
+    assert_eq!(decide(&["arm,pl330", "arm,pl011"], true), None);
+    assert_eq!(decide(&["vendor,uart-with-dma", "arm,pl011"], true), None);
+    assert_eq!(decide(&["arm,pl011", "arm,pl330"], true), None);
+    assert_eq!(decide(&[], true), None);
 }
 
 fn node(name: &str, compatible: &str, reg: &[u64]) -> DeviceTreeNode {
@@ -133,7 +153,22 @@ fn node(name: &str, compatible: &str, reg: &[u64]) -> DeviceTreeNode {
     node
 }
 
+fn cpus(count: u64) -> DeviceTreeNode {
+    let mut list = DeviceTreeNode::new_unchecked("cpus");
+    for number in 0..count {
+        let mut cpu = node(&format!("cpu@{number}"), "arm,cortex-a57", &[number]);
+        let kind = DeviceTreeProperty::new_unchecked("device_type", b"cpu\0");
+        cpu.add_property(kind);
+        list.add_child(cpu);
+    }
+    list
+}
+
 fn tree(nodes: Vec<DeviceTreeNode>) -> super::Machinery {
+    read(&blob(nodes), false).expect("a tree")
+}
+
+fn blob(nodes: Vec<DeviceTreeNode>) -> Vec<u8> {
     let mut tree = DeviceTree::new();
     for name in ["#address-cells", "#size-cells"] {
         let two = 2_u32.to_be_bytes();
@@ -143,7 +178,7 @@ fn tree(nodes: Vec<DeviceTreeNode>) -> super::Machinery {
     for node in nodes {
         tree.root.add_child(node);
     }
-    read(&tree.to_dtb()).expect("a tree")
+    tree.to_dtb()
 }
 
 #[test]
@@ -186,17 +221,40 @@ fn a_page_with_a_withheld_device_may_be_read() {
 }
 
 #[test]
-fn redistributors_are_withheld_where_there_are_lpis() {
-    let regs = [0x800_0000, 0x1_0000, 0x80a_0000, 0xf6_0000];
-    let gic = || node("gic", "arm,gic-v3", &regs);
-    let its = || node("its", "arm,gic-v3-its", &[0x808_0000, 0x2_0000]);
-    let found = tree(vec![gic()]);
-    assert_eq!(found.devices.len(), 2);
+fn a_page_with_a_device_that_has_dma_may_be_written_in_the_open_profile() {
+    let page = 0x3f00_b000;
+    let controller = node("intc", "brcm,bcm2836-armctrl-ic", &[page + 0x200, 0x200]);
+    let mailbox = node("mailbox", "brcm,bcm2835-mbox", &[page + 0x880, 0x40]);
+    let found = blob(vec![controller, mailbox]);
+    let found = read(&found, true).expect("a tree");
+    assert_eq!(found.devices, [page..page + 0x1000]);
+    assert!(found.read_only.is_empty());
     assert!(found.withheld.is_empty());
-    let found = tree(vec![gic(), its()]);
-    assert_eq!(found.devices, [0x800_0000..0x801_0000]);
-    assert_eq!(
-        found.withheld,
-        [0x80a_0000..0x900_0000, 0x808_0000..0x80a_0000]
-    );
+}
+
+#[test]
+fn every_second_frame_of_a_redistributor_may_be_written() {
+    let (distributor, region, interface) = (0x800_0000, 0x80a_0000, 0x801_0000);
+    let registers = [distributor, 0x1_0000, region, 0xf6_0000, interface, 0x2000];
+    let found = tree(vec![node("gic", "arm,gic-v3", &registers), cpus(3)]);
+    let cpus = 3;
+    let mut devices = vec![distributor..distributor + 0x1_0000];
+    let mut read_only = Vec::new();
+    for at in (0..cpus).map(|it| region + it * 0x2_0000) {
+        read_only.push(at..at + 0x1_0000);
+        devices.push(at + 0x1_0000..at + 0x2_0000);
+    }
+    devices.push(interface..interface + 0x2000);
+    read_only.push(region + cpus * 0x2_0000..0x900_0000);
+    assert_eq!(found.devices, devices);
+    assert_eq!(found.read_only, read_only);
+    assert!(found.withheld.is_empty());
+}
+
+#[test]
+fn a_region_has_no_more_redistributors_than_fit() {
+    let gic = node("gic", "arm,gic-v3", &[0, 0x1_0000, 0x2_0000, 0x2_8000]);
+    let found = tree(vec![gic, cpus(2)]);
+    assert_eq!(found.devices, [0..0x1_0000, 0x3_0000..0x4_0000]);
+    assert_eq!(found.read_only, [0x2_0000..0x3_0000, 0x4_0000..0x4_8000]);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask bench lmbench`: LMBench over the native kernel and in each switch mode.
 
+mod model;
 mod programs;
 mod published;
 mod report;
@@ -17,6 +18,7 @@ use donjon_builder::json;
 use donjon_builder::progress::Step;
 use donjon_builder::{guest, run};
 use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::gem5;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Stream};
 
@@ -58,19 +60,27 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
     modes.retain(|it| *it != Switch::None);
     modes.sort_unstable();
     modes.dedup();
-    let machine = |switch| MachineArguments {
-        machine: arguments.machine.clone(),
-        cpu: Some(arguments.cpu.clone()),
-        cpus: Some(1),
-        icount: !arguments.wall,
-        ..MachineArguments::virt(switch)
+    let in_gem5 = arguments.machine == gem5::NAME;
+    let machine = |switch| {
+        let cpu = arguments.cpu.as_deref();
+        crate::measured(&arguments.machine, cpu, switch, !arguments.wall)
     };
-    Machine::new(&machine(Switch::None))?;
+    let cpu = if in_gem5 {
+        model::check(arguments)?;
+        model::core(arguments).to_owned()
+    } else {
+        arguments.gem5.expect_none(&arguments.machine)?;
+        Machine::new(&machine(Switch::None)?)?.cpu
+    };
     environment::prepare(&arguments.host, Needs::default())?;
     let programs = Programs::obtain(arguments, &rows)?;
     let effort = Effort::new(arguments.layouts, arguments.wall);
     let spreads = |switch| -> Result<Vec<Spread>> {
-        let figures = figures(&arguments.host, &machine(switch), &programs, &rows, effort);
+        let figures = if in_gem5 {
+            model::figures(arguments, switch, &programs, &rows)
+        } else {
+            figures(&arguments.host, &machine(switch)?, &programs, &rows, effort)
+        };
         let figures = figures.with_context(|| format!("measuring {}", kernel_name(switch)))?;
         Ok(figures.iter().map(|it| Spread::of(it)).collect())
     };
@@ -79,7 +89,9 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
     for switch in modes {
         measured.push((switch, spreads(switch)?));
     }
-    let unit = if arguments.wall {
+    let unit = if in_gem5 {
+        "1 microsecond = 1000 cycles of gem5's model of a core: no hardware"
+    } else if arguments.wall {
         "microseconds of QEMU wall time (emulator): no statement about hardware"
     } else {
         "1 microsecond = 1000 instructions (-icount shift=0)"
@@ -88,7 +100,7 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
         head: format!(
             "LMBench ({}), {unit}; mean ± standard deviation over {} layouts of the stack; {}, \
              {}, 1 CPU",
-            programs.source, arguments.layouts, arguments.machine, arguments.cpu
+            programs.source, arguments.layouts, arguments.machine, cpu
         ),
         source: programs.source,
         note: programs.note,
@@ -111,22 +123,40 @@ pub fn figures(
     let inner = InnerVariant::sound(machine.switch);
     let mut boot = run::prepare(host, Machine::new(machine)?, &inner)?.boot;
     boot.initramfs = guest::with_programs(&boot.initramfs, &programs.files)?;
+    let always = boot.machine.append.clone();
+    by_parameter(rows, |parameter, rows| {
+        let words: Vec<&str> = always.as_deref().into_iter().chain(parameter).collect();
+        boot.machine.append = (!words.is_empty()).then(|| words.join(" "));
+        let title = title(machine.switch, parameter);
+        measure(&boot, &title, programs, rows, effort)
+    })
+}
+
+fn title(switch: Switch, parameter: Option<&str>) -> String {
+    let with = parameter.map(|it| format!(" with {it}"));
+    format!(
+        "LMBench, {}{}",
+        kernel_name(switch),
+        with.unwrap_or_default()
+    )
+}
+
+/// The figures of all rows, measured for the rows of each kernel parameter.
+fn by_parameter(
+    rows: &[&Row],
+    mut measure: impl FnMut(Option<&str>, &[&Row]) -> Result<Vec<Vec<f64>>>,
+) -> Result<Vec<Vec<f64>>> {
     let mut parameters: Vec<_> = rows.iter().map(|it| it.parameter).collect();
     parameters.sort_unstable();
     parameters.dedup();
     let mut all = vec![Vec::new(); rows.len()];
     for parameter in parameters {
-        boot.machine.append = parameter.map(str::to_owned);
         let these: Vec<&Row> = rows
             .iter()
             .copied()
             .filter(|it| it.parameter == parameter)
             .collect();
-        let with = parameter
-            .map(|it| format!(" with {it}"))
-            .unwrap_or_default();
-        let title = format!("LMBench, {}{with}", kernel_name(machine.switch));
-        let mut figures = measure(&boot, &title, programs, &these, effort)?.into_iter();
+        let mut figures = measure(parameter, &these)?.into_iter();
         for (row, all) in rows.iter().zip(&mut all) {
             if row.parameter == parameter {
                 *all = figures.next().unwrap_or_default();

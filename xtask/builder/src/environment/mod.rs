@@ -2,7 +2,7 @@
 //! What this host must have, and how it gets it.
 
 mod debian;
-mod qemu;
+pub mod qemu;
 mod rust;
 
 use anyhow::{Result, bail};

@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use donjon_machine::machine::Machine;
 use donjon_machine::process;
 
 use super::tools::QEMU;
@@ -13,13 +14,7 @@ const OLDEST: (u32, u32) = (7, 2);
 
 /// Refuses a QEMU that is too old.
 pub fn check() -> Result<()> {
-    let text = process::output(Command::new(QEMU).arg("--version"))?;
-    let found = version(&text).with_context(|| {
-        format!(
-            "`{QEMU} --version` says no version number but: {}",
-            text.trim()
-        )
-    })?;
+    let found = installed()?;
     if found < OLDEST {
         bail!(
             "QEMU {}.{} is too old: {}.{} is the oldest that works (Debian 12 has it in the \
@@ -33,9 +28,41 @@ pub fn check() -> Result<()> {
     Ok(())
 }
 
+/// Refuses a QEMU that does not have the machine.
+pub fn check_for(machine: &Machine) -> Result<()> {
+    let Some(oldest) = &machine.recipe.minimum_qemu else {
+        return Ok(());
+    };
+    let found = installed()?;
+    if number(oldest).is_none_or(|oldest| found < oldest) {
+        bail!(
+            "QEMU {}.{} has no machine for {}: it needs {oldest} or later (Debian 12 has one in \
+             bookworm-backports, Debian 13 in the package qemu-system-arm)",
+            found.0,
+            found.1,
+            machine.recipe.description
+        );
+    }
+    Ok(())
+}
+
+fn installed() -> Result<(u32, u32)> {
+    let text = process::output(Command::new(QEMU).arg("--version"))?;
+    version(&text).with_context(|| {
+        format!(
+            "`{QEMU} --version` says no version number but: {}",
+            text.trim()
+        )
+    })
+}
+
 fn version(text: &str) -> Option<(u32, u32)> {
-    let rest = text.split("version ").nth(1)?;
-    let mut numbers = rest.split(|c: char| !c.is_ascii_digit());
+    number(text.split("version ").nth(1)?)
+}
+
+/// The first two parts of a version.
+fn number(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit());
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 

@@ -15,11 +15,12 @@ use crate::paths::{self, CacheLock};
 use crate::progress::Step;
 
 /// Device trees of boards for which QEMU makes none, as the kernel's build names them.
-const DEVICE_TREES: &[&str] = &[
+pub const DEVICE_TREES: &[&str] = &[
     "arm/fvp-base-revc.dtb",
     "arm/juno-r1.dtb",
     "broadcom/bcm2837-rpi-3-b.dtb",
     "broadcom/bcm2837-rpi-3-b-plus.dtb",
+    "broadcom/bcm2711-rpi-4-b.dtb",
 ];
 
 /// Lines that a build from nothing prints, for the progress bar.

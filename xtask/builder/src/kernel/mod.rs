@@ -190,6 +190,7 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     let mut hash = Sha256::new();
     hash.update(source.identity.as_bytes());
     recipe.digest(&mut hash)?;
+    hash.update(build::DEVICE_TREES.concat());
     let compiler = process::output(Command::new(format!("{CROSS}gcc")).arg("--version"))?;
     hash.update(compiler.as_bytes());
     let key = paths::digest_name(&hash.finalize());

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use donjon_builder::arguments::HostArguments;
-use donjon_machine::arguments::Switch;
+use donjon_machine::arguments::{Dma, Switch};
 
 /// What `image` makes.
 #[derive(Args, Debug)]
@@ -65,6 +65,9 @@ pub struct BuildArguments {
     /// How the inner domain is entered.
     #[arg(long, value_enum, default_value = "asid")]
     pub switch: Switch,
+    /// Whether Linux gets devices with DMA.
+    #[arg(long, value_enum, value_name = "PROFILE", default_value = "strict")]
+    pub dma: Dma,
     /// Directory with the board's device trees in place of those of the kernel's build.
     #[arg(long, value_name = "DIR")]
     pub device_trees: Option<PathBuf>,

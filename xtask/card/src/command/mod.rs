@@ -107,7 +107,10 @@ impl Built {
     fn new(arguments: &BuildArguments) -> Result<Self> {
         environment::prepare(&arguments.host, Needs::default())?;
         let variant = InnerVariant::sound(arguments.switch);
-        let machine = Machine::new(&MachineArguments::virt(arguments.switch))?;
+        let machine = Machine::new(&MachineArguments {
+            dma: Some(arguments.dma),
+            ..MachineArguments::virt(arguments.switch)
+        })?;
         let parts = run::prepare(&arguments.host, machine, &variant)?;
         let image = &parts.boot.image;
         Ok(Self {

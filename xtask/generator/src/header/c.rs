@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 
 use donjon_abi::call::{CORE_FUNCTIONS, Counter, Error, Function, Information, Reason};
 use donjon_abi::declare::{Documentation, Layout};
-use donjon_abi::manifest::SwitchMode;
+use donjon_abi::manifest::{DmaProfile, SwitchMode};
 
 use super::{buffers, capitals, snake};
 
@@ -91,6 +91,13 @@ pub fn header() -> String {
     }
     section(&mut out, "An array with their names, by number");
     strings(&mut out, "SWITCH_NAMES", switch_names());
+    section(&mut out, "Values of DONJON_INFO_DMA_PROFILE");
+    for it in DmaProfile::ALL {
+        let name = format!("DMA_{}", capitals(it.identifier()));
+        define(&mut out, &name, unsigned(*it as u64), it.about());
+    }
+    section(&mut out, "An array with their names, by number");
+    strings(&mut out, "DMA_NAMES", dma_names());
     out.push_str(STRUCTS);
     for (buffer, _) in buffers() {
         structure(&mut out, &buffer);
@@ -130,6 +137,12 @@ fn reason_words() -> Vec<Entry> {
 fn switch_names() -> Vec<Entry> {
     let index = |it: &SwitchMode| format!("DONJON_SWITCH_{}", capitals(it.identifier()));
     let names = SwitchMode::ALL.iter();
+    names.map(|it| (index(it), it.name().to_owned())).collect()
+}
+
+fn dma_names() -> Vec<Entry> {
+    let index = |it: &DmaProfile| format!("DONJON_DMA_{}", capitals(it.identifier()));
+    let names = DmaProfile::ALL.iter();
     names.map(|it| (index(it), it.name().to_owned())).collect()
 }
 

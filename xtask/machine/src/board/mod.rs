@@ -3,12 +3,14 @@
 //!
 //! * [`boot`]: waiting for a guest's shell.
 //! * [`frame`]: how an answer is found among whatever else the console prints.
+//! * [`interactive`]: the console on our own terminal.
 //! * [`session`]: a shell on the console, and commands that it runs.
 //! * [`serial`]: a serial port of this host.
 //! * [`ssh`]: the same commands by ssh.
 
 pub mod boot;
 pub mod frame;
+pub mod interactive;
 pub mod serial;
 pub mod session;
 pub mod ssh;

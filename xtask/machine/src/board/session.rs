@@ -21,6 +21,8 @@ const SENT: usize = 512;
 const FETCHED: usize = 384;
 /// How often a request is made.
 const ATTEMPTS: u32 = 6;
+/// What a kernel prints before it stops.
+const PANIC: &[u8] = b"Kernel panic - not syncing";
 /// Discards what is typed already.
 const KILL_LINE: &str = "\x15";
 
@@ -78,9 +80,26 @@ impl<L: Line> Session<L> {
     /// If the board falls silent or cannot keep the files, answers stay damaged, or `timeout`
     /// passes.
     pub fn run(&mut self, command: &str, timeout: Duration) -> Result<Finished> {
+        self.run_between(command, timeout, |_| Ok(()))
+    }
+
+    /// The same. `around` is called with true before the command starts, and with false when it has
+    /// ended.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run), or what `around` returns.
+    pub fn run_between(
+        &mut self,
+        command: &str,
+        timeout: Duration,
+        around: impl Fn(bool) -> Result<()>,
+    ) -> Result<Finished> {
         let directory = format!("/tmp/donjon-{}-{}", self.name, self.requests);
         self.upload(command, &directory)?;
+        around(true)?;
         let state = self.start(&directory, timeout)?;
+        around(false)?;
         let mut words = state.split_whitespace().map(str::parse::<usize>);
         let mut next = || words.next()?.ok();
         let (Some(status), Some(output), Some(errors)) = (next(), next(), next()) else {
@@ -202,6 +221,11 @@ impl<L: Line> Session<L> {
             if found != Found::Nothing || left.is_zero() {
                 return Ok(found);
             }
+            ensure!(
+                frame::position(text, PANIC).is_none(),
+                "the kernel panicked:\n{}",
+                String::from_utf8_lossy(text)
+            );
             text.extend(self.line.receive(left.min(Duration::from_millis(200)))?);
         }
     }

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::board::{Line, frame};
+use crate::board::Line;
+use crate::port::PortFinder;
 use crate::process::Running;
 use crate::terminal::Keys;
 
@@ -47,7 +48,7 @@ impl Terminal {
         let (sender, printed) = mpsc::channel();
         let connected = Arc::clone(&input);
         thread::spawn(move || {
-            let mut finder = PortFinder::default();
+            let mut finder = PortFinder::new(PORT);
             let mut buffer = [0; 4096];
             while let Ok(count @ 1..) = output.read(&mut buffer) {
                 if let Some(port) = finder.push(&buffer[..count]) {
@@ -128,52 +129,4 @@ fn lock(input: &Input) -> MutexGuard<'_, Option<TcpStream>> {
     input
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-/// Finds the port in what the model prints, however it is cut into pieces.
-#[derive(Default)]
-struct PortFinder {
-    line: Vec<u8>,
-    found: bool,
-}
-
-impl PortFinder {
-    fn push(&mut self, bytes: &[u8]) -> Option<u16> {
-        if self.found {
-            return None;
-        }
-        self.line.extend(bytes);
-        while let Some(end) = self.line.iter().position(|it| *it == b'\n') {
-            let line: Vec<u8> = self.line.drain(..=end).collect();
-            let Some(at) = frame::position(&line, PORT.as_bytes()) else {
-                continue;
-            };
-            let digits = String::from_utf8_lossy(&line[at + PORT.len()..]).into_owned();
-            if let Ok(port) = digits.trim().parse() {
-                self.found = true;
-                return Some(port);
-            }
-        }
-        None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_port_is_found_in_pieces_and_once() {
-        let mut finder = PortFinder::default();
-        assert_eq!(
-            finder.push(b"terminal_1: Listening for serial connection on port 5"),
-            None
-        );
-        assert_eq!(finder.push(b"001\nterminal_0: Listening for serial"), None);
-        assert_eq!(finder.push(b" connection on port 5000\r\nmore"), Some(5000));
-        assert_eq!(
-            finder.push(b"terminal_0: Listening for serial connection on port 7\n"),
-            None
-        );
-    }
 }

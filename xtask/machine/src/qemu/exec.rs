@@ -98,6 +98,7 @@ pub fn exec_live(
     timeout: Duration,
     mut sink: impl FnMut(&Live<'_>, Stream, &[u8]),
 ) -> Result<u8> {
+    boot.machine.can_have("--exec")?;
     let scratch = Scratch::new()?;
     let initrd = scratch.join("initrd");
     fs::write(&initrd, initramfs::with_command(&boot.initramfs, command)?)?;

@@ -65,7 +65,7 @@ impl Boot {
             command.args(["-append", words.trim()]);
         }
         if let Some(disk) = &self.disk {
-            match self.machine.recipe.disk {
+            match self.machine.disk()? {
                 Disk::Virtio => add_disk(&mut command, "disk", disk),
                 Disk::SdCard => {
                     command.arg("-drive");

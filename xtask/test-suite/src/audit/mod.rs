@@ -15,7 +15,7 @@ use donjon_audit::{Report, Series, Snapshot, Subject, of_stopped};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::{self, Parts};
-use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Live, monitor};
 
@@ -72,6 +72,23 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             ..MachineArguments::virt(Switch::Asid)
         };
         is_clean(&on_board, &machine)
+    }));
+    let with_dma = host.clone();
+    tests.push(Test::beside("audit:clean:raspi3b:dma-open", move || {
+        let machine = MachineArguments {
+            machine: "raspi3b".into(),
+            dma: Some(Dma::Open),
+            ..MachineArguments::virt(Switch::Asid)
+        };
+        is_clean(&with_dma, &machine)
+    }));
+    let with_its = host.clone();
+    tests.push(Test::beside("audit:clean:gicv3", move || {
+        let machine = MachineArguments {
+            machine: "virt-gicv3".into(),
+            ..machine(Switch::Asid, 2)
+        };
+        is_clean(&with_its, &machine)
     }));
     let host = host.clone();
     tests.push(Test::beside("audit:planted", move || names_injected(&host)));

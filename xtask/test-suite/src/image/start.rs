@@ -12,7 +12,7 @@ use donjon_card::command;
 use donjon_card::command::arguments::{BuildArguments, CardArguments, FirmwareArguments};
 use donjon_card::image::Image;
 use donjon_card::rpi3;
-use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::board::boot;
 use donjon_machine::board::serial::Port;
 use donjon_machine::board::session::{Patience, Session};
@@ -37,6 +37,7 @@ pub fn test(host: &HostArguments) -> Result<()> {
         },
         build: BuildArguments {
             switch: Switch::Asid,
+            dma: Dma::Strict,
             device_trees: None,
             host: host.clone(),
         },

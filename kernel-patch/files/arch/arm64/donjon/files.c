@@ -18,6 +18,7 @@
 #include "files.h"
 
 static const char * const switch_names[] = DONJON_SWITCH_NAMES;
+static const char * const dma_names[] = DONJON_DMA_NAMES;
 
 unsigned long donjon_information(unsigned long which)
 {
@@ -54,6 +55,7 @@ static int status_show(struct seq_file *file, void *unused)
 {
 	unsigned long release = donjon_information(DONJON_INFO_RELEASE);
 	unsigned long mode = donjon_information(DONJON_INFO_SWITCH_MODE);
+	unsigned long dma = donjon_information(DONJON_INFO_DMA_PROFILE);
 	unsigned long start = donjon_information(DONJON_INFO_MEMORY_START);
 	unsigned long size = donjon_information(DONJON_INFO_MEMORY_SIZE);
 	int word;
@@ -70,6 +72,9 @@ static int status_show(struct seq_file *file, void *unused)
 	seq_printf(file, "switch: %s\n",
 		   mode < ARRAY_SIZE(switch_names) && switch_names[mode] ?
 		   switch_names[mode] : "unknown");
+	seq_printf(file, "dma: %s\n",
+		   dma < ARRAY_SIZE(dma_names) && dma_names[dma] ?
+		   dma_names[dma] : "unknown");
 	seq_printf(file, "cpus: %lu\n", donjon_information(DONJON_INFO_CPUS));
 	seq_printf(file, "memory: %#lx-%#lx\n", start, start + size - 1);
 	seq_printf(file, "memory_kib: %lu\n", size >> 10);

@@ -35,13 +35,17 @@ bool donjon_selftest_fault(unsigned long address, unsigned long esr,
 			   struct pt_regs *regs)
 {
 	struct expected_fault *expected = this_cpu_ptr(&expected_fault);
+	bool fetch = ESR_ELx_EC(esr) == ESR_ELx_EC_IABT_CUR;
 
+	/* The same for a fetch, except in gem5, whose FAR is the cache line's */
+	if (fetch)
+		address = instruction_pointer(regs);
 	if (!expected->armed || address != expected->address)
 		return false;
 	expected->armed = false;
 	expected->unmapped = esr_fsc_is_translation_fault(esr);
 	expected->forbidden = esr_fsc_is_permission_fault(esr);
-	if (ESR_ELx_EC(esr) == ESR_ELx_EC_IABT_CUR)
+	if (fetch)
 		instruction_pointer_set(regs, regs->regs[30]);
 	else
 		instruction_pointer_set(regs, instruction_pointer(regs) + 4);

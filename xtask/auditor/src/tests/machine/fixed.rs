@@ -56,6 +56,7 @@ fn image() -> Image {
         linux: PHYSICAL - LOADED,
         constants: vec![constant(TEXT_WINDOW, page(1)), constant(GATE, gate)],
         has_list: false,
+        dma: true,
         entry: ENTRY,
         stay: Stay {
             place: STAY - LOADED..STAY - LOADED + PAGE,

@@ -12,7 +12,7 @@
  * Version of the interface. The major half changes when an old caller would
  * misunderstand.
  */
-#define DONJON_ABI_VERSION		_AC(0x40001, UL)
+#define DONJON_ABI_VERSION		_AC(0x40002, UL)
 
 /* TCR_EL1 whenever Linux runs, bit for bit. */
 #define DONJON_TCR_OUTER		_AC(0x32b5113510, UL)
@@ -81,7 +81,7 @@
  * One more than the highest number of a function of the core. As an index of
  * STATISTICS: calls to unknown functions.
  */
-#define DONJON_FUNCTIONS		_AC(0x1c, UL)
+#define DONJON_FUNCTIONS		_AC(0x1d, UL)
 
 /* Most entries of TABLE_WRITE_LIST. */
 #define DONJON_LIST_MAX			_AC(0x40, UL)
@@ -94,6 +94,9 @@
 
 /* Most bytes of TEXT_POKE. */
 #define DONJON_POKE_MAX			_AC(0x400, UL)
+
+/* Most bytes of the tag of PROPERTIES. */
+#define DONJON_PROPERTIES_MAX		_AC(0x2c, UL)
 
 /* POOL_ADD: for tables. */
 #define DONJON_POOL_TABLES		_AC(0x0, UL)
@@ -200,6 +203,12 @@
  * if it is on the list.
  */
 #define DONJON_FN_DEVICE_WRITE		_AC(0x1b, UL)
+/*
+ * Asks the VideoCore of a Raspberry Pi for a property, by one tag. Its answer
+ * takes the place of the value. When it has not answered yet, the error is BUSY
+ * and the same call waits on.
+ */
+#define DONJON_FN_PROPERTIES		_AC(0x1c, UL)
 
 /* An array with their names, by number, and one for calls to unknown ones */
 
@@ -232,6 +241,7 @@
 	[DONJON_FN_CLEAR] = "clear",					\
 	[DONJON_FN_FREE] = "free",					\
 	[DONJON_FN_DEVICE_WRITE] = "device_write",			\
+	[DONJON_FN_PROPERTIES] = "properties",				\
 	[DONJON_FUNCTIONS] = "unknown",					\
 }
 
@@ -323,6 +333,8 @@
  * may.
  */
 #define DONJON_REASON_LIVE_TEXT		_AC(0x14, UL)
+/* The VideoCore's property is not on the list, or the message is malformed. */
+#define DONJON_REASON_BAD_PROPERTY	_AC(0x15, UL)
 
 /* An array with words for each reason, by number */
 
@@ -347,6 +359,7 @@
 	[DONJON_REASON_BAD_MACHINE] = "hand-over found something forbidden", \
 	[DONJON_REASON_NO_ROOM] = "no pool has room",			\
 	[DONJON_REASON_LIVE_TEXT] = "another CPU may execute the text",	\
+	[DONJON_REASON_BAD_PROPERTY] = "property not on the list",	\
 }
 
 /* What DONJON_FN_STATISTICS counts */
@@ -401,6 +414,8 @@
 #define DONJON_INFO_WAITS_TREES		_AC(0xf, UL)
 /* The same for the pages that trees are made of. */
 #define DONJON_INFO_WAITS_ARENA		_AC(0x10, UL)
+/* Whether Linux has devices with DMA: DMA_STRICT or DMA_OPEN. */
+#define DONJON_INFO_DMA_PROFILE		_AC(0x11, UL)
 
 /* Values of DONJON_INFO_SWITCH_MODE */
 
@@ -417,6 +432,23 @@
 	[DONJON_SWITCH_ASID] = "asid",					\
 	[DONJON_SWITCH_TLBI] = "tlbi",					\
 	[DONJON_SWITCH_STRICT] = "strict",				\
+}
+
+/* Values of DONJON_INFO_DMA_PROFILE */
+
+/* It gets none of them. */
+#define DONJON_DMA_STRICT		_AC(0x1, UL)
+/*
+ * It gets those that it has a use for, and nothing stands between them and
+ * memory.
+ */
+#define DONJON_DMA_OPEN			_AC(0x2, UL)
+
+/* An array with their names, by number */
+
+#define DONJON_DMA_NAMES {						\
+	[DONJON_DMA_STRICT] = "strict",					\
+	[DONJON_DMA_OPEN] = "open",					\
 }
 
 #ifndef __ASSEMBLY__

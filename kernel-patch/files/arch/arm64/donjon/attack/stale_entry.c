@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Use what this CPU's TLB still has. It takes a TLB that keeps entries over writes
+ * of TCR_EL1: QEMU's does not.
+ */
+#include <linux/gfp.h>
+#include <linux/irqflags.h>
+#include <linux/mm.h>
+
+#include <asm/pgtable.h>
+
+#include "attack.h"
+
+#define BLOCK_ORDER	get_order(SZ_2M)
+#define MARK		0x5a1e5a1e5a1e5a1eUL
+/* MSR TCR_EL1, X18: the last word of the page before the gate's */
+#define EXIT_WRITE	0xd5182052U
+
+/* Directly behind a call, the page that the call was in a moment ago */
+static void inner(void)
+{
+	const u64 *last = (const u64 *)DONJON_GATE_PAGE - 1;
+	unsigned long flags;
+	u64 value = 0;
+	bool loaded;
+
+	local_irq_save(flags);
+	__donjon_call(DONJON_FN_NULL, 0, 0, 0, 0, 0, 0);
+	loaded = try_load(last, &value);
+	local_irq_restore(flags);
+	if (!loaded)
+		attack_stopped("the load faults");
+	else if (value >> 32 == EXIT_WRITE)
+		attack_succeeded("read the word before the gate: %#llx", value >> 32);
+	else
+		attack_stopped("read something else: %#llx", value);
+}
+
+static void remove_block(u64 block, u64 page)
+{
+	struct donjon_result result;
+
+	result = __donjon_call(DONJON_FN_POOL_REMOVE, block, 0, 0, 0, 0, 0);
+	if (!result.status)
+		__free_pages((struct page *)page, BLOCK_ORDER);
+}
+
+/* A page that this CPU has just written becomes one of a pool */
+static void frame(void)
+{
+	struct page *page = alloc_pages(GFP_KERNEL, BLOCK_ORDER);
+	struct donjon_result result;
+	unsigned long flags;
+	bool stored = false;
+	u64 block, *word;
+
+	if (!page) {
+		attack_untried("no memory");
+		return;
+	}
+	block = page_to_phys(page);
+	word = page_address(page);
+	local_irq_save(flags);
+	do {
+		WRITE_ONCE(*word, 0);
+		result = __donjon_call(DONJON_FN_POOL_ADD, block, DONJON_POOL_TABLES,
+				       0, 0, 0, 0);
+	} while (result.status == DONJON_ERR_BUSY);
+	if (!result.status)
+		stored = try_store(word, MARK);
+	local_irq_restore(flags);
+	if (result.status) {
+		attack_untried("the block did not join the pool: %s", attack_why(result));
+		__free_pages(page, BLOCK_ORDER);
+		return;
+	}
+	undo_later(remove_block, block, (u64)page);
+	if (stored && READ_ONCE(*word) == MARK)
+		attack_succeeded("wrote a frame of the pool");
+	else
+		attack_stopped("the store faults");
+}
+
+DONJON_ATTACK("use-stale-entry", "inner", inner);
+DONJON_ATTACK("use-stale-entry", "frame", frame);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Questions to the VideoCore of a Raspberry Pi. In the DMA profile "strict" the
+ * inner domain has its mailbox, and passes on what only asks.
+ */
+#include <linux/delay.h>
+#include <linux/donjon.h>
+#include <linux/export.h>
+#include <linux/gfp.h>
+#include <linux/io.h>
+#include <linux/string.h>
+
+#include <asm/donjon.h>
+
+#include "files.h"
+
+/* How long the firmware may take */
+#define PATIENCE_MS	1000
+
+bool donjon_has_mailbox(void)
+{
+	return donjon_present() &&
+	       donjon_information(DONJON_INFO_DMA_PROFILE) == DONJON_DMA_STRICT;
+}
+EXPORT_SYMBOL_GPL(donjon_has_mailbox);
+
+/*
+ * Sends @tags, one tag with its buffer, and puts the answer in its place. @answer is
+ * the firmware's word about the message.
+ */
+int donjon_properties(void *tags, size_t size, u32 *answer)
+{
+	struct donjon_result result;
+	int wait = 0;
+	void *page;
+
+	if (size > DONJON_PROPERTIES_MAX)
+		return -E2BIG;
+	page = (void *)get_zeroed_page(GFP_KERNEL);
+	if (!page)
+		return -ENOMEM;
+	memcpy(page, tags, size);
+	while (true) {
+		result = donjon_call(DONJON_FN_PROPERTIES, virt_to_phys(page),
+				     size, 0, 0, 0, 0);
+		if (result.status != DONJON_ERR_BUSY || wait++ == PATIENCE_MS)
+			break;
+		usleep_range(900, 1100);
+	}
+	*answer = result.value;
+	memcpy(tags, page, size);
+	free_page((unsigned long)page);
+	switch (result.status) {
+	case 0:
+		return 0;
+	case DONJON_ERR_BUSY:
+		return -ETIMEDOUT;
+	case DONJON_ERR_REFUSED:
+		return -EPERM;
+	default:
+		return -EINVAL;
+	}
+}
+EXPORT_SYMBOL_GPL(donjon_properties);

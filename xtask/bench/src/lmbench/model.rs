@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! LMBench in gem5, in cycles of its models of cores.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use donjon_builder::progress::Step;
+use donjon_builder::{guest, run};
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::gem5::Gem5;
+
+use super::programs::Programs;
+use super::rows::Row;
+use super::script::{self, Effort};
+use crate::arguments::LmbenchArguments;
+
+/// For boot and one layout of all rows.
+const TIMEOUT: Duration = Duration::from_secs(4 * 3600);
+/// A core with timing runs some hundred thousand instructions in a second, and cycles need no long
+/// samples.
+const ENOUGH: u32 = 200;
+
+/// The model of a core.
+pub fn core(arguments: &LmbenchArguments) -> &str {
+    arguments.cpu.as_deref().unwrap_or("minor")
+}
+
+/// Refuses what gem5 does not offer.
+///
+/// # Errors
+///
+/// If there is no build of gem5, or something is asked for that it cannot do.
+pub fn check(arguments: &LmbenchArguments) -> Result<()> {
+    ensure!(
+        !arguments.wall,
+        "--wall is for QEMU; gem5 counts cycles of its model"
+    );
+    gem5(arguments, Switch::None, None).map(|_| ())
+}
+
+fn gem5(arguments: &LmbenchArguments, switch: Switch, parameter: Option<&str>) -> Result<Gem5> {
+    let machine = MachineArguments {
+        machine: arguments.machine.clone(),
+        cpu: Some(core(arguments).to_owned()),
+        append: parameter.map(str::to_owned),
+        ..MachineArguments::virt(switch)
+    };
+    Gem5::new(&machine, &arguments.gem5)
+}
+
+/// The figures of each row, one for each layout.
+pub fn figures(
+    arguments: &LmbenchArguments,
+    switch: Switch,
+    programs: &Programs,
+    rows: &[&Row],
+) -> Result<Vec<Vec<f64>>> {
+    let mut parts = run::prepare_for_model(&arguments.host, switch, None)?;
+    parts.boot.initramfs = guest::with_programs(&parts.boot.initramfs, &programs.files)?;
+    let parts = run::parts_for_gem5(&parts.boot, None)?;
+    let effort = Effort {
+        enough: ENOUGH,
+        samples: 1,
+        layouts: arguments.layouts,
+    };
+    super::by_parameter(rows, |parameter, rows| {
+        let gem5 = gem5(arguments, switch, parameter)?;
+        let step = Step::spinner(super::title(switch, parameter));
+        let finished = gem5.exec(&parts, &script::script(programs, rows, effort), TIMEOUT);
+        step.vanish();
+        let finished = finished.context("running LMBench in gem5")?;
+        let text = String::from_utf8_lossy(&finished.output);
+        ensure!(
+            finished.status == 0,
+            "the guest's script failed ({}): {text}{}",
+            finished.status,
+            String::from_utf8_lossy(&finished.errors)
+        );
+        script::read(&text, rows, effort)
+    })
+}
