@@ -67,6 +67,31 @@ const CONTROLS: [Control; 5] = [
     },
 ];
 
+impl Control {
+    /// Whether one of `words` names it, or none is given.
+    fn is_named(&self, words: &[String]) -> bool {
+        let places = [self.switch.name(), self.without, self.attempt];
+        let named = |word: &String| places.iter().any(|it| it.contains(word.as_str()));
+        words.is_empty() || words.iter().any(named)
+    }
+}
+
+/// The rows that `words` name; at least one.
+fn chosen(words: &[String]) -> Result<Vec<&'static Control>> {
+    let chosen: Vec<_> = CONTROLS.iter().filter(|it| it.is_named(words)).collect();
+    ensure!(
+        !chosen.is_empty(),
+        "no row has {}; there are: {}",
+        words.join(" or "),
+        CONTROLS
+            .iter()
+            .map(|it| format!("{} {} {}", it.switch.name(), it.attempt, it.without))
+            .collect::<Vec<_>>()
+            .join(", ")
+    );
+    Ok(chosen)
+}
+
 /// What was seen.
 #[derive(Serialize)]
 struct Seen {
@@ -89,6 +114,7 @@ impl Seen {
 /// Runs; returns the exit status.
 pub fn run(arguments: &StaleArguments) -> Result<u8> {
     json::can_write(arguments.json.as_deref())?;
+    let chosen = chosen(&arguments.only)?;
     let machine = MachineArguments {
         machine: gem5::NAME.into(),
         cpu: Some(arguments.cpu.clone()),
@@ -97,7 +123,7 @@ pub fn run(arguments: &StaleArguments) -> Result<u8> {
     let gem5 = Gem5::new(&machine, &arguments.gem5)?;
     environment::prepare(&arguments.host, Needs::default())?;
     let mut all: Vec<Seen> = Vec::new();
-    for control in &CONTROLS {
+    for control in chosen {
         let said = |weakened: &[&str]| {
             said(arguments, &gem5, control, weakened)
                 .with_context(|| format!("{} ({})", control.name, control.switch.name()))
@@ -171,4 +197,24 @@ fn said(
     ensure!(!line.starts_with("UNTRIED"), "{line}");
     eprintln!("{title}: {line}");
     Ok(line.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(words: &[&str]) -> Result<usize> {
+        let words: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
+        Ok(chosen(&words)?.len())
+    }
+
+    #[test]
+    fn words_choose_rows() {
+        assert_eq!(rows(&[]).unwrap(), CONTROLS.len());
+        assert_eq!(rows(&["use-stale-entry/frame"]).unwrap(), 1);
+        assert_eq!(rows(&["weaken-global"]).unwrap(), 2);
+        assert_eq!(rows(&["tlbi", "frame"]).unwrap(), 2);
+        let refused = rows(&["nothing"]).unwrap_err().to_string();
+        assert!(refused.contains("weaken-flush"));
+    }
 }

@@ -22,8 +22,8 @@ use crate::arguments::LmbenchArguments;
 const FILE: &str = "docs/figures.json";
 /// A count may grow by this factor, and by half an instruction.
 const GROWTH: f64 = 1.02;
-/// The same for what an operation costs inside: how its memory lies differs from one initial file
-/// system to another, and with it how many tables it has. Up to 4 % were seen.
+/// The same for what an operation costs inside. Its addresses are not randomized, but a program of
+/// another length has its heap elsewhere, and with it perhaps one table more.
 const GROWTH_INSIDE: f64 = 1.06;
 /// Names of these counts begin so.
 const INSIDE: &str = "inside, ";

@@ -18,7 +18,9 @@ use crate::arguments::LmbenchArguments;
 const TIMEOUT: Duration = Duration::from_secs(4 * 3600);
 /// A core with timing runs some hundred thousand instructions in a second, and cycles need no long
 /// samples.
-const ENOUGH: u32 = 200;
+const ENOUGH: u32 = 500;
+/// The median of them is not the first, which runs with cold caches.
+const SAMPLES: u32 = 3;
 
 /// The model of a core.
 pub fn core(arguments: &LmbenchArguments) -> &str {
@@ -60,7 +62,7 @@ pub fn figures(
     let parts = run::parts_for_gem5(&parts.boot, None)?;
     let effort = Effort {
         enough: ENOUGH,
-        samples: 1,
+        samples: SAMPLES,
         layouts: arguments.layouts,
     };
     super::by_parameter(rows, |parameter, rows| {

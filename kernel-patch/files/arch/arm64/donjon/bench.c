@@ -11,6 +11,7 @@
  */
 #include <linux/dcache.h>
 #include <linux/irqflags.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/of.h>
 #include <linux/security.h>
@@ -113,10 +114,13 @@ static void __init firmware_call(void)
 	cycles_of_firmware_call();
 }
 
-/* Fill samples[]; what an empty measurement shows is subtracted. */
+/*
+ * Fill samples[]; what an empty measurement shows is subtracted. The least of
+ * several, because the first runs with cold caches where cycles are counted.
+ */
 static void sample_cycles(u64 (*cycles)(void))
 {
-	u64 control, enabled, filter, empty;
+	u64 control, enabled, filter, empty = U64_MAX;
 	unsigned long flags;
 	int i;
 
@@ -131,7 +135,8 @@ static void sample_cycles(u64 (*cycles)(void))
 
 	for (i = 0; i < WARM_UP; i++)
 		cycles();
-	empty = cycles_of_nothing();
+	for (i = 0; i < WARM_UP; i++)
+		empty = min(empty, cycles_of_nothing());
 	for (i = 0; i < SAMPLES; i++)
 		samples[i] = cycles() - empty;
 

@@ -61,13 +61,13 @@ static void frame(void)
 	block = page_to_phys(page);
 	word = page_address(page);
 	local_irq_save(flags);
+	WRITE_ONCE(*word, 0);
 	do {
-		WRITE_ONCE(*word, 0);
 		result = __donjon_call(DONJON_FN_POOL_ADD, block, DONJON_POOL_TABLES,
 				       0, 0, 0, 0);
-	} while (result.status == DONJON_ERR_BUSY);
-	if (!result.status)
+		/* A part may have taken the page; so far the store may fault or not */
 		stored = try_store(word, MARK);
+	} while (result.status == DONJON_ERR_BUSY);
 	local_irq_restore(flags);
 	if (result.status) {
 		attack_untried("the block did not join the pool: %s", attack_why(result));
