@@ -209,12 +209,13 @@ mod tests {
     }
 
     #[test]
-    fn words_choose_rows() {
-        assert_eq!(rows(&[]).unwrap(), CONTROLS.len());
-        assert_eq!(rows(&["use-stale-entry/frame"]).unwrap(), 1);
-        assert_eq!(rows(&["weaken-global"]).unwrap(), 2);
-        assert_eq!(rows(&["tlbi", "frame"]).unwrap(), 2);
-        let refused = rows(&["nothing"]).unwrap_err().to_string();
+    fn words_choose_rows() -> Result<()> {
+        assert_eq!(rows(&[])?, CONTROLS.len());
+        assert_eq!(rows(&["use-stale-entry/frame"])?, 1);
+        assert_eq!(rows(&["weaken-global"])?, 2);
+        assert_eq!(rows(&["tlbi", "frame"])?, 2);
+        let refused = rows(&["nothing"]).expect_err("no row has it").to_string();
         assert!(refused.contains("weaken-flush"));
+        Ok(())
     }
 }
