@@ -3,10 +3,13 @@
 
 use std::path::PathBuf;
 
+use anyhow::{Result, ensure};
 use clap::Args;
 use donjon_machine::arguments::{Firmware, MachineArguments};
 use donjon_machine::fvp::FvpArguments;
 use donjon_machine::gem5::Gem5Arguments;
+
+use crate::rootfs::Root;
 
 /// Where Linux comes from and whether the host may be changed.
 #[derive(Args, Clone, Debug, Default)]
@@ -37,6 +40,15 @@ pub struct RunArguments {
     /// Image of a disk for the guest (/dev/vda). What the guest writes is dropped at its end.
     #[arg(long, value_name = "FILE")]
     pub disk: Option<PathBuf>,
+    /// Root file system: debian, debian:PACKAGE,…, or an image. Changes to it are dropped.
+    #[arg(long, value_name = "ROOT", conflicts_with = "disk")]
+    pub rootfs: Option<Root>,
+    /// Keep what the guest changes in its root file system.
+    #[arg(long, requires = "rootfs")]
+    pub keep: bool,
+    /// A network card, behind which QEMU plays a router to the host's network.
+    #[arg(long)]
+    pub network: bool,
     /// What starts the boot image.
     #[arg(long, value_enum, default_value = "none")]
     pub firmware: Firmware,
@@ -49,6 +61,18 @@ pub struct RunArguments {
     /// Seconds that a guest may take with --exec.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub timeout: u64,
+}
+
+impl RunArguments {
+    /// Refuses a root file system and a network where there is only a model's machine.
+    pub fn expect_no_rootfs(&self) -> Result<()> {
+        ensure!(
+            self.rootfs.is_none() && !self.network,
+            "--rootfs and --network are not offered on the machine {}: --disk is",
+            self.machine.machine
+        );
+        Ok(())
+    }
 }
 
 /// Arguments of `kernel`.

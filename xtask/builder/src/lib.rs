@@ -6,7 +6,7 @@
 //! * [`environment`]: what the host must have, and how it gets it.
 //! * [`kernel`]: Linux, from a source to a cached `Image`.
 //! * [`bare`]: the inner domain, the boot stage and the guest programs.
-//! * [`guest`]: the initial file system; [`disk`]: images of disks.
+//! * [`guest`]: the initial file system; [`disk`]: images of disks; [`rootfs`]: one with Debian.
 //! * `pack`: the boot image.
 //! * [`run`]: all of them for one machine, and `cargo xtask run`.
 //!
@@ -27,4 +27,5 @@ pub mod kernel;
 mod pack;
 pub mod paths;
 pub mod progress;
+pub mod rootfs;
 pub mod run;

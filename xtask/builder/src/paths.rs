@@ -3,7 +3,7 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use nix::fcntl::{Flock, FlockArg};
@@ -41,7 +41,13 @@ pub struct CacheLock {
 impl CacheLock {
     /// Waits for other commands, then clears what killed ones left behind.
     pub fn take() -> Result<Self> {
-        let cache = cache()?;
+        Self::take_in(&cache()?)
+    }
+
+    /// The same for a directory of the cache that has a lock of its own: what is made there takes
+    /// minutes, and uses what the other lock guards.
+    pub fn take_in(cache: &Path) -> Result<Self> {
+        fs::create_dir_all(cache)?;
         let open = || File::create(cache.join("lock")).context("creating the lock of the cache");
         let lock = match Flock::lock(open()?, FlockArg::LockExclusiveNonblock) {
             Ok(lock) => lock,

@@ -12,14 +12,15 @@ use donjon_machine::board::Finished;
 use donjon_machine::fvp::{self, Fvp};
 use donjon_machine::gem5::{self, Gem5};
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::{self, Boot, Stream, Symbols};
+use donjon_machine::qemu::{self, Boot, DiskImage, Stream, Symbols};
 
 use crate::arguments::{HostArguments, RunArguments};
 use crate::bare::{self, BareMetal, InnerVariant};
 use crate::environment::{self, Needs};
 use crate::kernel::{self, Kernel, Variant};
 use crate::progress::Step;
-use crate::{guest, pack, paths};
+use crate::rootfs::Root;
+use crate::{guest, pack, paths, rootfs};
 
 /// Everything that a boot is made of.
 pub struct Parts {
@@ -76,6 +77,9 @@ pub fn prepare_over(
             initramfs,
             grub,
             disk: None,
+            disk_is_root: false,
+            packages: None,
+            network: false,
             device_tree,
             trace: None,
         },
@@ -107,8 +111,11 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     let machine = Machine::new(&arguments.machine)?.with_firmware(arguments.firmware)?;
     arguments.fvp.expect_none(&arguments.machine.machine)?;
     arguments.gem5.expect_none(&arguments.machine.machine)?;
-    if arguments.firmware == Firmware::Grub && arguments.disk.is_some() {
-        bail!("--disk and --firmware grub do not go together: GRUB starts from a disk of its own");
+    let has_disk = arguments.disk.is_some() || arguments.rootfs.is_some();
+    if arguments.firmware == Firmware::Grub && has_disk {
+        bail!(
+            "--disk and --firmware grub do not go together, nor does --rootfs: GRUB starts from a disk of its own"
+        );
     }
     if arguments.exec.is_some() {
         machine.can_have("--exec")?;
@@ -116,15 +123,37 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     if arguments.disk.is_some() {
         machine.disk()?;
     }
+    if let Some(root) = &arguments.rootfs {
+        machine.can_have("--rootfs")?;
+        machine.disk()?;
+        root.check()?;
+    }
+    if arguments.network {
+        machine.network()?;
+    }
     let needs = Needs {
         gdb: arguments.gdb,
         uefi: arguments.firmware != Firmware::None,
+        rootfs: matches!(arguments.rootfs, Some(Root::Debian(_))),
         ..Needs::default()
     };
     environment::prepare(&arguments.host, needs)?;
     let variant = InnerVariant::sound(machine.switch);
+    // First, because it says at once if there is no network or no space.
+    let root = arguments.rootfs.as_ref();
+    let root = root.map(|it| rootfs::obtain(&arguments.host, it, arguments.keep));
+    let root = root.transpose()?;
     let mut parts = prepare(&arguments.host, machine, &variant)?;
-    parts.boot.disk = arguments.disk.clone();
+    parts.boot.disk = arguments.disk.clone().map(DiskImage::unchanged);
+    if root.is_some() {
+        parts.boot.disk = root;
+        parts.boot.disk_is_root = true;
+    }
+    if arguments.network {
+        parts.boot.network = true;
+        let words = parts.boot.machine.append.get_or_insert_default();
+        words.push_str(" donjon.network");
+    }
     let Some(command) = &arguments.exec else {
         let symbols = Symbols {
             vmlinux: &parts.kernel.vmlinux,
@@ -168,6 +197,7 @@ fn run_model(arguments: &RunArguments) -> Result<u8> {
         fvp::NAME
     );
     arguments.gem5.expect_none(fvp::NAME)?;
+    arguments.expect_no_rootfs()?;
     let fvp = Fvp::new(&arguments.machine, &arguments.fvp)?;
     let (switch, dma) = (arguments.machine.switch, arguments.machine.dma);
     let parts = prepare_for_model(&arguments.host, switch, dma)?;
@@ -201,6 +231,7 @@ fn run_gem5(arguments: &RunArguments) -> Result<u8> {
         gem5::NAME
     );
     arguments.fvp.expect_none(gem5::NAME)?;
+    arguments.expect_no_rootfs()?;
     let gem5 = Gem5::new(&arguments.machine, &arguments.gem5)?;
     let (switch, dma) = (arguments.machine.switch, arguments.machine.dma);
     let parts = prepare_for_model(&arguments.host, switch, dma)?;

@@ -17,6 +17,7 @@ use donjon_builder::environment::{self, Needs};
 use donjon_builder::run;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
+use donjon_machine::qemu::DiskImage;
 use donjon_machine::said::says;
 
 use crate::arguments::KselftestArguments;
@@ -132,7 +133,7 @@ fn results(
         ..MachineArguments::virt(switch)
     })?;
     let mut boot = run::prepare(host, machine, &InnerVariant::sound(switch))?.boot;
-    boot.disk = Some(build::image(host)?);
+    boot.disk = Some(DiskImage::unchanged(build::image(host)?));
     let seconds: u64 = programs.iter().map(|it| it.seconds).sum();
     let timeout = Duration::from_secs(60 + seconds);
     let said = says(&boot, &script(programs), timeout)?;

@@ -27,16 +27,36 @@ port() {
     echo /dev/console
 }
 
+# The value of a word of the kernel command line.
+word() {
+    sed -n "s/.*\<$1=\([^ ]*\).*/\1/p" /proc/cmdline
+}
+
+ifconfig lo up
+if [ -e /sys/class/net/eth0 ] && grep -q donjon.network /proc/cmdline; then
+    # What QEMU's router expects.
+    ifconfig eth0 10.0.2.15 netmask 255.255.255.0 up
+    route add default gw 10.0.2.2
+    echo "nameserver 10.0.2.3" >/etc/resolv.conf
+fi
+
 # A serial port where there is no virtio.
-channel=$(sed -n 's/.*donjon\.channel=\([^ ]*\).*/\1/p' /proc/cmdline)
+channel=$(word donjon.channel)
+run="sh /donjon/exec"
+leave() { :; }
+if [ -n "$(word donjon.root)" ]; then
+    . /donjon/root.sh
+fi
 if [ -e /donjon/exec ] && [ -n "$channel" ]; then
-    donjon-channel "/dev/$channel" sh /donjon/exec
+    donjon-channel "/dev/$channel" $run
+    leave
     poweroff -f
 fi
 if [ -e /donjon/exec ]; then
     status_port=$(port donjon.status)
-    sh /donjon/exec </dev/null >"$(port donjon.stdout)" 2>"$(port donjon.stderr)"
+    $run </dev/null >"$(port donjon.stdout)" 2>"$(port donjon.stderr)"
     echo "$?" >"$status_port"
+    leave
     poweroff -f
 fi
 

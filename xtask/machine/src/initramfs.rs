@@ -40,6 +40,7 @@ pub fn base(busybox: &Path, programs: &Path, modules: &Path) -> Result<Vec<u8>> 
         archive.add(directory, ModeFileType::Directory, 0o755, b"")?;
     }
     archive.file("init", 0o755, include_bytes!("init.sh"))?;
+    archive.file("donjon/root.sh", 0o644, include_bytes!("root.sh"))?;
     archive.file("bin/busybox", 0o755, &read(busybox)?)?;
     let is_ours = |name: &str| name.starts_with("donjon-") && !name.contains('.');
     for name in files(programs, is_ours)? {

@@ -245,6 +245,22 @@ impl Machine {
         })
     }
 
+    /// Refuses a network card where none can be plugged in.
+    ///
+    /// # Errors
+    ///
+    /// If the machine has no virtio, or the DMA profile withholds it.
+    pub fn network(&self) -> Result<()> {
+        self.can_have("--network")?;
+        if self.recipe.disk != Some(Disk::Virtio) {
+            bail!(
+                "--network is not offered on this machine ({}): it has no virtio",
+                self.recipe.description
+            );
+        }
+        Ok(())
+    }
+
     /// Refuses what Linux would have no device for: the output of a command, or a disk.
     ///
     /// # Errors

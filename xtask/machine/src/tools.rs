@@ -36,6 +36,15 @@ pub const UEFI: Tool = tool(
     "qemu-efi-aarch64",
 );
 
+/// What makes a root file system of Debian's packages.
+pub const ROOTFS: [Tool; 2] = [
+    tool(DEBOOTSTRAP, "debootstrap"),
+    tool("fakeroot", "fakeroot"),
+];
+
+/// Unpacks the packages of a new system. Not every user's PATH leads there.
+pub const DEBOOTSTRAP: &str = "/usr/sbin/debootstrap";
+
 /// What every build and boot needs.
 pub const TOOLS: [Tool; 14] = [
     tool("gcc", "gcc"),
@@ -72,8 +81,10 @@ pub fn find(name: &str) -> Option<PathBuf> {
     if name.starts_with('/') {
         return Some(PathBuf::from(name)).filter(|path| path.exists());
     }
+    // Not every user's PATH leads to programs for administrators.
     let path = env::var_os("PATH")?;
     env::split_paths(&path)
+        .chain([PathBuf::from("/usr/sbin")])
         .map(|directory| directory.join(name))
         .find(|file| executable(file))
 }

@@ -32,9 +32,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         }),
         Test::alone("bad-input:disk-full", disk_full),
         Test::alone("bad-input:disk-full-unpacking", disk_full_while_unpacking),
+        Test::alone("bad-input:rootfs-disk-full", rootfs_disk_full),
         Test::alone("bad-input:killed-half-way", killed_half_way),
     ];
-    let quick: [(&str, Body); 17] = [
+    let quick: [(&str, Body); 19] = [
         ("tool-missing", tool_missing),
         ("tool-hidden", tool_hidden),
         ("qemu-too-old", qemu_too_old),
@@ -77,6 +78,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             )
         }),
         ("lmbench", lmbench),
+        ("rootfs", rootfs),
+        ("rootfs-network-gone", rootfs_network_gone),
     ];
     for (name, body) in quick {
         tests.push(Test::beside(&format!("bad-input:{name}"), body));
@@ -91,6 +94,45 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 fn refused(arguments: &[&str], words: &[&str]) -> Result<()> {
     let scratch = Scratch::new()?;
     expect_failure(scratch.xtask(&[&["run"], arguments].concat()), words)
+}
+
+/// No such image, no such name, a machine that has nothing for it.
+fn rootfs() -> Result<()> {
+    let refused_root =
+        |more: &[&str], words: &[&str]| refused(&[&["--rootfs"], more].concat(), words);
+    refused_root(
+        &["/does/not/exist"],
+        &["no image /does/not/exist", "ext4", "debian[:PACKAGE"],
+    )?;
+    refused_root(&["debian:Redis"], &["`Redis` is no name"])?;
+    refused_root(&["debian", "--disk", "x"], &["--rootfs", "--disk"])?;
+    refused_root(&["debian", "--dma", "strict"], &["--rootfs needs virtio"])?;
+    refused_root(&["debian", "--firmware", "grub"], &["--firmware grub"])?;
+    refused(&["--keep"], &["--rootfs"])?;
+    refused(
+        &["--network", "--machine", "raspi3b"],
+        &["--network is not offered", "Raspberry Pi 3"],
+    )
+}
+
+/// Neither debootstrap nor fakeroot has to be there for it.
+fn rootfs_network_gone() -> Result<()> {
+    let scratch = Scratch::new()?;
+    scratch.program("debootstrap", "exit 1")?;
+    scratch.program("fakeroot", "echo 'E: Failed getting release file'; exit 1")?;
+    expect_failure(
+        scratch.xtask(&["run", "--rootfs", "debian", "--exec", "true"]),
+        &["Failed getting release file", "network", "again"],
+    )
+}
+
+fn rootfs_disk_full() -> Result<()> {
+    let arguments = ["run", "--rootfs", "debian", "--exec", "true"];
+    on_small_disk(
+        &arguments,
+        "size=64m",
+        &["not enough disk space", "XDG_CACHE_HOME"],
+    )
 }
 
 /// No such row, no such directory, programs for another machine.
@@ -220,22 +262,30 @@ fn fragment_is_refused(
 }
 
 fn disk_full() -> Result<()> {
-    on_small_disk("size=64m", &["not enough disk space", "XDG_CACHE_HOME"])
+    on_small_disk(
+        &TRUE,
+        "size=64m",
+        &["not enough disk space", "XDG_CACHE_HOME"],
+    )
 }
 
 /// Enough bytes for the check beforehand, too few files for the tarball.
 fn disk_full_while_unpacking() -> Result<()> {
     on_small_disk(
+        &TRUE,
         "size=4g,nr_inodes=3000",
         &["not enough disk space", "XDG_CACHE_HOME"],
     )
 }
 
-fn on_small_disk(options: &str, words: &[&str]) -> Result<()> {
+fn on_small_disk(arguments: &[&str], options: &str, words: &[&str]) -> Result<()> {
     let scratch = Scratch::new()?;
     let cache = scratch.path().join("cache");
     fs::create_dir_all(&cache)?;
-    let inner = scratch.xtask(&TRUE);
+    for tool in ["debootstrap", "fakeroot"] {
+        scratch.program(tool, "exit 1")?;
+    }
+    let inner = scratch.xtask(arguments);
     let mut unshare = vec!["unshare", "--mount"];
     if !nix::unistd::geteuid().is_root() {
         unshare.extend(["--user", "--map-root-user"]);

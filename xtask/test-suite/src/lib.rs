@@ -22,6 +22,7 @@ mod modules;
 mod random_calls;
 mod reclaim;
 mod restart;
+mod rootfs;
 mod runner;
 mod scratch;
 mod soak;
@@ -89,7 +90,7 @@ fn names(host: &HostArguments) -> Result<Vec<String>> {
 }
 
 /// Tests that take long, and run by name alone.
-fn long(host: &HostArguments) -> [Test; 6] {
+fn long(host: &HostArguments) -> [Test; 7] {
     let selftests = {
         let host = host.clone();
         Test::alone(KSELFTEST, move || {
@@ -103,6 +104,7 @@ fn long(host: &HostArguments) -> [Test; 6] {
         fuzz::long(),
         random_calls::long(host),
         machines::newer(host),
+        rootfs::debian(),
     ]
 }
 
@@ -128,6 +130,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(random_calls::tests(host_arguments));
     tests.extend(reclaim::tests(host_arguments));
     tests.extend(restart::tests(host_arguments));
+    tests.extend(rootfs::tests(host_arguments));
     tests.extend(trace::tests(host_arguments));
     Ok(tests)
 }

@@ -12,6 +12,7 @@ use donjon_builder::disk;
 use donjon_builder::run::prepare;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
+use donjon_machine::qemu::DiskImage;
 use donjon_machine::said::says;
 
 use super::runner::Test;
@@ -129,7 +130,7 @@ fn results(host: &HostArguments, machine: &MachineArguments, command: &str) -> R
     let scratch = Scratch::new()?;
     let image = scratch.path().join("disk");
     disk::ext4(&image, DISK_MEBIBYTES, None)?;
-    boot.disk = Some(image);
+    boot.disk = Some(DiskImage::unchanged(image));
     let text = says(&boot, command, TIMEOUT)?.text;
     ensure!(
         !text.contains("complaint: "),

@@ -25,6 +25,8 @@ pub struct Needs {
     pub cross_libc: bool,
     /// A UEFI firmware for QEMU.
     pub uefi: bool,
+    /// What makes a root file system of Debian's packages.
+    pub rootfs: bool,
 }
 
 /// Checks the host and installs what is missing, or with `--no-install` only names it.

@@ -8,6 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use donjon_machine::process;
 
+use super::apt::Apt;
 use super::archive;
 use crate::paths::{self, CacheLock};
 use crate::progress::Step;
@@ -159,13 +160,9 @@ fn obtain(name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
 
 /// Downloads with the host's sources, or with those in the directory `sources`, and unpacks.
 fn download(directory: &Path, packages: &[&str], sources: Option<&Path>) -> Result<()> {
-    let lists = directory.join("lists");
-    let archives = directory.join("archives");
-    fs::create_dir_all(lists.join("partial"))?;
-    fs::create_dir_all(archives.join("partial"))?;
-    apt(directory, sources, &["--quiet", "update"])?;
-    let download = [&["--quiet", "download"], packages].concat();
-    apt(directory, sources, &download)?;
+    let apt = Apt::new(directory, sources)?;
+    apt.run(&["update"])?;
+    apt.run(&[&["download"], packages].concat())?;
     let root = directory.join("root");
     let mut found = 0;
     for entry in fs::read_dir(directory)? {
@@ -181,37 +178,4 @@ fn download(directory: &Path, packages: &[&str], sources: Option<&Path>) -> Resu
         "apt-get reported success but left {found} packages"
     );
     Ok(())
-}
-
-/// apt-get for arm64 with its state in `directory`: neither root nor a foreign architecture on
-/// the host is needed.
-fn apt(directory: &Path, sources: Option<&Path>, arguments: &[&str]) -> Result<()> {
-    let mut command = Command::new("apt-get");
-    if let Some(sources) = sources {
-        let parts = format!("Dir::Etc::sourceparts={}", sources.display());
-        command.args(["-o", "Dir::Etc::sourcelist=/dev/null", "-o", &parts]);
-    }
-    for option in [
-        "APT::Architecture=arm64".to_owned(),
-        "APT::Architectures=arm64".to_owned(),
-        "APT::Sandbox::User=".to_owned(),
-        "APT::Update::Post-Invoke=".to_owned(),
-        "Acquire::Languages=none".to_owned(),
-        "Dir::State::status=/dev/null".to_owned(),
-        format!("Dir::State::lists={}", directory.join("lists").display()),
-        format!(
-            "Dir::Cache::archives={}",
-            directory.join("archives").display()
-        ),
-        "Dir::Cache::pkgcache=".to_owned(),
-        "Dir::Cache::srcpkgcache=".to_owned(),
-    ] {
-        command.arg("-o").arg(option);
-    }
-    command.args(arguments).current_dir(directory);
-    process::logged(
-        &mut command,
-        &paths::cache()?.join("logs/packages.log"),
-        |_| (),
-    )
 }

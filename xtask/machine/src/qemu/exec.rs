@@ -27,6 +27,9 @@ use crate::process::Running;
 /// How long a guest may take to power off after its command, and a panic to print all it has.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// The same where what is on its disk is kept: it unmounts it first.
+const GRACE_TO_UNMOUNT: Duration = Duration::from_secs(60);
+
 /// How long what was written last may be on its way to us on a busy host.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
@@ -125,10 +128,15 @@ pub fn exec_live(
 
     let mut console = Console::default();
     let mut status = Vec::new();
+    let keeps = boot.disk.as_ref().is_some_and(|it| it.keep);
+    let limits = Limits {
+        status: Instant::now() + timeout,
+        end: if keeps { GRACE_TO_UNMOUNT } else { GRACE },
+    };
     let end = watch(
         &receiver,
         &mut running,
-        Instant::now() + timeout,
+        limits,
         &mut console,
         |from, bytes| {
             let live = Live {
@@ -187,15 +195,24 @@ enum GuestEnd {
     Timeout,
 }
 
+/// How long a guest may take.
+struct Limits {
+    /// To its status.
+    status: Instant,
+    /// From its status to its end.
+    end: Duration,
+}
+
 /// Waits for the first of: a status, a panic, the end of QEMU, the deadline.
 fn watch(
     receiver: &Receiver<(Source, Vec<u8>)>,
     running: &mut Running,
-    mut deadline: Instant,
+    limits: Limits,
     console: &mut Console,
     mut take: impl FnMut(Source, &[u8]) -> bool,
 ) -> Result<GuestEnd> {
     let mut end = None;
+    let mut deadline = limits.status;
     loop {
         match receiver.recv_timeout(Duration::from_millis(20)) {
             Ok((from, bytes)) => {
@@ -204,7 +221,7 @@ fn watch(
                 }
                 if take(from, &bytes) && end.is_none() {
                     end = Some(GuestEnd::Status);
-                    deadline = Instant::now() + GRACE;
+                    deadline = Instant::now() + limits.end;
                 }
                 if console.fatal().is_some() && end.is_none() {
                     end = Some(GuestEnd::Panic);

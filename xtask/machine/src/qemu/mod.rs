@@ -33,13 +33,36 @@ pub struct Boot {
     pub initramfs: Vec<u8>,
     /// GRUB as a UEFI program, which starts the boot image from a disk of its own.
     pub grub: Option<PathBuf>,
-    /// Image of a disk. What the guest writes to it is dropped at its end.
-    pub disk: Option<PathBuf>,
+    /// A disk.
+    pub disk: Option<DiskImage>,
+    /// Whether that disk has the root directory. Otherwise the initramfs is all there is.
+    pub disk_is_root: bool,
+    /// A second disk, of virtio, from which packages are installed.
+    pub packages: Option<PathBuf>,
+    /// A network card, behind which QEMU plays a router.
+    pub network: bool,
     /// A device tree in place of the one that QEMU makes.
     pub device_tree: Option<PathBuf>,
     /// Where an inner domain that writes down its steps leaves them. Only the test command sets
     /// it: semihosting lets a guest use files of the host.
     pub trace: Option<PathBuf>,
+}
+
+/// The image of a disk.
+#[derive(Clone, Debug)]
+pub struct DiskImage {
+    /// The file.
+    pub file: PathBuf,
+    /// Whether what the guest writes to it stays there. Otherwise it is dropped at the end.
+    pub keep: bool,
+}
+
+impl DiskImage {
+    /// A disk that stays as it is, whatever the guest writes.
+    #[must_use]
+    pub const fn unchanged(file: PathBuf) -> Self {
+        Self { file, keep: false }
+    }
 }
 
 impl Boot {
@@ -48,6 +71,9 @@ impl Boot {
         let mut words = format!("console={console} {kernel_words}");
         if let Channel::Serial(device) = &self.machine.recipe.channel {
             words.push_str(&format!(" donjon.channel={device}"));
+        }
+        if self.disk_is_root {
+            words.push_str(&format!(" donjon.root={}", self.machine.disk()?.name()));
         }
         if let Some(more) = &self.machine.append {
             words.push(' ');
@@ -58,7 +84,7 @@ impl Boot {
         if let Some(grub) = &self.grub {
             let disk = initrd.with_file_name("grub.disk");
             grub::write_disk(&disk, grub, &self.image, initrd, words.trim())?;
-            add_disk(&mut command, "grub", &disk);
+            add_disk(&mut command, "grub", &DiskImage::unchanged(disk));
         } else {
             command.arg("-kernel").arg(&self.image);
             command.arg("-initrd").arg(initrd);
@@ -72,6 +98,15 @@ impl Boot {
                     command.arg(format!("if=sd,{}", drive_options(disk)));
                 }
             }
+        }
+        if let Some(packages) = &self.packages {
+            let disk = DiskImage::unchanged(packages.clone());
+            add_disk(&mut command, "packages", &disk);
+        }
+        if self.network {
+            self.machine.network()?;
+            command.args(["-netdev", "user,id=network"]);
+            command.args(["-device", "virtio-net-device,netdev=network"]);
         }
         if let Some(tree) = &self.device_tree {
             command.arg("-dtb").arg(tree);
@@ -95,18 +130,19 @@ impl Boot {
     }
 }
 
-/// A virtio disk. What is written to it is dropped at the end.
-fn add_disk(command: &mut Command, id: &str, file: &Path) {
+/// A virtio disk.
+fn add_disk(command: &mut Command, id: &str, disk: &DiskImage) {
     command.arg("-drive");
-    command.arg(format!("if=none,id={id},{}", drive_options(file)));
+    command.arg(format!("if=none,id={id},{}", drive_options(disk)));
     command
         .arg("-device")
         .arg(format!("virtio-blk-device,drive={id}"));
 }
 
-/// How a drive uses `file`: what is written to it is dropped at the end.
-fn drive_options(file: &Path) -> String {
+/// How a drive uses the image.
+fn drive_options(disk: &DiskImage) -> String {
     // A comma ends a value of QEMU's unless it is doubled.
-    let file = file.display().to_string().replace(',', ",,");
-    format!("format=raw,snapshot=on,file={file}")
+    let file = disk.file.display().to_string().replace(',', ",,");
+    let snapshot = if disk.keep { "off" } else { "on" };
+    format!("format=raw,snapshot={snapshot},file={file}")
 }

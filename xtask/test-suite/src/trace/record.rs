@@ -11,7 +11,7 @@ use donjon_builder::disk;
 use donjon_builder::run::prepare;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu;
+use donjon_machine::qemu::{self, DiskImage};
 use donjon_models::trace::{Event, Oracle};
 
 use super::look::{Look, recorder};
@@ -74,7 +74,7 @@ impl Recorded {
         let image = scratch.path().join("disk");
         disk::ext4(&image, DISK_MEBIBYTES, None)?;
         let trace = scratch.path().join("trace");
-        parts.boot.disk = Some(image);
+        parts.boot.disk = Some(DiskImage::unchanged(image));
         parts.boot.trace = Some(trace.clone());
 
         let areas = load.areas;

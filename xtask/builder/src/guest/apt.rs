@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! apt-get for arm64 with a state of its own: neither root nor a foreign architecture on the host
+//! is needed, and nothing of the host's changes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+use donjon_machine::process;
+
+use crate::paths;
+
+/// An apt-get whose state is in a directory.
+pub struct Apt {
+    directory: PathBuf,
+    sources: Option<PathBuf>,
+    installed: PathBuf,
+}
+
+impl Apt {
+    /// With the host's sources, or those in the directory `sources`; nothing is installed.
+    pub fn new(directory: &Path, sources: Option<&Path>) -> Result<Self> {
+        for name in ["lists/partial", "archives/partial"] {
+            fs::create_dir_all(directory.join(name))?;
+        }
+        Ok(Self {
+            directory: directory.to_owned(),
+            sources: sources.map(Path::to_owned),
+            installed: "/dev/null".into(),
+        })
+    }
+
+    /// The same for a system that has the packages of `status`, a file of dpkg's.
+    pub fn with_installed(self, status: &Path) -> Self {
+        Self {
+            installed: status.to_owned(),
+            ..self
+        }
+    }
+
+    /// Where `install` leaves packages.
+    pub fn archives(&self) -> PathBuf {
+        self.directory.join("archives")
+    }
+
+    /// Runs it in its directory.
+    pub fn run(&self, arguments: &[&str]) -> Result<()> {
+        let mut command = Command::new("apt-get");
+        if let Some(sources) = &self.sources {
+            let parts = format!("Dir::Etc::sourceparts={}", sources.display());
+            command.args(["-o", "Dir::Etc::sourcelist=/dev/null", "-o", &parts]);
+        }
+        for option in [
+            "APT::Architecture=arm64".to_owned(),
+            "APT::Architectures=arm64".to_owned(),
+            "APT::Sandbox::User=".to_owned(),
+            "APT::Update::Post-Invoke=".to_owned(),
+            "Acquire::Languages=none".to_owned(),
+            format!("Dir::State::status={}", self.installed.display()),
+            format!(
+                "Dir::State::lists={}",
+                self.directory.join("lists").display()
+            ),
+            format!("Dir::Cache::archives={}", self.archives().display()),
+            "Dir::Cache::pkgcache=".to_owned(),
+            "Dir::Cache::srcpkgcache=".to_owned(),
+            // The state is in use by this command alone.
+            "Debug::NoLocking=true".to_owned(),
+        ] {
+            command.arg("-o").arg(option);
+        }
+        command.arg("--quiet").args(arguments);
+        command.current_dir(&self.directory);
+        process::logged(
+            &mut command,
+            &paths::cache()?.join("logs/packages.log"),
+            |_| (),
+        )
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Images of root file systems: space for them, copies, and commands in a guest that runs on one.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+use donjon_machine::process;
+use donjon_machine::qemu::{self, DiskImage, Stream};
+
+use crate::arguments::HostArguments;
+use crate::bare::InnerVariant;
+use crate::progress::Step;
+use crate::{paths, run};
+
+/// Size of the file system. The file has holes where nothing is; the card of a Raspberry Pi has to
+/// be a power of two in QEMU.
+pub const MEBIBYTES: u32 = 4096;
+/// What dpkg takes for some hundred packages in an emulated machine.
+const TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// Refuses to begin where the disk would be full before the end.
+pub fn check_space(directory: &Path, needed: u64) -> Result<()> {
+    let data = nix::sys::statvfs::statvfs(directory)?;
+    let free = data.blocks_available() * data.fragment_size();
+    ensure!(
+        free >= needed,
+        "not enough disk space in {}: {} MiB are free, the image needs {} MiB; make room, or set \
+         XDG_CACHE_HOME to a directory on a larger disk",
+        directory.display(),
+        free >> 20,
+        needed >> 20
+    );
+    Ok(())
+}
+
+/// Copies an image with its holes.
+pub fn copy(from: &Path, to: &Path) -> Result<()> {
+    let mut copy = Command::new("cp");
+    copy.args(["--sparse=always", "--reflink=auto"]);
+    process::output(copy.arg(from).arg(to))
+        .with_context(|| format!("copying {}", from.display()))?;
+    Ok(())
+}
+
+/// What runs in a guest.
+pub struct Job<'a> {
+    /// What is said meanwhile.
+    pub title: String,
+    /// The image of the root file system. It is changed.
+    pub image: &'a Path,
+    /// A disk for /dev/disk/by-label, without udev: see `mount LABEL=…`.
+    pub packages: Option<&'a Path>,
+    /// A shell script, in a chroot.
+    pub script: &'a str,
+    /// Lines to come of those that say that a package is done.
+    pub lines: u64,
+    /// The start of such a line.
+    pub line: &'a str,
+}
+
+/// Runs `job` over the inner domain; returns what it wrote to standard output. What it wrote to
+/// standard error is in a file of the cache.
+pub fn in_guest(host: &HostArguments, job: &Job<'_>) -> Result<String> {
+    let machine = Machine::new(&MachineArguments {
+        append: Some("donjon.init=no".into()),
+        ..MachineArguments::virt(Switch::Asid)
+    })?;
+    let variant = InnerVariant::sound(machine.switch);
+    let mut boot = run::prepare(host, machine, &variant)?.boot;
+    boot.disk = Some(DiskImage {
+        file: job.image.to_owned(),
+        keep: true,
+    });
+    boot.disk_is_root = true;
+    boot.packages = job.packages.map(Path::to_owned);
+    let log = paths::cache()?.join("logs/rootfs.log");
+    fs::create_dir_all(log.parent().unwrap_or(&log))?;
+    let mut file = File::create(&log).with_context(|| format!("creating {}", log.display()))?;
+    let step = Step::counted(job.title.clone(), job.lines);
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    let mut seen = 0;
+    let status = qemu::exec(&boot, job.script, TIMEOUT, |stream, bytes| match stream {
+        Stream::Output => output.extend(bytes),
+        Stream::Error => {
+            // A full disk must not hide the error that the command itself reports.
+            let _ = file.write_all(bytes);
+            errors.extend(bytes);
+            let text = String::from_utf8_lossy(&errors);
+            let now = text.lines().filter(|it| it.starts_with(job.line)).count() as u64;
+            step.advance(now - seen);
+            seen = now;
+        }
+    })?;
+    let said = String::from_utf8_lossy(&errors);
+    let lines: Vec<&str> = said.lines().collect();
+    ensure!(
+        status == 0,
+        "{}\nit failed in the guest with status {status}; all of its output: {}",
+        lines[lines.len().saturating_sub(25)..].join("\n"),
+        log.display()
+    );
+    step.finish();
+    String::from_utf8(output).context("the guest's output is no text")
+}

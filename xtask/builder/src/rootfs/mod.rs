@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Root file systems for the guest: a user's image, or one made of Debian's packages.
+//!
+//! The host downloads and unpacks the packages, without root privileges. Their own scripts run in
+//! the guest, over the inner domain. What is complete stays in the cache.
+
+mod base;
+mod image;
+mod packages;
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, ensure};
+use donjon_machine::qemu::DiskImage;
+
+use crate::arguments::HostArguments;
+use crate::paths::{self, CacheLock};
+
+/// What `--rootfs` names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// Debian with further packages.
+    Debian(Vec<String>),
+    /// An image of the user's.
+    File(PathBuf),
+}
+
+impl FromStr for Root {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        const DEBIAN: &str = "debian";
+        let packages = match text.split_once(':') {
+            Some((DEBIAN, packages)) => packages,
+            _ if text == DEBIAN => "",
+            _ => return Ok(Self::File(text.into())),
+        };
+        let names = packages.split(',').map(str::trim);
+        let mut names: Vec<String> = names
+            .filter(|it| !it.is_empty())
+            .map(str::to_owned)
+            .collect();
+        names.sort();
+        names.dedup();
+        Ok(Self::Debian(names))
+    }
+}
+
+impl Root {
+    /// Refuses what cannot be, before anything is built.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such file, or a name cannot be that of a package.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Self::Debian(names) => packages::check_names(names),
+            Self::File(file) => {
+                ensure!(
+                    file.is_file(),
+                    "there is no image {}; --rootfs takes a file with an ext4 file system, or \
+                     debian[:PACKAGE,…]",
+                    file.display()
+                );
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The disk for `root`, made if the cache does not have it. With `keep` it is one that the guest
+/// may change for good: the user's own, or a copy of that in the cache.
+///
+/// # Errors
+///
+/// If there is no such file or package, or the network or the disk fails.
+pub fn obtain(host: &HostArguments, root: &Root, keep: bool) -> Result<DiskImage> {
+    let names = match root {
+        Root::File(file) => {
+            let file = file.canonicalize();
+            let file = file.with_context(|| format!("reading the image of {root:?}"))?;
+            return Ok(DiskImage { file, keep });
+        }
+        Root::Debian(names) => names,
+    };
+    let all = paths::cache()?.join("rootfs");
+    let directory = all.join(base::name()?);
+    let place = directory.join(packages::file_name(names));
+    let kept = place.with_extension("kept.img");
+    if keep && kept.exists() {
+        eprintln!("changes are kept in {}", kept.display());
+        return Ok(DiskImage { file: kept, keep });
+    }
+    if !place.exists() {
+        let lock = CacheLock::take_in(&all)?;
+        base::obtain(host, &lock, &directory)?;
+        if !place.exists() {
+            packages::install(host, &lock, &directory, names, &place)?;
+        }
+    }
+    if !keep {
+        return Ok(DiskImage::unchanged(place));
+    }
+    let lock = CacheLock::take_in(&all)?;
+    if !kept.exists() {
+        let unfinished = lock.unfinished("kept.img");
+        image::copy(&place, &unfinished)?;
+        std::fs::rename(unfinished, &kept)?;
+    }
+    eprintln!(
+        "changes are kept in {}; remove it to begin anew",
+        kept.display()
+    );
+    Ok(DiskImage { file: kept, keep })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debian_is_a_word_and_everything_else_a_file() {
+        let root = |text: &str| text.parse::<Root>().expect("never fails");
+        let debian = |names: &[&str]| {
+            let names = names.iter().map(|it| (*it).to_owned());
+            Root::Debian(names.collect())
+        };
+        assert_eq!(root("debian"), debian(&[]));
+        assert_eq!(root("debian:"), debian(&[]));
+        assert_eq!(root("debian:b, a,b"), debian(&["a", "b"]));
+        assert_eq!(root("./debian"), Root::File("./debian".into()));
+        assert_eq!(root("debian.img"), Root::File("debian.img".into()));
+        assert_eq!(root("other:a"), Root::File("other:a".into()));
+    }
+}

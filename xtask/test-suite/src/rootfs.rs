@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Root file systems on a disk: images of a user's, with and without an init, and Debian.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::run::prepare;
+use donjon_builder::{disk, guest};
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+use donjon_machine::process;
+use donjon_machine::qemu::{Boot, DiskImage};
+use donjon_machine::said::{Said, says};
+
+use super::runner::Test;
+use super::scratch::{Scratch, expect_failure};
+
+const TIMEOUT: Duration = Duration::from_secs(120);
+const MEBIBYTES: u32 = 32;
+/// Downloads and configures a hundred packages in an emulated machine.
+const DEBIAN_SECONDS: &str = "3600";
+
+/// An image of ours.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let host = host.clone();
+    vec![Test::beside("rootfs:file", move || file(&host))]
+}
+
+/// Debian, from its packages to running servers.
+pub fn debian() -> Test {
+    Test::alone("rootfs:debian", || {
+        in_debian()?;
+        no_such_package()
+    })
+}
+
+/// Each step of a user's with an image.
+fn file(host: &HostArguments) -> Result<()> {
+    let scratch = Scratch::new()?;
+    let image = image(&scratch, "whole", true)?;
+    let run =
+        |file: &Path, keep, network, command: &str| on_disk(host, file, keep, network, command);
+    let said = run(
+        &image,
+        false,
+        false,
+        "cat /marker; ls /sys/class/net; echo dropped >/note; exit 7",
+    )?;
+    ensure!(said.status == 7, "the status was lost: {}", said.text);
+    said.expect_line("this is the disk")?;
+    ensure!(
+        !said.text.contains("eth0"),
+        "there is a network card: {}",
+        said.text
+    );
+
+    // Changes are dropped, or kept.
+    run(&image, true, false, "[ ! -e /note ] && echo kept >/note")?.expect_success()?;
+    let mut check = Command::new("/usr/sbin/e2fsck");
+    process::output(check.arg("-fn").arg(&image))?;
+    run(&image, false, false, "cat /note")?.expect_line("kept")?;
+
+    let network = "ifconfig eth0 && ping -c 1 10.0.2.2 && cat /etc/resolv.conf";
+    let said = run(&image, false, true, network)?;
+    said.expect_success()?;
+    said.expect_line("nameserver 10.0.2.3")?;
+
+    init_of_the_image(&image)?;
+    without_what_is_needed(host, &scratch)
+}
+
+/// The image's own first process.
+fn init_of_the_image(image: &Path) -> Result<()> {
+    let output = process::both(&mut ourselves("120", image, &[]))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    ensure!(
+        text.contains("the init of the image, process 1"),
+        "the image's own init did not run:\n{text}"
+    );
+    Ok(())
+}
+
+/// Images that something is missing in.
+fn without_what_is_needed(host: &HostArguments, scratch: &Scratch) -> Result<()> {
+    let refused = |file: &Path, words: &str| -> Result<()> {
+        let said = on_disk(host, file, false, false, "echo it runs")?;
+        ensure!(
+            said.status == 1 && said.text.contains(words),
+            "status {}, it did not say `{words}`: {}",
+            said.status,
+            said.text
+        );
+        Ok(())
+    };
+    let empty = image_of(scratch, "empty", |_| Ok(()))?;
+    refused(&empty, "no /bin/sh")?;
+    let garbage = scratch.path().join("garbage");
+    fs::write(&garbage, vec![b'x'; 4 << 20])?;
+    refused(&garbage, "no ext4 file system")?;
+    let without_init = image(scratch, "without-init", false)?;
+    let output = process::both(&mut ourselves("120", &without_init, &[]))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    ensure!(
+        text.contains("the disk has no /sbin/init"),
+        "it did not say what is missing:\n{text}"
+    );
+    Ok(())
+}
+
+/// `cargo xtask run --rootfs ROOT` with a limit of time.
+fn ourselves(seconds: &str, root: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new("timeout");
+    command.arg(seconds);
+    // Not its path: a build meanwhile may have replaced the file.
+    command.arg(format!("/proc/{}/exe", std::process::id()));
+    command.args(["run", "--rootfs"]).arg(root).args(more);
+    command
+}
+
+/// What `command` says on a machine whose root directory is in `file`.
+fn on_disk(
+    host: &HostArguments,
+    file: &Path,
+    keep: bool,
+    network: bool,
+    command: &str,
+) -> Result<Said> {
+    let machine = Machine::new(&MachineArguments {
+        append: network.then(|| "donjon.network".into()),
+        ..MachineArguments::virt(Switch::Asid)
+    })?;
+    let parts = prepare(host, machine, &InnerVariant::sound(Switch::Asid))?;
+    let file = file.to_owned();
+    let boot = Boot {
+        disk: Some(DiskImage { file, keep }),
+        disk_is_root: true,
+        network,
+        ..parts.boot
+    };
+    says(&boot, command, TIMEOUT)
+}
+
+/// An image with BusyBox in it.
+fn image(scratch: &Scratch, name: &str, with_init: bool) -> Result<PathBuf> {
+    let busybox = guest::obtain_busybox()?;
+    image_of(scratch, name, |root| {
+        for directory in ["bin", "sbin", "etc"] {
+            fs::create_dir(root.join(directory))?;
+        }
+        let program = root.join("bin/busybox");
+        fs::copy(&busybox, &program)?;
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
+        for link in ["sh", "cat", "ls", "ping", "ifconfig", "echo", "poweroff"] {
+            symlink("busybox", root.join("bin").join(link))?;
+        }
+        fs::write(root.join("marker"), "this is the disk\n")?;
+        if with_init {
+            let init = root.join("sbin/init");
+            let script = "#!/bin/sh\necho the init of the image, process $$\npoweroff -f\n";
+            fs::write(&init, script)?;
+            fs::set_permissions(init, fs::Permissions::from_mode(0o755))?;
+        }
+        Ok(())
+    })
+}
+
+fn image_of(
+    scratch: &Scratch,
+    name: &str,
+    fill: impl FnOnce(&Path) -> Result<()>,
+) -> Result<PathBuf> {
+    let root = scratch.path().join(name);
+    fs::create_dir(&root)?;
+    fill(&root)?;
+    let image = root.with_extension("img");
+    disk::ext4(&image, MEBIBYTES, Some(&root))?;
+    Ok(image)
+}
+
+/// systemd is up, two servers work, dpkg has configured everything, and the inner domain has
+/// refused nothing.
+fn in_debian() -> Result<()> {
+    const CHECK: &str = "\
+set -e
+echo system: $(systemctl is-system-running)
+echo redis: $(redis-cli ping)
+echo sqlite: $(sqlite3 :memory: 'select 6*7')
+echo unconfigured: $(dpkg --audit | wc -l)
+cat /sys/kernel/security/donjon/status
+cat /sys/kernel/security/donjon/selftest";
+    let more = ["--exec", CHECK, "--cpus", "2", "--timeout", "600"];
+    let root = Path::new("debian:redis-server,sqlite3");
+    let output = process::both(&mut ourselves(DEBIAN_SECONDS, root, &more))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    let said = Said {
+        text,
+        status: u8::try_from(output.status.code().unwrap_or(255)).unwrap_or(255),
+    };
+    said.expect_success()?;
+    for line in [
+        "system: running",
+        "redis: PONG",
+        "sqlite: 42",
+        "unconfigured: 0",
+        "refusals: 0",
+        "state: running",
+    ] {
+        said.expect_line(line)?;
+    }
+    let (passed, failed) = said.self_test()?;
+    ensure!(passed > 0 && failed == 0, "the self-test failed");
+    Ok(())
+}
+
+fn no_such_package() -> Result<()> {
+    let root = Path::new("debian:no-such-package-at-all");
+    let command = ourselves(DEBIAN_SECONDS, root, &["--exec", "true"]);
+    expect_failure(
+        command,
+        &["Unable to locate package no-such-package-at-all"],
+    )
+}
