@@ -40,6 +40,8 @@ pub const HARDWARE: u32 = 0;
 pub const SOFTWARE: u32 = 1;
 /// Cycles, of [`HARDWARE`].
 pub const CYCLES: u64 = 0;
+/// Instructions retired, of [`HARDWARE`].
+pub const INSTRUCTIONS: u64 = 1;
 
 /// Whose events are counted.
 #[derive(Clone, Copy, Debug)]

@@ -69,6 +69,8 @@ pub enum Subject {
     Calls(CallsArguments),
     /// LMBench over the native kernel and in each switch mode.
     Lmbench(LmbenchArguments),
+    /// Real programs of Debian's, over the native kernel and in each switch mode.
+    Programs(ProgramsArguments),
     /// Wall time of a fixed amount of work in QEMU, and 64 MiB in huge pages.
     Stress(StressArguments),
 }
@@ -137,6 +139,30 @@ impl LmbenchArguments {
             host: host.clone(),
         }
     }
+}
+
+/// Arguments of `bench programs`.
+#[derive(Args, Clone, Debug)]
+pub struct ProgramsArguments {
+    /// Switch modes to compare with native, with spaces or commas between them.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "MODE",
+        num_args = 1..,
+        value_delimiter = ',',
+        default_values = ["asid", "tlbi", "strict"]
+    )]
+    pub switch: Vec<Switch>,
+    /// Only programs with one of these in their names.
+    #[arg(long, value_name = "WORD", num_args = 1.., value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Also write the figures to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
 }
 
 /// `bench stress`

@@ -9,6 +9,7 @@ pub mod guard;
 pub mod lmbench;
 mod model;
 pub mod path;
+mod programs;
 pub mod report;
 pub mod samples;
 mod stress;
@@ -45,6 +46,7 @@ pub fn run(arguments: &BenchCommand) -> Result<u8> {
         Some(Subject::Idc(arguments)) => idc(arguments).map(|()| 0),
         Some(Subject::Calls(arguments)) => calls(arguments).map(|()| 0),
         Some(Subject::Lmbench(arguments)) => lmbench::run(arguments).map(|()| 0),
+        Some(Subject::Programs(arguments)) => programs::run(arguments).map(|()| 0),
         Some(Subject::Stress(arguments)) => stress::run(arguments).map(|()| 0),
         None if arguments.board.is_some() => board::run(&arguments.board).map(|()| 0),
         None if arguments.record => guard::record(&arguments.host, arguments.layouts).map(|()| 0),

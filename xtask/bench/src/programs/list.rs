@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The programs, what is prepared for each, and what one unit of its work is.
+
+/// A program that is measured.
+pub struct Program {
+    /// Its name in the table.
+    pub name: &'static str,
+    /// What is counted as one.
+    pub unit: &'static str,
+    /// Whether its work is starting processes, which costs more than computing or serving.
+    pub starts_processes: bool,
+    /// Shell script that runs once, uncounted, in the program's own directory.
+    pub prepare: &'static str,
+    /// Shell script that does `$1` units there.
+    pub run: &'static str,
+    /// Units of a short run and of a long one. The difference is what is reported, so that what a
+    /// start costs is in none.
+    pub units: (u64, u64),
+    /// Shell script that ends what `prepare` has started.
+    pub end: &'static str,
+}
+
+/// Debian's packages that have them.
+pub const PACKAGES: [&str; 9] = [
+    "apache2-utils",
+    "libc6-dev",
+    "make",
+    "nginx-light",
+    "openssl",
+    "postgresql",
+    "python3-minimal",
+    "redis-server",
+    "sqlite3",
+];
+/// One that is no part of each Debian.
+pub const COMPILER: &str = "tcc";
+
+const REDIS: &str = "\
+redis-server --port 6379 --save '' --appendonly no --hz 1 --daemonize yes --dir .
+until redis-cli ping; do :; done
+redis-cli config set latency-tracking no";
+const REDIS_END: &str = "redis-cli shutdown nosave";
+
+/// All of them.
+pub const PROGRAMS: [Program; 13] = [
+    Program {
+        name: "sqlite3 insert",
+        unit: "row",
+        starts_processes: false,
+        prepare: "sqlite3 db 'create table t(k integer primary key, v text)'",
+        run: "sqlite3 db \"delete from t; begin; insert into t with recursive c(x) as (select 1 \
+              union all select x+1 from c where x<$1) select x, 'value '||x from c; commit\"",
+        units: (1_000, 21_000),
+        end: ":",
+    },
+    Program {
+        name: "sqlite3 select",
+        unit: "query",
+        starts_processes: false,
+        prepare:
+            "sqlite3 db \"create table t(k text, v text); create index i on t(k); insert into \
+                  t with recursive c(x) as (select 1 union all select x+1 from c where x<5000) \
+                  select 'key '||x, 'value '||x from c\"
+                  seq 21000 | awk '{ print \"select v from t where k='\\''key \" $1%5000+1 \
+                  \"'\\'';\" }' >queries",
+        run: "head -n $1 queries | sqlite3 db >answers",
+        units: (1_000, 11_000),
+        end: ":",
+    },
+    Program {
+        name: "redis set",
+        unit: "request",
+        starts_processes: false,
+        prepare: REDIS,
+        run: "redis-benchmark -q -t set -c 10 -r 1000 -n $1",
+        units: (1_000, 11_000),
+        end: REDIS_END,
+    },
+    Program {
+        name: "redis get",
+        unit: "request",
+        starts_processes: false,
+        prepare: REDIS,
+        run: "redis-benchmark -q -t get -c 10 -r 1000 -n $1",
+        units: (1_000, 11_000),
+        end: REDIS_END,
+    },
+    Program {
+        name: "redis set, 16 in a pipeline",
+        unit: "request",
+        starts_processes: false,
+        prepare: REDIS,
+        run: "redis-benchmark -q -t set -c 10 -P 16 -r 1000 -n $1",
+        units: (8_000, 88_000),
+        end: REDIS_END,
+    },
+    Program {
+        name: "nginx",
+        unit: "request",
+        starts_processes: false,
+        prepare: "mkdir logs pages
+                  head -c 4096 /dev/zero | tr '\\0' x >pages/index.html
+                  echo 'worker_processes 1; events {} pid nginx.pid; http { access_log off; server \
+                  { listen 127.0.0.1:8080; root pages; } }' >nginx.conf
+                  nginx -p . -c nginx.conf -e error.log",
+        run: "ab -q -n $1 -c 4 http://127.0.0.1:8080/index.html",
+        units: (200, 2_200),
+        end: "kill $(cat nginx.pid)",
+    },
+    Program {
+        name: "tcc",
+        unit: "file of 200 functions",
+        starts_processes: false,
+        prepare: "seq 200 | awk '{ print \"int f\" $1 \"(int a, int b) { int s = 0; for (int i = \
+                  a; i < b; i++) { s += i * \" $1 \"; if (s % 7 == a) s -= b; } return s; }\" }' \
+                  >functions.c",
+        run: "for i in $(seq $1); do tcc -c functions.c -o functions.o; done",
+        units: (2, 12),
+        end: ":",
+    },
+    Program {
+        name: "openssl speed",
+        unit: "SHA-256 of 16 KiB",
+        starts_processes: false,
+        prepare: ":",
+        // It works for so many seconds and says how much it did.
+        run: "openssl speed -bytes 16384 -seconds $1 sha256 2>speed >/dev/null
+              sed -n 's/.*blocks: \\([0-9]*\\) sha256.*/\\1/p' speed >units",
+        units: (1, 3),
+        end: ":",
+    },
+    Program {
+        name: "gzip",
+        unit: "64 KiB of numbers",
+        starts_processes: false,
+        prepare: "seq 1000000 | head -c 4194304 >numbers",
+        run: "head -c $(($1 * 65536)) numbers | gzip -c >numbers.gz",
+        units: (4, 64),
+        end: ":",
+    },
+    Program {
+        name: "python3 start",
+        unit: "start",
+        starts_processes: true,
+        prepare: ":",
+        run: "for i in $(seq $1); do python3 -c pass; done",
+        units: (2, 12),
+        end: ":",
+    },
+    Program {
+        name: "make, small jobs",
+        unit: "job",
+        starts_processes: true,
+        prepare: "printf 'all: $(addprefix j,$(shell seq $(N)))\\nj%%:\\n\\t@/bin/true; echo $@ \
+                  >last\\n' >Makefile",
+        run: "make -s N=$1",
+        units: (20, 220),
+        end: ":",
+    },
+    Program {
+        name: "PostgreSQL select",
+        unit: "transaction",
+        starts_processes: false,
+        prepare: POSTGRESQL,
+        run: "su postgres -c \"$PG/pgbench -h $PWD -n -S -c 2 -t $(($1 / 2)) postgres\"",
+        units: (100, 1_100),
+        end: POSTGRESQL_END,
+    },
+    Program {
+        name: "PostgreSQL TPC-B",
+        unit: "transaction",
+        starts_processes: false,
+        prepare: POSTGRESQL,
+        run: "su postgres -c \"$PG/pgbench -h $PWD -n -c 2 -t $(($1 / 2)) postgres\"",
+        units: (100, 600),
+        end: POSTGRESQL_END,
+    },
+];
+
+/// On the file system in memory, without waiting for disks, and without work in the background
+/// that begins by time.
+const POSTGRESQL: &str = "\
+chown postgres .
+su postgres -c \"$PG/initdb -D $PWD/data -A trust --no-sync\"
+echo \"autovacuum = off
+fsync = off
+jit = off
+listen_addresses = ''
+unix_socket_directories = '$PWD'
+checkpoint_timeout = 1d
+bgwriter_delay = 10s
+wal_writer_delay = 10s
+max_parallel_workers = 0\" >>data/postgresql.conf
+su postgres -c \"$PG/pg_ctl -D $PWD/data -l log -w start\"
+su postgres -c \"$PG/pgbench -h $PWD -q -i -s 1 postgres\"";
+const POSTGRESQL_END: &str = "su postgres -c \"$PG/pg_ctl -D $PWD/data -m immediate stop\"";

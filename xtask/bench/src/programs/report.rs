@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The table of programs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+
+use super::list::Program;
+
+/// Most that the protection may add where a program computes or serves, and where it starts
+/// processes, in percent.
+const GOALS: (f64, f64) = (1.0, 4.0);
+/// The column of the kernel without Donjon.
+pub const NATIVE: &str = "native";
+
+/// All that was measured.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// What the figures count.
+    pub unit: &'static str,
+    /// Model of the CPU.
+    pub cpu: String,
+    /// Release of Linux.
+    pub linux: String,
+    /// Rows.
+    pub programs: Vec<Row>,
+}
+
+/// A program.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub name: &'static str,
+    /// What is counted as one.
+    pub unit: &'static str,
+    /// Most percent that the protection may add.
+    pub goal_percent: f64,
+    /// Instructions for one unit, by kernel.
+    pub instructions: BTreeMap<String, f64>,
+    /// Calls of the inner domain for one unit, by mode.
+    pub calls: BTreeMap<String, f64>,
+}
+
+impl Row {
+    /// Without figures.
+    pub fn new(program: &Program) -> Self {
+        Self {
+            name: program.name,
+            unit: program.unit,
+            goal_percent: match program.starts_processes {
+                true => GOALS.1,
+                false => GOALS.0,
+            },
+            instructions: BTreeMap::new(),
+            calls: BTreeMap::new(),
+        }
+    }
+
+    /// Percent that a mode adds.
+    pub fn added(&self, mode: &str) -> Option<f64> {
+        let native = self.instructions.get(NATIVE)?;
+        Some((self.instructions.get(mode)? / native - 1.0) * 100.0)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let modes = self.programs.first().map(|it| it.calls.keys());
+        let modes: Vec<&String> = modes.into_iter().flatten().collect();
+        let mut header = vec!["program".to_owned(), "unit".into(), NATIVE.into()];
+        for mode in &modes {
+            header.extend([(*mode).clone(), format!("calls, {mode}")]);
+        }
+        header.push("goal".into());
+        let mut table = Table::new();
+        table
+            .load_style(presets::ASCII_MARKDOWN)
+            .set_header(&header);
+        for row in &self.programs {
+            let native = row.instructions.get(NATIVE);
+            let native = native.map_or("-".into(), |it| format!("{it:.0}"));
+            let mut cells = vec![row.name.to_owned(), row.unit.to_owned(), native];
+            for mode in &modes {
+                let added = row.added(mode);
+                cells.push(added.map_or("-".into(), |it| format!("{it:+.2} %")));
+                let calls = row.calls.get(*mode);
+                cells.push(calls.map_or("-".into(), |it| format!("{it:.2}")));
+            }
+            cells.push(format!("{:.0} %", row.goal_percent));
+            table.add_row(cells);
+        }
+        for column in table.column_iter_mut().skip(2) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        write!(f, "{table}")?;
+        let missed: Vec<String> = self.missed(&modes).collect();
+        if !missed.is_empty() {
+            write!(f, "\n\nabove the goal: {}", missed.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    fn missed(&self, modes: &[&String]) -> impl Iterator<Item = String> {
+        let cells = self.programs.iter().flat_map(move |row| {
+            let above = modes
+                .iter()
+                .filter(|it| row.added(it).is_some_and(|it| it > row.goal_percent));
+            above.map(|it| format!("{} ({it})", row.name))
+        });
+        cells.collect::<Vec<_>>().into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::list::PROGRAMS;
+
+    #[test]
+    fn what_is_above_its_goal_is_named() {
+        let mut row = Row::new(&PROGRAMS[0]);
+        for (kernel, figure) in [(NATIVE, 1000.0), ("asid", 1005.0), ("tlbi", 1011.0)] {
+            row.instructions.insert(kernel.into(), figure);
+        }
+        for mode in ["asid", "tlbi"] {
+            row.calls.insert(mode.into(), 0.25);
+        }
+        let report = Report {
+            unit: "instructions",
+            cpu: "cortex-a57".into(),
+            linux: "6.12".into(),
+            programs: vec![row],
+        };
+        let text = report.to_string();
+        assert!(text.contains("+0.50 %"), "{text}");
+        assert!(text.contains("+1.10 %"), "{text}");
+        assert!(
+            text.ends_with("above the goal: sqlite3 insert (tlbi)"),
+            "{text}"
+        );
+    }
+}
