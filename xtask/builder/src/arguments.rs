@@ -20,6 +20,9 @@ pub struct HostArguments {
     /// Linux 6.12 source tree to use instead of Debian's package; it is copied, never changed.
     #[arg(long, value_name = "DIR", env = "LINUX_SRC")]
     pub linux: Option<PathBuf>,
+    /// Options of the kernel (CONFIG_NAME=value) to lay over ours. Refused ones are named.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
 }
 
 /// Arguments of `run`.

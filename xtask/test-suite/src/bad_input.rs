@@ -35,7 +35,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("bad-input:rootfs-disk-full", rootfs_disk_full),
         Test::alone("bad-input:killed-half-way", killed_half_way),
     ];
-    let quick: [(&str, Body); 19] = [
+    let quick: [(&str, Body); 20] = [
         ("tool-missing", tool_missing),
         ("tool-hidden", tool_hidden),
         ("qemu-too-old", qemu_too_old),
@@ -79,6 +79,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         }),
         ("lmbench", lmbench),
         ("rootfs", rootfs),
+        ("kernel-config", kernel_config),
         ("rootfs-network-gone", rootfs_network_gone),
     ];
     for (name, body) in quick {
@@ -224,6 +225,18 @@ fn patch_does_not_apply() -> Result<()> {
         scratch.xtask(&arguments),
         &["0001-", "does not apply to Linux 6.12.117"],
     )
+}
+
+/// No such file, a file that is no configuration.
+fn kernel_config() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let other = scratch.file("other", "CONFIG_A=y\nplease\n")?;
+    let other = other.to_string_lossy();
+    let refused = |file: &str, words: &[&str]| {
+        expect_failure(scratch.xtask(&["kernel", "--config", file]), words)
+    };
+    refused("/does/not/exist", &["/does/not/exist", "CONFIG_NAME=value"])?;
+    refused(&other, &["line 2, `please`", "CONFIG_NAME=n"])
 }
 
 /// Two options that contradict each other.

@@ -37,7 +37,7 @@ pub fn build(
     let cache = paths::cache()?;
     let output = cache
         .join("build")
-        .join(format!("{}-{}", tree.name, variant.base()));
+        .join(format!("{}-{}", tree.name, recipe.directory));
     fs::create_dir_all(&output)?;
     let log = cache.join(format!("logs/kernel-{}.log", variant.name()));
     let mark = output.join(".donjon-building");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 /// The value that a fragment asks for: `None` for off.
 type Wish<'a> = (&'a str, Option<&'a str>);
@@ -64,9 +64,31 @@ pub fn check(config: &Path, fragments: &[PathBuf]) -> Result<()> {
     )
 }
 
+/// Refuses a text that is not all options and comments.
+///
+/// # Errors
+///
+/// With the first line that is neither.
+pub fn expect_options(text: &str) -> Result<()> {
+    for (number, line) in text.lines().map(str::trim).enumerate() {
+        let is_option = line.starts_with("CONFIG_") && line.contains('=');
+        ensure!(
+            line.is_empty() || line.starts_with('#') || is_option,
+            "line {}, `{line}`, is no option of the kernel: write CONFIG_NAME=value, CONFIG_NAME=n \
+             or a comment with #",
+            number + 1
+        );
+    }
+    Ok(())
+}
+
 fn wishes(fragment: &str) -> impl Iterator<Item = Wish<'_>> {
     fragment.lines().filter_map(|line| {
-        let (name, value) = line.trim().split_once('=')?;
+        let line = line.trim();
+        if line.starts_with("# CONFIG_") && line.ends_with(" is not set") {
+            return Some((option_of(line)?, None));
+        }
+        let (name, value) = line.split_once('=')?;
         let value = value.trim_matches('"').len().ne(&0).then_some(value);
         name.starts_with("CONFIG_")
             .then_some((name, value.filter(|it| *it != "n")))
@@ -93,13 +115,21 @@ mod tests {
 
     #[test]
     fn comments_are_no_wishes_and_n_is_off() {
-        let fragment = "# CONFIG_A=y\nCONFIG_B=y\nCONFIG_C=n\nCONFIG_D=16\n";
+        let fragment = "# CONFIG_A=y\nCONFIG_B=y\nCONFIG_C=n\nCONFIG_D=16\n# CONFIG_E is not set\n";
         let expected = vec![
             ("CONFIG_B", Some("y")),
             ("CONFIG_C", None),
             ("CONFIG_D", Some("16")),
+            ("CONFIG_E", None),
         ];
         assert_eq!(wishes(fragment).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_line_that_is_no_option_is_named() {
+        assert!(expect_options("# why\n\nCONFIG_A=y\n# CONFIG_B is not set\n").is_ok());
+        let error = expect_options("CONFIG_A=y\nCONFIG_B y\n").expect_err("no option");
+        assert!(error.to_string().contains("line 2, `CONFIG_B y`"));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub use command::run;
 
 /// Prefix of the cross tools.
 pub const CROSS: &str = "aarch64-linux-gnu-";
+/// Names of kernels with options of the user's begin so.
+const CONFIGURED: &str = "configured";
 /// Kernels of one variant that stay in the cache.
 const KEPT: usize = 4;
 
@@ -104,6 +106,8 @@ impl Kernel {
 /// Files that decide what a kernel is, besides its source.
 #[derive(Clone, Debug)]
 pub struct Recipe {
+    /// Name of the directory in the cache that it is built in, behind that of the source.
+    pub directory: String,
     /// Configuration fragments, in order.
     pub fragments: Vec<PathBuf>,
     /// Files laid into the tree.
@@ -124,10 +128,30 @@ impl Recipe {
             fragments.push(patch.join(format!("config/weaken/{protection}.config")));
         }
         Self {
+            directory: variant.base().to_owned(),
             fragments,
             files: patch.join("files"),
             series: patch.join("series"),
         }
+    }
+
+    /// The project's own, with the options of the user's file over it.
+    fn chosen(host: &HostArguments, variant: Variant) -> Result<Self> {
+        let mut recipe = Self::of(variant);
+        if let Some(file) = &host.config {
+            let text = fs::read_to_string(file).with_context(|| {
+                format!(
+                    "reading {}, which --config names: it takes a file with lines \
+                     CONFIG_NAME=value",
+                    file.display()
+                )
+            })?;
+            config::expect_options(&text).with_context(|| file.display().to_string())?;
+            recipe.fragments.push(file.clone());
+            // Two configurations in one directory would be built anew in turn.
+            recipe.directory = format!("{CONFIGURED}-{}", recipe.directory);
+        }
+        Ok(recipe)
     }
 
     /// The patches, in order.
@@ -164,8 +188,9 @@ pub fn source_identity(host: &HostArguments) -> Result<String> {
 /// The patched tree; nothing is built.
 pub fn source_tree(host: &HostArguments, variant: Variant) -> Result<PathBuf> {
     let source = source::find(host)?;
+    let recipe = Recipe::chosen(host, variant)?;
     let lock = CacheLock::take()?;
-    Ok(tree::prepare(&lock, &source, &Recipe::of(variant))?.path)
+    Ok(tree::prepare(&lock, &source, &recipe)?.path)
 }
 
 /// Configures with one more fragment and begins the build, in a directory that is thrown away.
@@ -185,7 +210,7 @@ pub fn try_fragment(host: &HostArguments, variant: Variant, fragment: &Path) -> 
 
 /// The kernel of a variant, built if the cache does not have it.
 pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
-    let recipe = Recipe::of(variant);
+    let recipe = Recipe::chosen(host, variant)?;
     let source = source::find(host)?;
     let mut hash = Sha256::new();
     hash.update(source.identity.as_bytes());
@@ -194,16 +219,21 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     let compiler = process::output(Command::new(format!("{CROSS}gcc")).arg("--version"))?;
     hash.update(compiler.as_bytes());
     let key = paths::digest_name(&hash.finalize());
+    // A user's kernels take no place of ours in the cache.
+    let kind = match host.config {
+        Some(_) => format!("{CONFIGURED}-{}", variant.name()),
+        None => variant.name().to_owned(),
+    };
     let place = paths::cache()?
         .join("kernels")
-        .join(format!("{}-{key}", variant.name()));
+        .join(format!("{kind}-{key}"));
     let mut built = false;
     if !place.exists() {
         let lock = CacheLock::take()?;
         if !place.exists() {
             let tree = tree::prepare(&lock, &source, &recipe)?;
             build::build(&lock, &tree, variant, &recipe, &place)?;
-            prune(&place, variant);
+            prune(&place, &kind);
             built = true;
         }
     }
@@ -220,14 +250,14 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     Ok(kernel)
 }
 
-/// Removes all but the newest kernels of a variant.
-fn prune(newest: &Path, variant: Variant) {
+/// Removes all but the newest kernels of a kind.
+fn prune(newest: &Path, kind: &str) {
     let Some(Ok(entries)) = newest.parent().map(fs::read_dir) else {
         return;
     };
     let mut kernels: Vec<_> = entries
         .filter_map(Result::ok)
-        .filter(|it| it.file_name().to_string_lossy().starts_with(variant.name()))
+        .filter(|it| it.file_name().to_string_lossy().starts_with(kind))
         .filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.path())))
         .collect();
     kernels.sort();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Checks that the documentation describes this tree: links, the map of crates, the table of
-//! tests.
+//! Checks that the documentation describes this tree: links, the map of crates, the tables of
+//! tests and of kernel options.
 
 mod architecture;
 mod links;
+mod options;
 mod page;
 mod testing;
 mod tree;
@@ -19,6 +20,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     vec![
         Test::alone("docs:links", links::check),
         Test::alone("docs:architecture", architecture::check),
+        Test::alone("docs:kernel-options", options::check),
         Test::alone("docs:testing", move || testing::check(&host)),
     ]
 }
