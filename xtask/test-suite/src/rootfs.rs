@@ -188,7 +188,8 @@ fn image_of(
 fn in_debian() -> Result<()> {
     const CHECK: &str = "\
 set -e
-echo system: $(systemctl is-system-running)
+echo target: $(systemctl is-active multi-user.target)
+echo failed units: $(systemctl --failed --plain --no-legend | wc -l)
 echo redis: $(redis-cli ping)
 echo sqlite: $(sqlite3 :memory: 'select 6*7')
 echo unconfigured: $(dpkg --audit | wc -l)
@@ -205,7 +206,8 @@ cat /sys/kernel/security/donjon/selftest";
     };
     said.expect_success()?;
     for line in [
-        "system: running",
+        "target: active",
+        "failed units: 0",
         "redis: PONG",
         "sqlite: 42",
         "unconfigured: 0",

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask bench programs`: real programs of Debian's, in instructions for a unit of their
-//! work, over the native kernel and in each switch mode.
+//! work, over the native kernel and in each switch mode; and stress-ng, in time of the emulator.
 //!
 //! One CPU, `-icount`, a file system in memory, and nothing runs beside the program and what it
-//! needs. docs/programs.md says how to read the table.
+//! needs. stress-ng has several CPUs instead. docs/programs.md says how to read the tables.
 
 mod list;
 mod report;
 mod script;
+mod stress;
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
+use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
@@ -20,13 +22,14 @@ use donjon_builder::rootfs::{self, Root};
 use donjon_builder::run;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::{self, Stream};
+use donjon_machine::qemu::{self, DiskImage, Stream};
 
 use crate::arguments::ProgramsArguments;
 use crate::{CPU, kernel_name};
 
 use list::{COMPILER, PACKAGES, PROGRAMS, Program};
-use report::{NATIVE, Report, Row};
+use report::{Report, Row};
+use stress::{STRESSORS, Stressor};
 
 /// All programs over one kernel. Under `-icount` everything takes long.
 const TIMEOUT: Duration = Duration::from_secs(3600);
@@ -34,13 +37,13 @@ const TIMEOUT: Duration = Duration::from_secs(3600);
 /// Measures and prints.
 pub fn run(arguments: &ProgramsArguments) -> Result<()> {
     json::can_write(arguments.json.as_deref())?;
-    let programs = chosen(&arguments.only)?;
+    let (programs, stressors) = chosen(&arguments.only)?;
     let needs = Needs {
         rootfs: true,
         ..Needs::default()
     };
     environment::prepare(&arguments.host, needs)?;
-    let packages = PACKAGES.iter().chain([&COMPILER]);
+    let packages = PACKAGES.iter().chain([&COMPILER, &stress::PACKAGE]);
     let root = Root::Debian(packages.map(|it| (*it).to_owned()).collect());
     let disk = rootfs::obtain(&arguments.host, &root, false)?;
     let mut report = Report {
@@ -48,60 +51,84 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
         cpu: CPU.into(),
         linux: String::new(),
         programs: programs.iter().map(|it| Row::new(it)).collect(),
+        stress: stress::rows(&stressors),
     };
     let modes = arguments.switch.iter().filter(|it| **it != Switch::None);
-    for switch in [Switch::None].iter().chain(modes) {
-        let machine = Machine::new(&MachineArguments {
-            cpu: Some(CPU.into()),
-            cpus: Some(1),
-            icount: true,
-            append: Some("donjon.init=no".into()),
-            ..MachineArguments::virt(*switch)
-        })?;
-        let parts = run::prepare(&arguments.host, machine, &InnerVariant::sound(*switch))?;
-        report.linux.clone_from(&parts.kernel.release);
-        let boot = qemu::Boot {
-            disk: Some(disk.clone()),
-            disk_is_root: true,
-            ..parts.boot
-        };
+    let modes: Vec<Switch> = [Switch::None].into_iter().chain(modes.copied()).collect();
+    for switch in &modes {
+        let boot = |cpus, icount| boot(&arguments.host, *switch, &disk, cpus, icount);
         let name = kernel_name(*switch);
-        let text = measure(&boot, name, &programs)?;
-        for (row, program) in report.programs.iter_mut().zip(&programs) {
-            let (short, long) = script::runs(&text, program)?;
-            let (instructions, calls) =
-                script::per_unit(short, long).with_context(|| program.name)?;
-            row.instructions.insert(name.into(), instructions);
-            if name != NATIVE {
-                row.calls.insert(name.into(), calls);
-            }
+        if !programs.is_empty() {
+            let (boot, linux) = boot(1, true)?;
+            report.linux = linux;
+            let step = Step::counted(format!("run programs, {name}"), 3 * programs.len() as u64);
+            let text = output(&boot, &script::script(&programs), TIMEOUT, &step)
+                .with_context(|| format!("over the kernel {name}"))?;
+            step.finish();
+            report.add(name, &programs, &text)?;
+        }
+        for cpus in stress::CPUS.into_iter().filter(|_| !stressors.is_empty()) {
+            let (boot, linux) = boot(cpus, false)?;
+            report.linux = linux;
+            let title = format!("stress-ng on {cpus} CPUs, {name}");
+            let step = Step::counted(title, stressors.len() as u64);
+            let script = stress::script(&stressors, cpus);
+            let text = output(&boot, &script, stress::TIMEOUT, &step)
+                .with_context(|| format!("over the kernel {name} with {cpus} CPUs"))?;
+            step.finish();
+            stress::add(&mut report.stress, name, cpus, &text)?;
         }
     }
     println!("{report}");
     json::write(arguments.json.as_deref(), &report)
 }
 
-/// The programs that have one of the words in their names; all without a word.
-fn chosen(words: &[String]) -> Result<Vec<&'static Program>> {
-    let is_chosen = |it: &&Program| {
-        words.is_empty() || words.iter().any(|word| it.name.contains(word.as_str()))
-    };
-    let chosen: Vec<_> = PROGRAMS.iter().filter(is_chosen).collect();
-    ensure!(
-        !chosen.is_empty(),
-        "no program has such a name; there are: {}",
-        PROGRAMS.map(|it| it.name).join(", ")
-    );
-    Ok(chosen)
+/// Those that have one of the words in their names; all without a word.
+fn chosen(words: &[String]) -> Result<(Vec<&'static Program>, Vec<&'static Stressor>)> {
+    let is_chosen =
+        |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
+    let programs: Vec<_> = PROGRAMS.iter().filter(|it| is_chosen(it.name)).collect();
+    let is_stressor = |it: &&Stressor| is_chosen(&format!("{} {}", stress::PACKAGE, it.name));
+    let stressors: Vec<_> = STRESSORS.iter().filter(is_stressor).collect();
+    if programs.is_empty() && stressors.is_empty() {
+        let names = PROGRAMS.iter().map(|it| it.name.to_owned());
+        let others = STRESSORS
+            .iter()
+            .map(|it| format!("{} {}", stress::PACKAGE, it.name));
+        let all: Vec<String> = names.chain(others).collect();
+        bail!("no program has such a name; there are: {}", all.join(", "));
+    }
+    Ok((programs, stressors))
 }
 
-/// What the guest prints over one kernel.
-fn measure(boot: &qemu::Boot, kernel: &str, programs: &[&Program]) -> Result<String> {
-    let lines = 3 * programs.len() as u64;
-    let step = Step::counted(format!("run programs, {kernel}"), lines);
+/// A machine with the disk, and the release of its Linux.
+fn boot(
+    host: &HostArguments,
+    switch: Switch,
+    disk: &DiskImage,
+    cpus: u32,
+    icount: bool,
+) -> Result<(qemu::Boot, String)> {
+    let machine = Machine::new(&MachineArguments {
+        cpu: Some(CPU.into()),
+        cpus: Some(cpus),
+        icount,
+        append: Some("donjon.init=no".into()),
+        ..MachineArguments::virt(switch)
+    })?;
+    let parts = run::prepare(host, machine, &InnerVariant::sound(switch))?;
+    let boot = qemu::Boot {
+        disk: Some(disk.clone()),
+        disk_is_root: true,
+        ..parts.boot
+    };
+    Ok((boot, parts.kernel.release))
+}
+
+/// What the guest prints.
+fn output(boot: &qemu::Boot, script: &str, timeout: Duration, step: &Step) -> Result<String> {
     let (mut text, mut errors) = (Vec::new(), Vec::new());
-    let script = script::script(programs);
-    let status = qemu::exec(boot, &script, TIMEOUT, |stream, bytes| match stream {
+    let status = qemu::exec(boot, script, timeout, |stream, bytes| match stream {
         Stream::Output => {
             step.advance(bytes.iter().filter(|it| **it == b'\n').count() as u64);
             text.extend(bytes);
@@ -109,9 +136,24 @@ fn measure(boot: &qemu::Boot, kernel: &str, programs: &[&Program]) -> Result<Str
         Stream::Error => errors.extend(bytes),
     })?;
     if status != 0 {
-        let said = String::from_utf8_lossy(&errors);
-        bail!("over the kernel {kernel}: {}", said.trim());
+        bail!("{}", String::from_utf8_lossy(&errors).trim());
     }
-    step.finish();
     Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_choose_programs_and_stressors() {
+        let count = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
+            chosen(&words).map(|it| (it.0.len(), it.1.len())).ok()
+        };
+        assert_eq!(count(&[]), Some((PROGRAMS.len(), STRESSORS.len())));
+        assert_eq!(count(&["redis"]), Some((3, 0)));
+        assert_eq!(count(&["stress-ng"]), Some((0, STRESSORS.len())));
+        assert_eq!(count(&["no such program"]), None);
+    }
 }

@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 use super::list::Program;
+use super::{script, stress};
 
 /// Most that the protection may add where a program computes or serves, and where it starts
 /// processes, in percent.
@@ -24,8 +26,10 @@ pub struct Report {
     pub cpu: String,
     /// Release of Linux.
     pub linux: String,
-    /// Rows.
+    /// Programs, in instructions.
     pub programs: Vec<Row>,
+    /// stress-ng on several CPUs, in time of the emulator.
+    pub stress: Vec<stress::Row>,
 }
 
 /// A program.
@@ -94,16 +98,45 @@ impl fmt::Display for Report {
         for column in table.column_iter_mut().skip(2) {
             column.set_cell_alignment(CellAlignment::Right);
         }
-        write!(f, "{table}")?;
+        if !self.programs.is_empty() {
+            write!(f, "{table}")?;
+        }
         let missed: Vec<String> = self.missed(&modes).collect();
         if !missed.is_empty() {
             write!(f, "\n\nabove the goal: {}", missed.join(", "))?;
+        }
+        if let Some(row) = self.stress.first() {
+            let gap = if self.programs.is_empty() { "" } else { "\n\n" };
+            write!(
+                f,
+                "{gap}{}; no statement about hardware\n{}",
+                row.unit,
+                stress::table(&self.stress)
+            )?;
         }
         Ok(())
     }
 }
 
 impl Report {
+    /// Adds what the guest printed over a kernel.
+    ///
+    /// # Errors
+    ///
+    /// If a program has no figures.
+    pub fn add(&mut self, kernel: &str, programs: &[&Program], text: &str) -> Result<()> {
+        for (row, program) in self.programs.iter_mut().zip(programs) {
+            let (short, long) = script::runs(text, program)?;
+            let (instructions, calls) =
+                script::per_unit(short, long).with_context(|| program.name)?;
+            row.instructions.insert(kernel.into(), instructions);
+            if kernel != NATIVE {
+                row.calls.insert(kernel.into(), calls);
+            }
+        }
+        Ok(())
+    }
+
     fn missed(&self, modes: &[&String]) -> impl Iterator<Item = String> {
         let cells = self.programs.iter().flat_map(move |row| {
             let above = modes
@@ -134,6 +167,7 @@ mod tests {
             cpu: "cortex-a57".into(),
             linux: "6.12".into(),
             programs: vec![row],
+            stress: Vec::new(),
         };
         let text = report.to_string();
         assert!(text.contains("+0.50 %"), "{text}");
