@@ -20,6 +20,12 @@ mount_root() {
         [ -b "$disk" ] && break
         sleep 1
     done
+    # Where there are several, QEMU says which it is.
+    for block in /sys/block/*; do
+        if [ "$(cat "$block/serial" 2>/dev/null)" = disk ]; then
+            disk=/dev/${block##*/}
+        fi
+    done
     for device in "$disk" "$disk"?*; do
         mount -t ext4 "$device" /mnt 2>/dev/null && return
     done

@@ -130,13 +130,13 @@ impl Boot {
     }
 }
 
-/// A virtio disk.
+/// A virtio disk. Its serial number is `id`: Linux does not name disks in the order of QEMU's options.
 fn add_disk(command: &mut Command, id: &str, disk: &DiskImage) {
     command.arg("-drive");
     command.arg(format!("if=none,id={id},{}", drive_options(disk)));
     command
         .arg("-device")
-        .arg(format!("virtio-blk-device,drive={id}"));
+        .arg(format!("virtio-blk-device,drive={id},serial={id}"));
 }
 
 /// How a drive uses the image.
