@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Building the programs that do not run on the host: inner domain, boot stage, guest programs.
 
+use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use donjon_machine::arguments::Switch;
 use donjon_machine::process::Running;
+use donjon_machine::qemu::SOURCES;
 
 use crate::environment::{BARE_TARGET, GUEST_TARGET};
 use crate::paths;
@@ -50,13 +52,41 @@ impl InnerVariant {
     }
 }
 
+/// Where sources are.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Ours.
+    pub sources: PathBuf,
+    /// Those of libraries: cargo's own directory.
+    pub cargo_home: Option<PathBuf>,
+}
+
+impl Place {
+    /// This repository, and the directory that cargo uses.
+    pub fn ours() -> Self {
+        let home = || Some(PathBuf::from(env::var_os("HOME")?).join(".cargo"));
+        Self {
+            sources: paths::root().to_owned(),
+            cargo_home: env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home),
+        }
+    }
+}
+
+/// Directory of the builds, one for each variant.
+const BUILDS: &str = "target/bare";
+
 /// Builds inner domain and boot stage.
 ///
 /// All variants share one directory of cargo's, so that each compiles only what its features
 /// change; what is linked is copied out of it, to the variant's own directory.
 pub fn build(variant: &InnerVariant) -> Result<BareMetal> {
-    let shared = paths::in_root("target/bare/cargo");
-    let own = variant_directory(variant);
+    build_in(&Place::ours(), variant)
+}
+
+/// The same of other sources.
+pub fn build_in(place: &Place, variant: &InnerVariant) -> Result<BareMetal> {
+    let shared = place.sources.join("target/bare/cargo");
+    let own = place.sources.join(BUILDS).join(variant.name());
     for directory in [&shared, &own] {
         fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
     }
@@ -75,12 +105,9 @@ pub fn build(variant: &InnerVariant) -> Result<BareMetal> {
             .iter()
             .map(|it| format!("donjon-image/{it}")),
     );
-    let mut command = cargo();
+    let mut command = cargo(place, BARE_TARGET)?;
     command.args(["--package=donjon-image", "--package=donjon-boot"]);
-    command
-        .arg(format!("--target={BARE_TARGET}"))
-        .arg("--target-dir")
-        .arg(&shared);
+    command.arg("--target-dir").arg(&shared);
     command.arg(format!("--features={}", features.join(",")));
     finish(command, "inner domain")?;
     let programs = shared.join(BARE_TARGET).join("release");
@@ -92,7 +119,7 @@ pub fn build(variant: &InnerVariant) -> Result<BareMetal> {
 
 /// Where a variant's programs and boot images are.
 pub fn variant_directory(variant: &InnerVariant) -> PathBuf {
-    paths::in_root("target/bare").join(variant.name())
+    paths::in_root(BUILDS).join(variant.name())
 }
 
 /// Copies a program, so that a reader sees the old one or the new one.
@@ -108,24 +135,35 @@ fn copy(from: &Path, name: &str, to: &Path) -> Result<PathBuf> {
 /// Builds the guest programs; returns the directory that has them.
 pub fn build_guests() -> Result<PathBuf> {
     let target = paths::in_root("target/guests");
-    let mut command = cargo();
+    let mut command = cargo(&Place::ours(), GUEST_TARGET)?;
     command.args(["--package=donjon-guests", "--features=guest"]);
-    command
-        .arg(format!("--target={GUEST_TARGET}"))
-        .arg("--target-dir")
-        .arg(&target);
+    command.arg("--target-dir").arg(&target);
     // The target brings its own C library and start files, so no cross linker is needed.
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld");
     finish(command, "guest programs")?;
     Ok(target.join(GUEST_TARGET).join("release"))
 }
 
-fn cargo() -> Command {
+/// cargo for a target. What it makes does not depend on the place.
+fn cargo(place: &Place, target: &str) -> Result<Command> {
     let mut command = Command::new("cargo");
     command
         .args(["build", "--release", "--quiet"])
-        .current_dir(paths::root());
+        .arg(format!("--target={target}"))
+        .current_dir(&place.sources);
+    let mut flags = vec![format!(
+        "--remap-path-prefix={}={SOURCES}",
+        place.sources.display()
+    )];
+    if let Some(home) = &place.cargo_home {
+        command.env("CARGO_HOME", home);
+        flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
+    }
+    let flags = serde_json::to_string(&flags).context("quoting flags")?;
     command
+        .arg("--config")
+        .arg(format!("target.{target}.rustflags={flags}"));
+    Ok(command)
 }
 
 fn finish(mut command: Command, what: &str) -> Result<()> {

@@ -21,6 +21,7 @@ mod machines;
 mod modules;
 mod random_calls;
 mod reclaim;
+mod reproducible;
 mod restart;
 mod rootfs;
 mod runner;
@@ -90,7 +91,7 @@ fn names(host: &HostArguments) -> Result<Vec<String>> {
 }
 
 /// Tests that take long, and run by name alone.
-fn long(host: &HostArguments) -> [Test; 7] {
+fn long(host: &HostArguments) -> [Test; 8] {
     let selftests = {
         let host = host.clone();
         Test::alone(KSELFTEST, move || {
@@ -105,6 +106,7 @@ fn long(host: &HostArguments) -> [Test; 7] {
         random_calls::long(host),
         machines::newer(host),
         rootfs::debian(),
+        reproducible::long(host),
     ]
 }
 
@@ -129,6 +131,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(modules::tests(host_arguments));
     tests.extend(random_calls::tests(host_arguments));
     tests.extend(reclaim::tests(host_arguments));
+    tests.extend(reproducible::tests());
     tests.extend(restart::tests(host_arguments));
     tests.extend(rootfs::tests(host_arguments));
     tests.extend(trace::tests(host_arguments));

@@ -9,7 +9,11 @@ use anyhow::{Result, bail};
 
 use super::Boot;
 use super::scratch::Scratch;
+use crate::paths;
 use crate::process::Running;
+
+/// Where debug information says that our sources are, wherever they were built.
+pub const SOURCES: &str = "donjon";
 
 /// Files that gdb takes symbols from.
 pub struct Symbols<'a> {
@@ -52,6 +56,8 @@ fn print_gdb_line(port: u16, symbols: &Symbols<'_>) {
         symbols.vmlinux.display()
     );
     if let Some((inner, _)) = symbols.bare {
+        let root = paths::root();
+        eprint!(" -ex 'set substitute-path {SOURCES} {}'", root.display());
         eprint!(" -ex 'add-symbol-file {}'", inner.display());
     }
     eprintln!(" -ex 'target remote 127.0.0.1:{port}'\n");

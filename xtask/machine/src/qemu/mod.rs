@@ -20,7 +20,7 @@ use crate::machine::{Channel, Disk, Machine, Serial};
 use crate::tools::QEMU;
 
 pub use exec::{Live, Stream, exec, exec_live, exec_watched};
-pub use interactive::{Symbols, interactive};
+pub use interactive::{SOURCES, Symbols, interactive};
 
 /// What QEMU starts.
 #[derive(Clone, Debug)]
