@@ -19,14 +19,16 @@ fn main() -> Result<()> {
     let [program, rest @ ..] = &arguments[..] else {
         bail!("usage: donjon-count COMMAND…");
     };
-    let mut counter = Instructions::of_cpu_0().context("starting the counter")?;
+    // Not while the counter runs: the inner domain would measure each call from then on.
     let calls = calls()?;
+    let mut counter = Instructions::of_cpu_0().context("starting the counter")?;
     let before = counter.read().context("reading the counter")?;
     let status = Command::new(program)
         .args(rest)
         .status()
         .with_context(|| format!("starting {program}"))?;
     let after = counter.read().context("reading the counter")?;
+    drop(counter);
     ensure!(after > before, "the counter does not count");
     println!("count: {} {}", after - before, self::calls()? - calls);
     exit(status.code().unwrap_or(255));

@@ -17,7 +17,7 @@ use nix::unistd::execv;
 /// Where the figures are left.
 const FIGURES: &str = "/boot-figures";
 /// What is written to the kernel's log, so that its time stamps can be compared with the counter.
-const MARK: &str = "donjon-scale: mark";
+const MARK: &str = "donjon-scale: mark\n";
 const LOG: &str = "/boot-log";
 
 /// Writes the figures down and executes `/init`. `start` is what the counter had at first.

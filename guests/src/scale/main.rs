@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Measures operations on memory of a given size, and how long the boot took.
 //!
-//! `donjon-scale PAGES OPERATION…` prints `sample: OPERATION PAGES INSTRUCTIONS CALLS INSIDE` for
-//! each time that an operation was measured: instructions of the CPU, calls of the inner domain,
-//! and the instructions of these calls. As the first process of a machine it writes down when it
-//! began, and executes `/init`.
+//! `donjon-scale PAGES OPERATION…` prints `sample: OPERATION PAGES INSTRUCTIONS` for each time that
+//! an operation was measured. `donjon-scale --inside PAGES OPERATION…` prints `inside: OPERATION
+//! PAGES CALLS INSTRUCTIONS`: calls of the inner domain, and instructions of these. It makes the
+//! inner domain measure every call until the next boot, and calls longer, so it comes last. As the first process of a machine the program writes down when it began, and executes
+//! `/init`.
 
 mod boot;
 mod meter;

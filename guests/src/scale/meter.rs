@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What an operation costs: instructions, calls, and instructions inside.
+//! What an operation costs: its instructions, or its calls and their instructions.
 
 use std::os::fd::OwnedFd;
 
@@ -15,69 +15,75 @@ const EMPTY: usize = 8;
 /// Measures on CPU 0.
 pub struct Meter {
     instructions: Instructions,
-    /// Of the inner domain, if there is one.
+    /// Counters of the inner domain. Whoever reads them while a counter of the CPU runs has the
+    /// inner domain measure each call from then on, so that all become longer.
     inside: Option<Totals>,
-    /// While it runs, the inner domain counts its instructions.
-    _cycles: OwnedFd,
+    /// The cycle counter, by which the inner domain measures.
+    _cycles: Option<OwnedFd>,
     /// What measuring takes itself.
     empty: u64,
 }
 
 /// What one operation cost.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sample {
-    /// Instructions of the CPU, those inside among them.
-    pub instructions: u64,
-    /// Calls of the inner domain; none where there is none.
-    pub calls: u64,
-    /// Instructions of these calls.
-    pub inside: u64,
+#[derive(Clone, Copy, Debug)]
+pub enum Sample {
+    /// Instructions.
+    All(u64),
+    /// Calls of the inner domain, and the instructions of these.
+    Inside(u64, u64),
 }
 
 impl Meter {
     /// Starts the counters; this process stays on CPU 0.
-    pub fn start() -> Result<Self> {
+    pub fn start(inside: bool) -> Result<Self> {
         let mut cpus = CpuSet::new();
         cpus.set(0)?;
         sched_setaffinity(Pid::from_raw(0), &cpus).context("staying on CPU 0")?;
-        let cycles = Attributes {
-            kind: HARDWARE,
-            config: CYCLES,
-            ..Attributes::default()
+        let totals = || {
+            let totals = Totals::open().context("opening the inner domain's counters")?;
+            totals.context("there is no inner domain")
+        };
+        let cycles = || {
+            let attributes = Attributes {
+                kind: HARDWARE,
+                config: CYCLES,
+                ..Attributes::default()
+            };
+            perf::open(attributes, Scope::Cpu(0)).context("starting the cycle counter")
         };
         let mut meter = Self {
-            _cycles: perf::open(cycles, Scope::Cpu(0)).context("starting the cycle counter")?,
             instructions: Instructions::of_cpu_0().context("starting the counter")?,
-            inside: Totals::open().context("opening the inner domain's counters")?,
+            inside: inside.then(totals).transpose()?,
+            _cycles: inside.then(cycles).transpose()?,
             empty: 0,
         };
-        let mut empty = Vec::new();
+        let mut empty = u64::MAX;
         for _ in 0..EMPTY {
-            let sample = meter.measure(|| Ok(()))?;
-            ensure!(sample.instructions > 0, "the counter does not count");
-            empty.push(sample);
+            match meter.measure(|| Ok(()))? {
+                Sample::All(instructions) => empty = empty.min(instructions),
+                Sample::Inside(calls, _) => empty = empty.min(calls),
+            }
         }
-        let last = empty.last().map_or(0, |it| it.calls);
-        ensure!(last == 0, "measuring nothing makes {last} calls");
-        meter.empty = empty.iter().map(|it| it.instructions).min().unwrap_or(0);
+        if inside {
+            ensure!(empty == 0, "measuring nothing makes {empty} calls");
+        } else {
+            ensure!(empty > 0, "the counter does not count");
+            meter.empty = empty;
+        }
         Ok(meter)
     }
 
     /// Measures `operation`.
     pub fn measure(&mut self, operation: impl FnOnce() -> Result<()>) -> Result<Sample> {
-        let [calls, inside] = self.totals()?;
+        if let Some(totals) = &mut self.inside {
+            let [calls, instructions] = totals.read()?;
+            operation()?;
+            let after = totals.read()?;
+            return Ok(Sample::Inside(after[0] - calls, after[1] - instructions));
+        }
         let start = self.instructions.read()?;
         operation()?;
         let end = self.instructions.read()?;
-        let [calls_after, inside_after] = self.totals()?;
-        Ok(Sample {
-            instructions: (end - start).saturating_sub(self.empty),
-            calls: calls_after - calls,
-            inside: inside_after - inside,
-        })
-    }
-
-    fn totals(&mut self) -> Result<[u64; 2]> {
-        Ok(self.inside.as_mut().map_or(Ok([0; 2]), Totals::read)?)
+        Ok(Sample::All((end - start).saturating_sub(self.empty)))
     }
 }

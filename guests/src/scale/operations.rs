@@ -21,26 +21,33 @@ const NAMES: [&str; 5] = ["fork", "protect", "read", "map", "unmap"];
 
 /// Measures the operations that `words` names, behind a number of pages.
 pub fn run(words: &[String]) -> Result<()> {
+    let (inside, words) = match words {
+        [option, rest @ ..] if option == "--inside" => (true, rest),
+        all => (false, all),
+    };
     let [pages, names @ ..] = words else {
-        bail!("usage: donjon-scale PAGES OPERATION…");
+        bail!("usage: donjon-scale [--inside] PAGES OPERATION…");
     };
     let pages: usize = pages.parse().context("a number of pages")?;
     ensure!(pages > 0 && !names.is_empty(), "nothing to measure");
     if let Some(unknown) = names.iter().find(|it| !NAMES.contains(&it.as_str())) {
         bail!("{unknown} is no operation; there are: {}", NAMES.join(", "));
     }
-    let mut meter = Meter::start()?;
+    let mut meter = Meter::start(inside)?;
     let times = (TOGETHER / pages).clamp(1, MOST);
     // One time more, which finds everything else as the others do; the largest have the times of
     // other operations before them.
     let warm_up = usize::from(times > 1);
     for time in 0..times + warm_up {
         for (name, sample) in once(&mut meter, pages, names)? {
-            if time >= warm_up {
-                println!(
-                    "sample: {name} {pages} {} {} {}",
-                    sample.instructions, sample.calls, sample.inside
-                );
+            if time < warm_up {
+                continue;
+            }
+            match sample {
+                Sample::All(instructions) => println!("sample: {name} {pages} {instructions}"),
+                Sample::Inside(calls, instructions) => {
+                    println!("inside: {name} {pages} {calls} {instructions}");
+                }
             }
         }
     }
