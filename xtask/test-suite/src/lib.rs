@@ -24,6 +24,7 @@ mod reclaim;
 mod restart;
 mod rootfs;
 mod runner;
+mod scale;
 mod scratch;
 mod soak;
 mod trace;
@@ -131,6 +132,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(reclaim::tests(host_arguments));
     tests.extend(restart::tests(host_arguments));
     tests.extend(rootfs::tests(host_arguments));
+    tests.extend(scale::tests(host_arguments));
     tests.extend(trace::tests(host_arguments));
     Ok(tests)
 }

@@ -74,7 +74,7 @@ pub fn measure(arguments: &ScaleArguments) -> Result<Report> {
             let parts = parts(host, &boot::machine(virt(CPU, switch, true)))?;
             report.linux.clone_from(&parts.kernel.release);
             let step = Step::spinner(format!("boot, {kernel}"));
-            boot::measure(&parts, kernel, report.boot.get_or_insert_default())?;
+            boot::measure(parts, kernel, report.boot.get_or_insert_default())?;
             step.vanish();
         }
         if plan.longest && switch != Switch::None {
