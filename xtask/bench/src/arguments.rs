@@ -209,11 +209,12 @@ pub struct ScaleArguments {
 }
 
 impl ScaleArguments {
-    /// The short form, of all subjects in the default mode.
+    /// The short form in the default mode, of what does not depend on how busy the host is.
     pub fn quick(host: &HostArguments) -> Self {
+        let only = ["map", "protect", "read", "fork", "memory", "boot"];
         Self {
             switch: vec![Switch::Asid],
-            only: Vec::new(),
+            only: only.map(Into::into).into(),
             quick: true,
             json: None,
             host: host.clone(),

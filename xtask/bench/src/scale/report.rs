@@ -98,3 +98,65 @@ impl Report {
         growth.chain(memory).chain(long)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::scale::memory::{Inner, Linux};
+
+    fn report(exponent: f64, inner_kib: u64, map: u64) -> Report {
+        let linux = Linux {
+            total_kib: 1,
+            available_kib: 1,
+        };
+        let inner = Inner {
+            inner_kib,
+            text_kib: 1,
+            linux,
+        };
+        Report {
+            exponents: vec![Exponent {
+                name: "map".into(),
+                over: "pages",
+                native: Some(9.0),
+                modes: BTreeMap::from([("asid".into(), exponent)]),
+            }],
+            memory: vec![Memory {
+                ram_kib: 1 << 20,
+                native: linux,
+                modes: BTreeMap::from([("asid".into(), inner)]),
+            }],
+            longest: vec![Longest {
+                mode: "asid".into(),
+                call: calls::Longest {
+                    function: "map".into(),
+                    instructions: map,
+                },
+            }],
+            ..Report::default()
+        }
+    }
+
+    #[test]
+    fn each_limit_is_checked() {
+        report(1.0, 19_000, 9_000).check().expect("all is well");
+        let wrong = |report: Report| report.check().expect_err("a limit").to_string();
+        let exponent = wrong(report(1.06, 19_000, 9_000));
+        assert!(exponent.contains("map (asid): 1.060"), "{exponent}");
+        let memory = wrong(report(1.0, 40_000, 9_000));
+        assert!(memory.contains("40000 KiB"), "{memory}");
+        let call = wrong(report(1.0, 19_000, 20_001));
+        assert!(call.contains("map takes 20001"), "{call}");
+    }
+
+    #[test]
+    fn the_file_has_plain_keys() {
+        let value = serde_json::to_value(report(1.0, 19_000, 9_000)).expect("a document");
+        assert_eq!(value["exponents"][0]["modes"]["asid"], 1.0);
+        assert_eq!(value["memory"][0]["modes"]["asid"]["inner_kib"], 19_000);
+        assert_eq!(value["longest"][0]["function"], "map");
+        assert_eq!(value["longest"][0]["mode"], "asid");
+    }
+}
