@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `perf_event_open`: counters of the kernel.
 
-use std::io::{Error, Result};
+use std::fs::File;
+use std::io::{Error, Read, Result};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::ptr;
 
@@ -84,4 +85,35 @@ pub fn open(attributes: Attributes, scope: Scope) -> Result<OwnedFd> {
     }
     // SAFETY: the call returned a new descriptor, which has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(event as i32) })
+}
+
+/// Instructions that a CPU retires, whoever they are for. Time in which it waits is not among them,
+/// as it is among cycles under QEMU's `-icount`.
+pub struct Instructions(File);
+
+impl Instructions {
+    /// Starts to count those of CPU 0.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`].
+    pub fn of_cpu_0() -> Result<Self> {
+        let attributes = Attributes {
+            kind: HARDWARE,
+            config: INSTRUCTIONS,
+            ..Attributes::default()
+        };
+        open(attributes, Scope::Cpu(0)).map(|it| Self(File::from(it)))
+    }
+
+    /// How many there are so far.
+    ///
+    /// # Errors
+    ///
+    /// What the system call left.
+    pub fn read(&mut self) -> Result<u64> {
+        let mut bytes = [0; 8];
+        self.0.read_exact(&mut bytes)?;
+        Ok(u64::from_ne_bytes(bytes))
+    }
 }

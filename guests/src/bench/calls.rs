@@ -6,11 +6,11 @@ use std::fs;
 use std::io::{Error, Result, Write};
 use std::process::ExitCode;
 
+use donjon_guests::stats::{Column, counters};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
 use crate::counter::CpuCounter;
-use crate::stats::{Column, counters};
 
 const PAGE: usize = 4096;
 const MIB: usize = 1 << 20;

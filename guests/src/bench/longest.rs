@@ -3,8 +3,9 @@
 
 use std::process::{Command, ExitCode};
 
+use donjon_guests::stats::{Column, counters};
+
 use crate::counter::CpuCounter;
-use crate::stats::{Column, counters};
 
 /// Runs a command of the shell's and prints a line for each function that was called meanwhile or
 /// before.

@@ -11,7 +11,6 @@ mod calls;
 mod counter;
 mod longest;
 mod measure;
-mod stats;
 
 /// Exit status: 0 if the line was printed.
 fn main() -> std::process::ExitCode {

@@ -6,12 +6,11 @@
 //! Instructions retired do not include time in which the CPU waits, as cycles do under QEMU's
 //! `-icount`.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::process::{Command, exit};
 
 use anyhow::{Context, Result, bail, ensure};
-use donjon_guests::perf::{self, Attributes, HARDWARE, INSTRUCTIONS, Scope};
+use donjon_guests::perf::Instructions;
 
 const STATUS: &str = "/sys/kernel/security/donjon/status";
 
@@ -20,31 +19,19 @@ fn main() -> Result<()> {
     let [program, rest @ ..] = &arguments[..] else {
         bail!("usage: donjon-count COMMAND…");
     };
-    let attributes = Attributes {
-        kind: HARDWARE,
-        config: INSTRUCTIONS,
-        ..Attributes::default()
-    };
-    let counter = perf::open(attributes, Scope::Cpu(0)).context("starting the counter")?;
-    let mut counter = File::from(counter);
+    // Not while the counter runs: the inner domain would measure each call from then on.
     let calls = calls()?;
-    let before = read(&mut counter)?;
+    let mut counter = Instructions::of_cpu_0().context("starting the counter")?;
+    let before = counter.read().context("reading the counter")?;
     let status = Command::new(program)
         .args(rest)
         .status()
         .with_context(|| format!("starting {program}"))?;
-    let after = read(&mut counter)?;
+    let after = counter.read().context("reading the counter")?;
+    drop(counter);
     ensure!(after > before, "the counter does not count");
     println!("count: {} {}", after - before, self::calls()? - calls);
     exit(status.code().unwrap_or(255));
-}
-
-fn read(counter: &mut File) -> Result<u64> {
-    let mut bytes = [0; 8];
-    counter
-        .read_exact(&mut bytes)
-        .context("reading the counter")?;
-    Ok(u64::from_ne_bytes(bytes))
 }
 
 /// Calls since the start; none where there is no inner domain.

@@ -10,11 +10,12 @@
 
 mod areas;
 mod child;
-mod memory;
 mod pool;
 mod runner;
 mod stress;
 mod work;
+
+use donjon_guests::memory;
 
 /// Exit status: 0 if nothing failed.
 fn main() -> std::process::ExitCode {

@@ -71,6 +71,8 @@ pub enum Subject {
     Lmbench(LmbenchArguments),
     /// Real programs of Debian's, over the native kernel and in each switch mode.
     Programs(ProgramsArguments),
+    /// How cost grows with pages, CPUs and RAM; status 1 if it grows faster than the work.
+    Scale(ScaleArguments),
     /// Wall time of a fixed amount of work in QEMU, and 64 MiB in huge pages.
     Stress(StressArguments),
 }
@@ -183,6 +185,41 @@ pub struct StressArguments {
     /// The host.
     #[command(flatten)]
     pub host: HostArguments,
+}
+
+/// Arguments of `bench scale`.
+#[derive(Args, Clone, Debug)]
+pub struct ScaleArguments {
+    /// Modes to compare with the native kernel, with spaces or commas between them.
+    #[arg(long, value_enum, value_name = "MODE", num_args = 1.., value_delimiter = ',', default_values = ["asid"])]
+    pub switch: Vec<Switch>,
+    /// Only what has one of these in its name: map, unmap, protect, read, fork, cpus, memory, boot,
+    /// longest.
+    #[arg(long, value_name = "WORD", num_args = 1.., value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Without the largest sizes, more than two CPUs, more than 1 GiB, and the longest calls.
+    #[arg(long)]
+    pub quick: bool,
+    /// Also write the figures to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+}
+
+impl ScaleArguments {
+    /// The short form in the default mode, of what does not depend on how busy the host is.
+    pub fn quick(host: &HostArguments) -> Self {
+        let only = ["map", "protect", "read", "fork", "memory", "boot"];
+        Self {
+            switch: vec![Switch::Asid],
+            only: only.map(Into::into).into(),
+            quick: true,
+            json: None,
+            host: host.clone(),
+        }
+    }
 }
 
 /// Arguments of `bench calls`.

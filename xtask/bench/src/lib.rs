@@ -12,6 +12,7 @@ pub mod path;
 mod programs;
 pub mod report;
 pub mod samples;
+pub mod scale;
 mod stress;
 mod tables;
 
@@ -47,6 +48,7 @@ pub fn run(arguments: &BenchCommand) -> Result<u8> {
         Some(Subject::Calls(arguments)) => calls(arguments).map(|()| 0),
         Some(Subject::Lmbench(arguments)) => lmbench::run(arguments).map(|()| 0),
         Some(Subject::Programs(arguments)) => programs::run(arguments).map(|()| 0),
+        Some(Subject::Scale(arguments)) => scale::run(arguments).map(|()| 0),
         Some(Subject::Stress(arguments)) => stress::run(arguments).map(|()| 0),
         None if arguments.board.is_some() => board::run(&arguments.board).map(|()| 0),
         None if arguments.record => guard::record(&arguments.host, arguments.layouts).map(|()| 0),

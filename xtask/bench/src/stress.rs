@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use comfy_table::{CellAlignment, Table, presets};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
@@ -18,10 +18,9 @@ use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use serde::Serialize;
 
-use super::{kernel_name, output_of};
+use super::{CPU, kernel_name, output_of};
 use crate::arguments::StressArguments;
 
-const CPU: &str = "cortex-a57";
 const TIMEOUT: Duration = Duration::from_secs(1200);
 /// Repetitions of the 64 MiB.
 const HUGE_TIMES: u32 = 10;
@@ -32,7 +31,7 @@ const STATUS: &str =
 const ALL: &str = "all";
 
 /// Nanoseconds, or instructions, by kind of work.
-type Figures = BTreeMap<String, f64>;
+pub(crate) type Figures = BTreeMap<String, f64>;
 
 /// What was measured, by mode; `native` is one.
 #[derive(Serialize)]
@@ -69,37 +68,19 @@ pub fn run(arguments: &StressArguments) -> Result<()> {
     modes.extend(arguments.switch.iter().filter(|it| **it != Switch::None));
     for switch in modes {
         let name = kernel_name(switch);
-        let work = format!(
-            "{STATUS}; donjon-load work --cpus {} --times {} && {STATUS}",
-            arguments.cpus, arguments.times
-        );
-        let machine = |cpus, icount| MachineArguments {
-            cpu: Some(CPU.into()),
-            cpus: Some(cpus),
-            icount,
-            ..MachineArguments::virt(switch)
-        };
         let host = &arguments.host;
-        let title = format!("work, {name}");
-        let text = measure(host, &machine(arguments.cpus, false), &title, &work)?;
-        for (kind, figure) in text.lines().filter_map(figure) {
+        let work = work(host, switch, arguments.cpus, arguments.times)?;
+        for (kind, figure) in work.milliseconds {
             let row = report.work.entry(kind).or_default();
-            row.insert(name.to_owned(), (figure / 1e6).round());
+            row.insert(name.to_owned(), figure);
         }
-        let waits: Vec<Figures> = text.lines().filter_map(waits).collect();
-        if let [before, after] = &waits[..] {
-            let grown = after
-                .iter()
-                .map(|(lock, it)| (lock.clone(), it - before[lock]));
-            report.waits.insert(name.to_owned(), grown.collect());
-        }
-        let calls: Vec<f64> = text.lines().filter_map(calls).collect();
-        if let [before, after] = calls[..] {
-            report.calls.insert(name.to_owned(), after - before);
+        if let Some((calls, waits)) = work.inside {
+            report.calls.insert(name.to_owned(), calls);
+            report.waits.insert(name.to_owned(), waits);
         }
         let huge = format!("donjon-load huge --times {HUGE_TIMES}");
         let title = format!("64 MiB, {name}");
-        let text = measure(host, &machine(1, true), &title, &huge)?;
+        let text = measure(host, &machine(switch, 1, true), &title, &huge)?;
         let (_, figure) = text
             .lines()
             .find_map(figure)
@@ -113,6 +94,61 @@ pub fn run(arguments: &StressArguments) -> Result<()> {
     report.work.insert(ALL.to_owned(), all);
     println!("{report}");
     json::write(arguments.json.as_deref(), &report)
+}
+
+/// What a fixed amount of work took.
+pub(crate) struct Work {
+    /// Milliseconds of wall time by kind.
+    pub(crate) milliseconds: Figures,
+    /// Calls of the inner domain meanwhile, and how often a lock of each kind was found held; none
+    /// over a native kernel.
+    pub(crate) inside: Option<(f64, Figures)>,
+}
+
+/// Does `times` as much work as is usual on each of `cpus` CPUs.
+pub(crate) fn work(host: &HostArguments, switch: Switch, cpus: u32, times: u32) -> Result<Work> {
+    let command = format!("{STATUS}; donjon-load work --cpus {cpus} --times {times} && {STATUS}");
+    let title = format!("work of {cpus} CPUs, {}", kernel_name(switch));
+    Work::read(&measure(
+        host,
+        &machine(switch, cpus, false),
+        &title,
+        &command,
+    )?)
+}
+
+impl Work {
+    fn read(text: &str) -> Result<Self> {
+        let figures = text.lines().filter_map(figure);
+        let milliseconds = figures
+            .map(|(kind, figure)| (kind, (figure / 1e6).round()))
+            .collect();
+        let waits: Vec<Figures> = text.lines().filter_map(waits).collect();
+        let calls: Vec<f64> = text.lines().filter_map(calls).collect();
+        let inside = match (&calls[..], &waits[..]) {
+            ([], []) => None,
+            ([calls, calls_after], [waits, waits_after]) => {
+                let grown = waits_after
+                    .iter()
+                    .map(|(lock, it)| (lock.clone(), it - waits.get(lock).unwrap_or(&0.0)));
+                Some((calls_after - calls, grown.collect()))
+            }
+            _ => bail!("the guest printed no status before and after:\n{text}"),
+        };
+        Ok(Self {
+            milliseconds,
+            inside,
+        })
+    }
+}
+
+fn machine(switch: Switch, cpus: u32, icount: bool) -> MachineArguments {
+    MachineArguments {
+        cpu: Some(CPU.into()),
+        cpus: Some(cpus),
+        icount,
+        ..MachineArguments::virt(switch)
+    }
 }
 
 /// What one boot prints.
@@ -220,6 +256,19 @@ impl fmt::Display for Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_happened_meanwhile_is_the_difference() {
+        let text = "waits: 1 domain, 20 trees\ncalls: 100\nwork: vm: 2400000 ns\n\
+                    waits: 4 domain, 25 trees\ncalls: 350\n";
+        let work = Work::read(text).expect("figures");
+        assert_eq!(work.milliseconds["vm"], 2.0);
+        let (calls, waits) = work.inside.expect("an inner domain");
+        assert_eq!((calls, waits["domain"], waits["trees"]), (250.0, 3.0, 5.0));
+        let native = Work::read("work: vm: 2400000 ns\n").expect("figures");
+        assert!(native.inside.is_none());
+        assert!(Work::read("calls: 100\nwork: vm: 1 ns\n").is_err());
+    }
 
     #[test]
     fn lines_are_read_and_compared() {

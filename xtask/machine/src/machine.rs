@@ -120,6 +120,9 @@ pub struct Machine {
     pub dma: Dma,
     /// Count instructions.
     pub icount: bool,
+    /// With `icount`: while no CPU runs, as before the first instruction, the virtual clock goes on
+    /// with the host's. Otherwise it jumps to the next event, and is the same in each run.
+    pub icount_sleep: bool,
     /// Enter at EL2.
     pub el2: bool,
     /// What starts the boot image.
@@ -202,6 +205,7 @@ impl Machine {
             memory,
             switch: arguments.switch,
             icount: arguments.icount,
+            icount_sleep: true,
             el2: arguments.el2,
             firmware: Firmware::None,
         })
@@ -300,7 +304,8 @@ impl Machine {
         arguments.extend(["-smp".into(), self.cpus.to_string()]);
         arguments.extend(["-m".into(), format!("{}M", self.memory >> 20)]);
         if self.icount {
-            arguments.extend(["-icount".into(), "shift=0".into()]);
+            let sleep = if self.icount_sleep { "" } else { ",sleep=off" };
+            arguments.extend(["-icount".into(), format!("shift=0{sleep}")]);
         }
         arguments.extend(self.recipe.arguments.iter().cloned());
         arguments
@@ -364,6 +369,19 @@ mod tests {
         for wrong in ["", "G", "1T5", "lots", "99999999999999999G"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_clock_that_counts_may_jump() {
+        let mut machine = Machine::new(&MachineArguments {
+            icount: true,
+            ..MachineArguments::virt(Switch::Asid)
+        })
+        .expect("allowed");
+        let has = |machine: &Machine, it: &str| machine.qemu_arguments().iter().any(|a| a == it);
+        assert!(has(&machine, "shift=0"));
+        machine.icount_sleep = false;
+        assert!(has(&machine, "shift=0,sleep=off"));
     }
 
     #[test]

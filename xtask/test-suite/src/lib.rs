@@ -25,6 +25,7 @@ mod reproducible;
 mod restart;
 mod rootfs;
 mod runner;
+mod scale;
 mod scratch;
 mod soak;
 mod trace;
@@ -134,6 +135,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(reproducible::tests());
     tests.extend(restart::tests(host_arguments));
     tests.extend(rootfs::tests(host_arguments));
+    tests.extend(scale::tests(host_arguments));
     tests.extend(trace::tests(host_arguments));
     Ok(tests)
 }

@@ -191,6 +191,6 @@ checkpoint_timeout = 1d
 bgwriter_delay = 10s
 wal_writer_delay = 10s
 max_parallel_workers = 0\" >>data/postgresql.conf
-su postgres -c \"$PG/pg_ctl -D $PWD/data -l log -w start\"
+su postgres -c \"$PG/pg_ctl -D $PWD/data -l server.log -w start\"
 su postgres -c \"$PG/pgbench -h $PWD -q -i -s 1 postgres\"";
 const POSTGRESQL_END: &str = "su postgres -c \"$PG/pg_ctl -D $PWD/data -m immediate stop\"";

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How fast a cost grows: the exponent of the power of the work that fits best.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::cpus::Cpus;
+use super::operations::{NAMES, Operation, Protected};
+
+/// Sizes below count for nothing: what is the same for all sizes outweighs the rest.
+const LEAST_PAGES: u64 = 16;
+/// Most that an exponent over pages may be: the cost grows as the work, not faster.
+pub const MOST: f64 = 1.05;
+const PAGES: &str = "pages";
+
+/// The exponents of a row.
+#[derive(Clone, Debug, Serialize)]
+pub struct Exponent {
+    /// What the cost is of.
+    pub name: String,
+    /// What it grows with.
+    pub over: &'static str,
+    /// Over the native kernel, if that has the cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub native: Option<f64>,
+    /// In each mode.
+    pub modes: BTreeMap<String, f64>,
+}
+
+impl Exponent {
+    /// The kernels for which it is more than [`MOST`], and where that matters.
+    pub fn above(&self) -> impl Iterator<Item = String> {
+        let kernels = self.modes.iter().filter(|_| self.over == PAGES);
+        let above = kernels.filter(|it| *it.1 > MOST);
+        above.map(|(mode, it)| format!("{} ({mode}): {it:.3}", self.name))
+    }
+}
+
+/// The slope of the logarithm of costs over that of the work, by least squares. None if there are
+/// fewer than two different sizes, or something is not above zero.
+fn slope(points: &[(f64, f64)]) -> Option<f64> {
+    if points
+        .iter()
+        .any(|(work, cost)| *work <= 0.0 || *cost <= 0.0)
+    {
+        return None;
+    }
+    let count = points.len() as f64;
+    let logarithms = || points.iter().map(|(work, cost)| (work.ln(), cost.ln()));
+    let mean_work = logarithms().map(|it| it.0).sum::<f64>() / count;
+    let mean_cost = logarithms().map(|it| it.1).sum::<f64>() / count;
+    let spread: f64 = logarithms().map(|it| (it.0 - mean_work).powi(2)).sum();
+    let common: f64 = logarithms()
+        .map(|it| (it.0 - mean_work) * (it.1 - mean_cost))
+        .sum();
+    (spread > 0.0).then(|| common / spread)
+}
+
+/// Of the instructions of each operation, and of those of them that are inside.
+pub fn of_operations(operations: &[Operation]) -> Vec<Exponent> {
+    let mut all = Vec::new();
+    for name in NAMES {
+        let rows = || {
+            operations
+                .iter()
+                .filter(|it| it.name == name && it.pages >= LEAST_PAGES)
+        };
+        let Some(first) = rows().next() else { continue };
+        let native: Vec<_> = rows()
+            .map(|it| (it.pages as f64, it.native.instructions))
+            .collect();
+        let of_modes = |part: fn(&Protected) -> f64| -> BTreeMap<String, f64> {
+            let of = |mode: &String| {
+                let points =
+                    rows().filter_map(|it| Some((it.pages as f64, part(it.modes.get(mode)?))));
+                Some((mode.clone(), slope(&points.collect::<Vec<_>>())?))
+            };
+            first.modes.keys().filter_map(of).collect()
+        };
+        all.push(Exponent {
+            name: name.into(),
+            over: PAGES,
+            native: slope(&native),
+            modes: of_modes(|it| it.instructions),
+        });
+        all.push(Exponent {
+            name: format!("{name}, inside"),
+            over: PAGES,
+            native: None,
+            modes: of_modes(|it| it.inside),
+        });
+    }
+    all
+}
+
+/// Of the number of times that a lock was found held, for each call. One CPU waits for nobody.
+pub fn of_cpus(cpus: &[Cpus]) -> Option<Exponent> {
+    let rows = || cpus.iter().filter(|it| it.cpus > 1);
+    let mut modes = BTreeMap::new();
+    for mode in cpus.first()?.modes.keys() {
+        let points: Vec<_> = rows()
+            .filter_map(|it| Some((f64::from(it.cpus), it.modes.get(mode)?.waits_of_a_call())))
+            .collect();
+        // Two points are no growth to speak of.
+        if let Some(slope) = slope(&points).filter(|_| points.len() > 2) {
+            modes.insert(mode.clone(), slope);
+        }
+    }
+    (!modes.is_empty()).then(|| Exponent {
+        name: "waits of a call".into(),
+        over: "cpus",
+        native: None,
+        modes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scale::operations::Native;
+
+    fn operation(pages: u64, native: f64, asid: f64) -> Operation {
+        let protected = Protected {
+            instructions: asid,
+            calls: 1.0,
+            inside: asid - native,
+        };
+        Operation {
+            name: "map".into(),
+            pages,
+            repetitions: 1,
+            native: Native {
+                instructions: native,
+            },
+            modes: BTreeMap::from([("asid".into(), protected)]),
+        }
+    }
+
+    #[test]
+    fn the_slope_of_a_power_is_its_exponent() {
+        let power = |exponent: f64| {
+            let points = [16.0_f64, 256.0, 4096.0].map(|it| (it, 7.0 * it.powf(exponent)));
+            slope(&points).expect("a slope")
+        };
+        for exponent in [0.0, 0.5, 1.0, 1.7] {
+            assert!((power(exponent) - exponent).abs() < 1e-9);
+        }
+        assert_eq!(slope(&[(16.0, 5.0), (16.0, 6.0)]), None);
+        assert_eq!(slope(&[(16.0, 0.0), (256.0, 6.0)]), None);
+    }
+
+    #[test]
+    fn what_grows_faster_than_the_work_is_named() {
+        // Size 1 counts for nothing.
+        let linear = [(1, 9e9), (16, 16.0), (256, 256.0), (4096, 4096.0)];
+        let rows = |growth: f64| {
+            let row = |(pages, native): (u64, f64)| {
+                operation(pages, native, native + (pages as f64).powf(growth))
+            };
+            of_operations(&linear.map(row))
+        };
+        let [total, inside] = &rows(1.0)[..] else {
+            panic!("two rows")
+        };
+        assert!((total.native.expect("native") - 1.0).abs() < 1e-9);
+        assert_eq!(total.above().chain(inside.above()).count(), 0);
+        let faster = rows(1.2);
+        let above: Vec<_> = faster.iter().flat_map(Exponent::above).collect();
+        assert_eq!(above[1], "map, inside (asid): 1.200");
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Memory of the inner domain, and what is left to Linux, in an idle guest.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use donjon_builder::run::Parts;
+use donjon_machine::arguments::{MachineArguments, Switch};
+use serde::Serialize;
+
+use super::report::NATIVE;
+use crate::output_of;
+
+const TIMEOUT: Duration = Duration::from_secs(300);
+const COMMAND: &str =
+    "cat /proc/meminfo; cat /sys/kernel/security/donjon/status 2>/dev/null || true";
+
+/// Memory of a machine.
+#[derive(Clone, Debug, Serialize)]
+pub struct Memory {
+    /// RAM in KiB.
+    pub ram_kib: u64,
+    /// Over the native kernel.
+    pub native: Linux,
+    /// In each mode.
+    pub modes: BTreeMap<String, Inner>,
+}
+
+/// What Linux says that it has.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Linux {
+    /// Memory that it manages, in KiB.
+    pub total_kib: u64,
+    /// Of this, what programs can get, in KiB.
+    pub available_kib: u64,
+}
+
+/// The same, and the inner domain.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Inner {
+    /// Memory that Linux does not have, in KiB.
+    pub inner_kib: u64,
+    /// The inner domain's code, in KiB.
+    pub text_kib: u64,
+    /// What Linux has.
+    pub linux: Linux,
+}
+
+impl Memory {
+    /// Most KiB that the inner domain may have in a mode. docs/scale.md says what they are for: an
+    /// arena of 1/64, what is kept about frames, and the image with its tables and stacks.
+    pub fn most(&self, mode: &str) -> u64 {
+        // In this mode text and data have a block of 2 MiB each.
+        let blocks = if mode == Switch::Tlbi.name() { 4096 } else { 0 };
+        self.ram_kib / 64 + self.ram_kib / 512 + 3072 + blocks
+    }
+
+    /// Percent of RAM.
+    pub fn percent(&self, kib: u64) -> f64 {
+        kib as f64 * 100.0 / self.ram_kib as f64
+    }
+}
+
+/// A machine with so much RAM.
+pub fn machine(switch: Switch, gibibytes: u32) -> MachineArguments {
+    MachineArguments {
+        cpu: Some(crate::CPU.into()),
+        memory: Some(format!("{gibibytes}G")),
+        ..MachineArguments::virt(switch)
+    }
+}
+
+/// Boots over a kernel, and adds what it says to `all`.
+pub fn measure(parts: &Parts, kernel: &str, all: &mut Vec<Memory>) -> Result<()> {
+    let text = output_of(&parts.boot, COMMAND, TIMEOUT)?;
+    let ram_kib = parts.boot.machine.memory >> 10;
+    let native = linux(&text)?;
+    if kernel == NATIVE {
+        all.push(Memory {
+            ram_kib,
+            native,
+            modes: BTreeMap::new(),
+        });
+        return Ok(());
+    }
+    let row = all.iter_mut().find(|it| it.ram_kib == ram_kib);
+    let row = row.context("the native kernel is measured first")?;
+    row.modes.insert(kernel.into(), inner(&text)?);
+    Ok(())
+}
+
+fn linux(text: &str) -> Result<Linux> {
+    Ok(Linux {
+        total_kib: number(text, "MemTotal")?,
+        available_kib: number(text, "MemAvailable")?,
+    })
+}
+
+fn inner(text: &str) -> Result<Inner> {
+    Ok(Inner {
+        inner_kib: number(text, "memory_kib")?,
+        text_kib: number(text, "text_kib")?,
+        linux: linux(text)?,
+    })
+}
+
+/// `NAME: NUMBER`, with or without a unit.
+fn number(text: &str, name: &str) -> Result<u64> {
+    let mut values = text
+        .lines()
+        .filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let value = values.next().and_then(|it| it.split_whitespace().next());
+    let value = value.with_context(|| format!("the guest printed no {name}"))?;
+    value.parse().with_context(|| format!("{name}: {value}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = "\
+MemTotal:        1000 kB
+MemFree:          700 kB
+MemAvailable:     800 kB
+memory: 0x7ec00000-0x7ff56fff
+memory_kib: 19804
+text_kib: 200
+";
+
+    #[test]
+    fn names_are_whole() {
+        let inner = inner(SAID).expect("figures");
+        assert_eq!((inner.inner_kib, inner.text_kib), (19_804, 200));
+        assert_eq!(
+            (inner.linux.total_kib, inner.linux.available_kib),
+            (1000, 800)
+        );
+        assert!(number(SAID, "Mem").is_err());
+    }
+
+    #[test]
+    fn twice_the_arena_is_too_much() {
+        let memory = Memory {
+            ram_kib: 1 << 20,
+            native: linux(SAID).expect("figures"),
+            modes: BTreeMap::new(),
+        };
+        assert!(19_804 < memory.most("asid"));
+        assert!(19_804 + (1 << 14) > memory.most("asid"));
+        assert!((memory.percent(1 << 14) - 1.5625).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is measured.
+
+use anyhow::{Result, ensure};
+use donjon_machine::arguments::Switch;
+
+use super::operations::NAMES;
+use crate::arguments::ScaleArguments;
+
+/// Sizes in pages of 4 KiB: from one page to 1 GiB.
+const PAGES: [usize; 6] = [1, 16, 256, 4096, 65_536, 262_144];
+/// Those of a quick run: up to 16 MiB.
+const QUICK_PAGES: usize = 4;
+const CPUS: [u32; 4] = [1, 2, 4, 8];
+const QUICK_CPUS: usize = 2;
+/// RAM in gibibytes.
+const MEMORY: [u32; 3] = [1, 4, 8];
+const QUICK_MEMORY: usize = 1;
+/// Subjects beside the operations.
+const SUBJECTS: [&str; 4] = ["cpus", "memory", "boot", "longest"];
+
+/// What a run measures.
+pub struct Plan {
+    /// Modes; the native kernel is measured in any case.
+    modes: Vec<Switch>,
+    /// Names of operations.
+    pub operations: Vec<&'static str>,
+    /// Their sizes in pages.
+    pub pages: Vec<usize>,
+    /// Numbers of CPUs that work.
+    pub cpus: Vec<u32>,
+    /// Gibibytes of RAM of an idle guest.
+    pub memory: Vec<u32>,
+    /// Whether to measure the boot.
+    pub boot: bool,
+    /// Whether to measure the longest calls.
+    pub longest: bool,
+}
+
+impl Plan {
+    /// What the arguments say; an error if that is nothing.
+    pub fn new(arguments: &ScaleArguments) -> Result<Self> {
+        let only = &arguments.only;
+        let is_wanted =
+            |name: &str| only.is_empty() || only.iter().any(|it| name.contains(it.as_str()));
+        let known = || NAMES.iter().chain(&SUBJECTS);
+        let unknown = only
+            .iter()
+            .find(|word| !known().any(|name| name.contains(word.as_str())));
+        if let Some(word) = unknown {
+            let names: Vec<_> = known().copied().collect();
+            anyhow::bail!(
+                "nothing is called `{word}`; there are: {}",
+                names.join(", ")
+            );
+        }
+        let mut modes = arguments.switch.clone();
+        modes.retain(|it| *it != Switch::None);
+        modes.sort_unstable();
+        modes.dedup();
+        ensure!(
+            !modes.is_empty(),
+            "--switch none is the native kernel, which is measured in any case; name a mode"
+        );
+        let quick = arguments.quick;
+        let shorter = |all: usize, quickly: usize| if quick { quickly } else { all };
+        let of = |name: &str, count: usize| if is_wanted(name) { count } else { 0 };
+        Ok(Self {
+            modes,
+            operations: NAMES.into_iter().filter(|it| is_wanted(it)).collect(),
+            pages: PAGES[..shorter(PAGES.len(), QUICK_PAGES)].to_vec(),
+            cpus: CPUS[..of("cpus", shorter(CPUS.len(), QUICK_CPUS))].to_vec(),
+            memory: MEMORY[..of("memory", shorter(MEMORY.len(), QUICK_MEMORY))].to_vec(),
+            boot: is_wanted("boot"),
+            longest: is_wanted("longest") && !quick,
+        })
+    }
+
+    /// The native kernel, and each mode.
+    pub fn kernels(&self) -> impl Iterator<Item = Switch> {
+        [Switch::None].into_iter().chain(self.modes.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use donjon_builder::arguments::HostArguments;
+
+    use super::*;
+
+    fn plan(only: &[&str], quick: bool) -> Result<Plan> {
+        Plan::new(&ScaleArguments {
+            only: only.iter().map(|it| (*it).to_owned()).collect(),
+            quick,
+            ..ScaleArguments::quick(&HostArguments::default())
+        })
+    }
+
+    #[test]
+    fn a_word_chooses_and_an_unknown_one_is_refused() {
+        let some = plan(&["map", "mem"], false).expect("a plan");
+        assert_eq!(some.operations, ["map", "unmap"]);
+        assert_eq!(some.memory, [1, 4, 8]);
+        assert!(some.cpus.is_empty() && !some.boot && !some.longest);
+        assert!(plan(&["map", "mprotect"], false).is_err());
+    }
+
+    #[test]
+    fn a_quick_run_leaves_out_what_is_large() {
+        let [quick, whole] = [true, false].map(|it| plan(&[], it).expect("a plan"));
+        assert_eq!(quick.operations, whole.operations);
+        assert_eq!(quick.pages.last(), Some(&4096));
+        assert_eq!(whole.pages.last(), Some(&262_144));
+        assert!(whole.longest && !quick.longest);
+        assert_eq!((quick.cpus.len(), quick.memory.len()), (2, 1));
+    }
+}

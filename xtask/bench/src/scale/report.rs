@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! All that was measured, as it is written to a file.
+
+use anyhow::{Result, ensure};
+use serde::Serialize;
+
+use super::boot::Boots;
+use super::cpus::Cpus;
+use super::exponent::{Exponent, MOST};
+use super::memory::Memory;
+use super::operations::Operation;
+use crate::calls::{self, Calls};
+
+/// The name of the kernel without Donjon.
+pub const NATIVE: &str = "native";
+/// What is counted, where nothing else is said.
+pub const UNIT: &str = "instructions (-icount shift=0)";
+
+/// The document.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    /// What figures count.
+    pub unit: &'static str,
+    /// Model of the CPU.
+    pub cpu: String,
+    /// Release of Linux.
+    pub linux: String,
+    /// Operations by size.
+    pub operations: Vec<Operation>,
+    /// How fast they grow.
+    pub exponents: Vec<Exponent>,
+    /// Work on several CPUs.
+    pub cpus: Vec<Cpus>,
+    /// Memory by RAM.
+    pub memory: Vec<Memory>,
+    /// The boot.
+    pub boot: Option<Boots>,
+    /// The longest call of each function.
+    pub longest: Vec<Longest>,
+}
+
+/// The longest call of a function in a mode.
+#[derive(Debug, Serialize)]
+pub struct Longest {
+    /// The mode.
+    pub mode: String,
+    /// The call.
+    #[serde(flatten)]
+    pub call: calls::Longest,
+}
+
+impl Longest {
+    /// Of all functions.
+    pub fn of(mode: &str, calls: Calls) -> impl Iterator<Item = Self> {
+        calls.longest.into_iter().map(move |call| Self {
+            mode: mode.into(),
+            call,
+        })
+    }
+}
+
+impl Report {
+    /// Fails if a cost grows faster than the work, if the inner domain has more memory than it
+    /// may have, or if a call is too long.
+    pub fn check(&self) -> Result<()> {
+        let wrong: Vec<String> = self.wrong().collect();
+        ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
+        Ok(())
+    }
+
+    fn wrong(&self) -> impl Iterator<Item = String> {
+        let growth = self.exponents.iter().flat_map(Exponent::above);
+        let growth = growth.map(|it| format!("the exponent is above {MOST}: {it}"));
+        let memory = self.memory.iter().flat_map(|row| {
+            let above = row
+                .modes
+                .iter()
+                .filter(|it| it.1.inner_kib > row.most(it.0));
+            above.map(|(mode, it)| {
+                format!(
+                    "the inner domain has {} KiB of {} ({mode}); {} are allowed",
+                    it.inner_kib,
+                    row.ram_kib,
+                    row.most(mode)
+                )
+            })
+        });
+        let long = self
+            .longest
+            .iter()
+            .filter(|it| !calls::is_bounded(&it.call));
+        let long = long.map(|it| {
+            format!(
+                "{} takes {} instructions in one call ({})",
+                it.call.function, it.call.instructions, it.mode
+            )
+        });
+        growth.chain(memory).chain(long)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::scale::memory::{Inner, Linux};
+
+    fn report(exponent: f64, inner_kib: u64, map: u64) -> Report {
+        let linux = Linux {
+            total_kib: 1,
+            available_kib: 1,
+        };
+        let inner = Inner {
+            inner_kib,
+            text_kib: 1,
+            linux,
+        };
+        Report {
+            exponents: vec![Exponent {
+                name: "map".into(),
+                over: "pages",
+                native: Some(9.0),
+                modes: BTreeMap::from([("asid".into(), exponent)]),
+            }],
+            memory: vec![Memory {
+                ram_kib: 1 << 20,
+                native: linux,
+                modes: BTreeMap::from([("asid".into(), inner)]),
+            }],
+            longest: vec![Longest {
+                mode: "asid".into(),
+                call: calls::Longest {
+                    function: "map".into(),
+                    instructions: map,
+                },
+            }],
+            ..Report::default()
+        }
+    }
+
+    #[test]
+    fn each_limit_is_checked() {
+        report(1.0, 19_000, 9_000).check().expect("all is well");
+        let wrong = |report: Report| report.check().expect_err("a limit").to_string();
+        let exponent = wrong(report(1.06, 19_000, 9_000));
+        assert!(exponent.contains("map (asid): 1.060"), "{exponent}");
+        let memory = wrong(report(1.0, 40_000, 9_000));
+        assert!(memory.contains("40000 KiB"), "{memory}");
+        let call = wrong(report(1.0, 19_000, 20_001));
+        assert!(call.contains("map takes 20001"), "{call}");
+    }
+
+    #[test]
+    fn the_file_has_plain_keys() {
+        let value = serde_json::to_value(report(1.0, 19_000, 9_000)).expect("a document");
+        assert_eq!(value["exponents"][0]["modes"]["asid"], 1.0);
+        assert_eq!(value["memory"][0]["modes"]["asid"]["inner_kib"], 19_000);
+        assert_eq!(value["longest"][0]["function"], "map");
+        assert_eq!(value["longest"][0]["mode"], "asid");
+    }
+}
