@@ -61,7 +61,10 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
         if !programs.is_empty() {
             let (boot, linux) = boot(1, true)?;
             report.linux = linux;
-            let step = Step::counted(format!("run programs, {name}"), 3 * programs.len() as u64);
+            let step = Step::counted(
+                format!("run programs, {name}"),
+                script::LINES * programs.len() as u64,
+            );
             let text = output(&boot, &script::script(&programs), TIMEOUT, &step)
                 .with_context(|| format!("over the kernel {name}"))?;
             step.finish();

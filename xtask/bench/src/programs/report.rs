@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 use super::list::Program;
-use super::{script, stress};
+use super::script::{self, Sample};
+use super::stress;
 
 /// Most that the protection may add where a program computes or serves, and where it starts
 /// processes, in percent.
@@ -41,8 +42,10 @@ pub struct Row {
     pub unit: &'static str,
     /// Most percent that the protection may add.
     pub goal_percent: f64,
-    /// Instructions for one unit, by kernel.
+    /// Instructions for one unit, by kernel: the median of the samples.
     pub instructions: BTreeMap<String, f64>,
+    /// What each pair of runs counted, by kernel.
+    pub samples: BTreeMap<String, Vec<f64>>,
     /// Calls of the inner domain for one unit, by mode.
     pub calls: BTreeMap<String, f64>,
 }
@@ -58,8 +61,37 @@ impl Row {
                 false => GOALS.0,
             },
             instructions: BTreeMap::new(),
+            samples: BTreeMap::new(),
             calls: BTreeMap::new(),
         }
+    }
+
+    /// Adds what was counted over a kernel.
+    fn add(&mut self, kernel: &str, samples: &[Sample]) {
+        let middle = |figure: fn(&Sample) -> f64| {
+            let mut all: Vec<f64> = samples.iter().map(figure).collect();
+            all.sort_by(f64::total_cmp);
+            all.get(all.len() / 2).copied().unwrap_or_default()
+        };
+        let instructions = middle(|it| it.instructions);
+        self.instructions.insert(kernel.into(), instructions);
+        let all = samples.iter().map(|it| it.instructions).collect();
+        self.samples.insert(kernel.into(), all);
+        if kernel != NATIVE {
+            self.calls.insert(kernel.into(), middle(|it| it.calls));
+        }
+    }
+
+    /// The largest sample less the smallest, in percent of the median, over the kernel where that
+    /// is most.
+    fn spread(&self) -> f64 {
+        let of = |(kernel, samples): (&String, &Vec<f64>)| {
+            let least = samples.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = samples.iter().copied().fold(0.0, f64::max);
+            let median = self.instructions.get(kernel)?;
+            Some((most - least) / median * 100.0)
+        };
+        self.samples.iter().filter_map(of).fold(0.0, f64::max)
     }
 
     /// Percent that a mode adds.
@@ -77,7 +109,7 @@ impl fmt::Display for Report {
         for mode in &modes {
             header.extend([(*mode).clone(), format!("calls, {mode}")]);
         }
-        header.push("goal".into());
+        header.extend(["spread".into(), "goal".into()]);
         let mut table = Table::new();
         table
             .load_style(presets::ASCII_MARKDOWN)
@@ -92,6 +124,7 @@ impl fmt::Display for Report {
                 let calls = row.calls.get(*mode);
                 cells.push(calls.map_or("-".into(), |it| format!("{it:.2}")));
             }
+            cells.push(format!("{:.2} %", row.spread()));
             cells.push(format!("{:.0} %", row.goal_percent));
             table.add_row(cells);
         }
@@ -126,13 +159,7 @@ impl Report {
     /// If a program has no figures.
     pub fn add(&mut self, kernel: &str, programs: &[&Program], text: &str) -> Result<()> {
         for (row, program) in self.programs.iter_mut().zip(programs) {
-            let (short, long) = script::runs(text, program)?;
-            let (instructions, calls) =
-                script::per_unit(short, long).with_context(|| program.name)?;
-            row.instructions.insert(kernel.into(), instructions);
-            if kernel != NATIVE {
-                row.calls.insert(kernel.into(), calls);
-            }
+            row.add(kernel, &script::samples(text, program)?);
         }
         Ok(())
     }
@@ -157,11 +184,14 @@ mod tests {
     fn what_is_above_its_goal_is_named() {
         let mut row = Row::new(&PROGRAMS[0]);
         for (kernel, figure) in [(NATIVE, 1000.0), ("asid", 1005.0), ("tlbi", 1011.0)] {
-            row.instructions.insert(kernel.into(), figure);
+            let samples = [990.0, 20.0, 1.0].map(|more| Sample {
+                instructions: figure - 20.0 + more,
+                calls: 0.25,
+            });
+            row.add(kernel, &samples);
         }
-        for mode in ["asid", "tlbi"] {
-            row.calls.insert(mode.into(), 0.25);
-        }
+        assert_eq!(row.instructions["asid"], 1005.0);
+        assert_eq!(row.spread(), 98.9);
         let report = Report {
             unit: "instructions",
             cpu: "cortex-a57".into(),

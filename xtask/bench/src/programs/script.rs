@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the guest runs, and what it prints.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::list::Program;
 
@@ -12,6 +12,11 @@ mount -t tmpfs -o mode=1777 tmpfs /tmp || exit 1
 echo 0 >/proc/sys/kernel/randomize_va_space
 export LC_ALL=C PG=$(echo /usr/lib/postgresql/*/bin)
 ";
+
+/// Short runs, each followed by a long one.
+const PAIRS: usize = 3;
+/// Lines that the guest prints for each program.
+pub const LINES: u64 = 1 + 2 * PAIRS as u64;
 
 /// A run of a program, as the guest counted it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,11 +29,12 @@ pub struct Run {
     pub calls: u64,
 }
 
-/// The script for `programs`: each runs once uncounted, then short, then long.
+/// The script for `programs`: each runs once uncounted, then short and long in turn.
 pub fn script(programs: &[&Program]) -> String {
     let mut script = BEGIN.to_owned();
     for program in programs {
         let (short, long) = program.units;
+        let pairs = format!(" {short} {long}").repeat(PAIRS);
         let files = [
             ("prepare", program.prepare),
             ("run", program.run),
@@ -40,7 +46,7 @@ pub fn script(programs: &[&Program]) -> String {
 {}
 failed() {{ cat log >&2; echo \"failed: {name}\" >&2; exit 1; }}
 sh -e prepare >log 2>&1 </dev/null || failed
-for units in {long} {short} {long}; do
+for units in {long}{pairs}; do
     /run/donjon/donjon-count sh -e run $units >>log 2>&1 </dev/null || failed
     [ ! -e units ] || units=$(cat units)
     echo \"program {name}: $units $(sed -n 's/^count: //p' log | tail -n 1)\"
@@ -58,17 +64,29 @@ cd /tmp && rm -rf work
 /// Ends a file in the script.
 const MARK: &str = "END_OF_FILE";
 
-/// The short and the long run of `program` in what the guest printed.
-pub fn runs(text: &str, program: &Program) -> Result<(Run, Run)> {
+/// What the guest counted for one unit of `program`'s work, by each pair of its runs.
+///
+/// # Errors
+///
+/// If runs are missing, or a long one was not longer.
+pub fn samples(text: &str, program: &Program) -> Result<Vec<Sample>> {
     let start = format!("program {}: ", program.name);
     let runs: Vec<Run> = text
         .lines()
         .filter_map(|line| run(line.strip_prefix(&start)?))
         .collect();
-    match runs[..] {
-        [_warm, short, long] => Ok((short, long)),
-        _ => bail!("the guest counted no runs of {}", program.name),
-    }
+    let [_warm, pairs @ ..] = &runs[..] else {
+        bail!("the guest counted no runs of {}", program.name);
+    };
+    ensure!(
+        pairs.len() == 2 * PAIRS,
+        "the guest counted {} runs of {}, not {}",
+        runs.len(),
+        program.name,
+        2 * PAIRS + 1
+    );
+    let samples = pairs.chunks(2).map(|it| per_unit(it[0], it[1]));
+    samples.collect::<Result<_>>().context(program.name)
 }
 
 fn run(text: &str) -> Option<Run> {
@@ -81,15 +99,27 @@ fn run(text: &str) -> Option<Run> {
     })
 }
 
-/// What one unit costs by a short and a long run: instructions and calls.
-pub fn per_unit(short: Run, long: Run) -> Result<(f64, f64)> {
+/// What one unit of work costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Instructions.
+    pub instructions: f64,
+    /// Calls.
+    pub calls: f64,
+}
+
+/// By a short and a long run.
+fn per_unit(short: Run, long: Run) -> Result<Sample> {
     let difference = |short: u64, long: u64| long.checked_sub(short).map(|it| it as f64);
     let units = difference(short.units, long.units).filter(|it| *it > 0.0);
     let units = units.context("the long run did no more than the short one")?;
     let instructions = difference(short.instructions, long.instructions);
     let instructions = instructions.context("the long run took no longer")?;
     let calls = difference(short.calls, long.calls).unwrap_or_default();
-    Ok((instructions / units, calls / units))
+    Ok(Sample {
+        instructions: instructions / units,
+        calls: calls / units,
+    })
 }
 
 #[cfg(test)]
@@ -100,14 +130,20 @@ mod tests {
     #[test]
     fn the_first_run_warms_up_and_the_others_count() {
         let program = &PROGRAMS[0];
+        let name = program.name;
+        let pair = format!("program {name}: 2 300 4\nprogram {name}: 12 1300 24\n");
         let text = format!(
-            "program {0}: 9 9999 9\nprogram other: 1 2 3\nprogram {0}: 2 300 4\nprogram {0}: 12 \
-             1300 24\n",
-            program.name
+            "program {name}: 9 9999 9\nprogram other: 1 2 3\n{}",
+            pair.repeat(3)
         );
-        let (short, long) = runs(&text, program).expect("three runs");
-        assert_eq!(per_unit(short, long).ok(), Some((100.0, 2.0)));
-        assert!(runs("", program).is_err());
-        assert!(per_unit(long, short).is_err());
+        let sample = Sample {
+            instructions: 100.0,
+            calls: 2.0,
+        };
+        assert_eq!(samples(&text, program).ok(), Some(vec![sample; 3]));
+        assert!(samples("", program).is_err());
+        assert!(samples(&format!("{text}{pair}"), program).is_err());
+        let backwards = text.replace(" 12 1300 ", " 1 1300 ");
+        assert!(samples(&backwards, program).is_err());
     }
 }
