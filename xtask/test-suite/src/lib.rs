@@ -21,6 +21,7 @@ mod machines;
 mod modules;
 mod random_calls;
 mod reclaim;
+mod report;
 mod restart;
 mod rootfs;
 mod runner;
@@ -129,6 +130,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(modules::tests(host_arguments));
     tests.extend(random_calls::tests(host_arguments));
     tests.extend(reclaim::tests(host_arguments));
+    tests.extend(report::tests(host_arguments));
     tests.extend(restart::tests(host_arguments));
     tests.extend(rootfs::tests(host_arguments));
     tests.extend(trace::tests(host_arguments));
