@@ -51,6 +51,7 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     let folder = out.join("data");
     files::make_folder(&folder)?;
     let store = Store::new(&folder);
+    store.clear_unfinished();
     let tree = Tree::now();
     let mut reasons = BTreeMap::new();
     if let Some(data) = &arguments.data {

@@ -56,6 +56,15 @@ impl Store {
         self.0.join(format!("{}.log", part.name()))
     }
 
+    /// Removes what an interrupted run has left.
+    pub fn clear_unfinished(&self) {
+        for part in Part::ALL {
+            for path in [self.json(part), self.about(part)] {
+                let _ = fs::remove_file(files::unfinished(&path));
+            }
+        }
+    }
+
     fn about(&self, part: Part) -> PathBuf {
         self.0.join(format!("{}.about.json", part.name()))
     }
@@ -186,6 +195,17 @@ mod tests {
         store.keep(Part::Idc, b"{\"a\":", None).expect("kept");
         assert!(store.load(Part::Idc).is_err());
         assert!(!store.is_complete(Part::Idc, &tree("a")));
+    }
+
+    #[test]
+    fn what_an_interrupted_run_left_is_no_part_and_goes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::new(folder.path());
+        let left = files::unfinished(&store.json(Part::Idc));
+        fs::write(&left, b"{}").expect("written");
+        assert!(store.load(Part::Idc).expect("no error").is_none());
+        store.clear_unfinished();
+        assert!(!left.exists());
     }
 
     #[test]

@@ -129,3 +129,6 @@ fn headline(value: impl Into<String>, what: impl Into<String>) -> Headline {
         what: what.into(),
     }
 }
+
+#[cfg(test)]
+mod tests;
