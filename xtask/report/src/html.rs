@@ -109,7 +109,7 @@ fn table(table: &Table) -> Markup {
                         tr {
                             @for (column, cell) in row.iter().enumerate() {
                                 @if column == 0 {
-                                    th scope="row" { (inline(cell)) }
+                                    th scope="row" class=[class(column)] { (inline(cell)) }
                                 } @else {
                                     td class=[class(column)] { (inline(cell)) }
                                 }

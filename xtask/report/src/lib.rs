@@ -71,7 +71,13 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
         }
     }
     let failed = plan.iter().filter(|it| reasons.contains_key(it)).count();
-    let material = material(&store, tree, reasons)?;
+    let mut material = material(&store, tree, reasons)?;
+    for part in Part::ALL {
+        if !material.parts.contains_key(&part) && !material.reasons.contains_key(&part) {
+            let why = measure::why_not_offered(part);
+            material.reasons.extend(why.map(|it| (part, it)));
+        }
+    }
     let (count, all) = (material.parts.len(), Part::ALL.len());
     let document = sections::document(material)?;
     let (page, summary) = (out.join("report.html"), out.join("report.md"));

@@ -37,18 +37,13 @@ pub fn plan(choices: &[Choice], has_data: bool, store: &Store, tree: &Tree) -> V
 ///
 /// If the command cannot be started, or fails and leaves no JSON.
 pub fn measure(part: Part, host: &HostArguments, tree: &Tree, store: &Store) -> Result<()> {
-    // Not its path: a build meanwhile may have replaced the file.
-    let program = format!("/proc/{}/exe", std::process::id());
-    if !is_offered(&program, part) {
-        bail!(
-            "`cargo xtask {}` is not in this version",
-            part.subcommand().join(" ")
-        );
+    if let Some(why) = why_not_offered(part) {
+        bail!(why);
     }
     let unfinished = files::unfinished(&store.json(part));
     let _ = fs::remove_file(&unfinished);
-    let mut command = Command::new(&program);
-    command.args(part.subcommand()).args(part.options());
+    let mut command = this_program(part);
+    command.args(part.options());
     command.arg("--json").arg(&unfinished);
     if host.no_install {
         command.arg("--no-install");
@@ -77,11 +72,21 @@ pub fn measure(part: Part, host: &HostArguments, tree: &Tree, store: &Store) -> 
     Ok(())
 }
 
-/// Whether this version has the subcommand.
-fn is_offered(program: &str, part: Part) -> bool {
-    let mut command = Command::new(program);
-    command.args(part.subcommand()).arg("--help");
-    process::both(&mut command).is_ok_and(|it| it.status.success())
+/// Why a part cannot be measured: this version may not have the subcommand.
+pub fn why_not_offered(part: Part) -> Option<String> {
+    let mut command = this_program(part);
+    command.arg("--help");
+    let is_offered = process::both(&mut command).is_ok_and(|it| it.status.success());
+    let subcommand = part.subcommand().join(" ");
+    (!is_offered).then(|| format!("`cargo xtask {subcommand}` is not in this version"))
+}
+
+/// The subcommand of this very program.
+fn this_program(part: Part) -> Command {
+    // Not its path: a build meanwhile may have replaced the file.
+    let mut command = Command::new(format!("/proc/{}/exe", std::process::id()));
+    command.args(part.subcommand());
+    command
 }
 
 /// The file if it is a whole JSON document.

@@ -81,7 +81,7 @@ impl Store {
         }
         let bytes = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
         let value = serde_json::from_slice(&bytes)
-            .with_context(|| format!("{} is no complete JSON document", path.display()))?;
+            .with_context(|| format!("{}.json is no complete JSON document", part.name()))?;
         let envelope = fs::read_to_string(self.about(part)).ok();
         let envelope = envelope
             .and_then(|it| envelope::read(&it).ok())
