@@ -36,11 +36,10 @@ pub(super) fn chapter(attacks: &[Attack]) -> Result<Chapter> {
     let violations: u64 = attacks.iter().map(|it| it.audit_violations).sum();
     let mut section = Section::new(Part::Attacks.name(), Part::Attacks.title());
     section.text(format!(
-        "{}, {stopped} stopped. {} have controls: the same attack over a build without the \
-         protection that it aims at. {succeeded} controls succeeded, as they have to. After the \
-         attacks the auditor found {}.",
+        "{}, {stopped} stopped; afterwards the auditor found {}. With a control: {controls}, of \
+         which {succeeded} succeeded; all have to. A control is the same attack over a build without \
+         the protection that it aims at.",
         plural(attacks.len(), "attack", "attacks"),
-        controls,
         plural(violations as usize, "violation", "violations")
     ));
     let wrong: Vec<String> = attacks

@@ -58,8 +58,8 @@ pub fn caveats() -> Section {
              of configuration, not a gain; LMBench's row `null, no ssbd switch` is without it.",
             "Where memory lies decides how many tables a process has. Addresses are not \
              randomized here; another program, kernel or amount of memory gives other counts.",
-            "Everything but stress, audit and selftests ran on one CPU. `tlbi` invalidates more \
-             with more CPUs.",
+            "What calls, operations and programs cost was counted on one CPU. `tlbi` invalidates \
+             more with more CPUs.",
             "An attack that is not in the list is not tried. Side channels, DMA and availability \
              are not protected; docs/caveats.md has the whole list.",
         ]

@@ -78,7 +78,7 @@ fn each_part_has_its_figures_in_the_report() {
         assert!(text.contains(row), "`{row}` is not in\n{text}");
     }
     for words in [
-        "2 attacks, 2 stopped. 1 have controls",
+        "2 attacks, 2 stopped; afterwards the auditor found 0 violations. With a control: 1, of which 1",
         "None of 1 of the kernel's selftests is worse",
         "2 audits from outside found 0 violations",
         "Above the goal: sqlite3 insert (`tlbi`), sh, starting processes (`asid`)",
@@ -186,7 +186,7 @@ fn an_attack_that_was_not_stopped_is_not_overlooked() {
     material.parts.insert(Part::Attacks, loaded(attacks, "abc"));
     let (_, text) = both(material);
     assert!(
-        text.contains("2 attacks, 1 stopped. 1 have controls"),
+        text.contains("2 attacks, 1 stopped;") && text.contains("1, of which 0 succeeded"),
         "{text}"
     );
     assert!(
