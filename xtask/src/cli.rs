@@ -9,6 +9,7 @@ use donjon_builder::arguments::{KernelArguments, RunArguments};
 use donjon_card::command::arguments::{FlashCommand, ImageCommand};
 use donjon_generator::allow::AllowListArguments;
 use donjon_kselftest::arguments::KselftestArguments;
+use donjon_report::arguments::ReportArguments;
 use donjon_test_suite::arguments::TestArguments;
 
 /// Builds, runs, measures and tests Donjon.
@@ -32,6 +33,9 @@ pub enum Command {
     Attack(AttackArguments),
     /// Measure in QEMU, or on a board.
     Bench(BenchCommand),
+    /// Write all measurements as one page, measuring what is missing and quick; status 1 if a part
+    /// could not be measured.
+    Report(ReportArguments),
     /// Run the tests.
     Test(TestArguments),
     /// Run the kernel's own selftests, natively and over the inner domain.

@@ -59,6 +59,12 @@ impl Step {
         self.bar.inc(units);
     }
 
+    /// What it is at now, on a terminal.
+    pub fn say(&self, what: &str) {
+        let line: String = what.chars().take(60).collect();
+        self.bar.set_message(format!("{}: {line}", self.title));
+    }
+
     /// The step succeeded.
     pub fn finish(mut self) {
         self.done = true;

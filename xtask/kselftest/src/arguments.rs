@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Arguments of `cargo xtask kselftest`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use donjon_builder::arguments::HostArguments;
 use donjon_machine::arguments::Switch;
@@ -23,6 +25,9 @@ pub struct KselftestArguments {
     /// Number of CPUs.
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub cpus: u32,
+    /// Also write the results to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
     /// The host.
     #[command(flatten)]
     pub host: HostArguments,

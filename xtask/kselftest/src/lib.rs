@@ -4,6 +4,7 @@
 pub mod arguments;
 mod build;
 mod list;
+mod report;
 mod result;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use comfy_table::{Table, presets};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
+use donjon_builder::json;
 use donjon_builder::run;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
@@ -22,9 +24,14 @@ use donjon_machine::said::says;
 
 use crate::arguments::KselftestArguments;
 use list::{PROGRAMS, Program};
+use report::{Report, Row};
 use result::{BEGIN, END, SelftestResult, parse};
 
-type Results = BTreeMap<String, SelftestResult>;
+/// Results by program.
+struct Results {
+    linux: String,
+    programs: BTreeMap<String, SelftestResult>,
+}
 
 /// `cargo xtask kselftest`; returns the exit status.
 pub fn run(arguments: &KselftestArguments) -> Result<u8> {
@@ -32,26 +39,28 @@ pub fn run(arguments: &KselftestArguments) -> Result<u8> {
         PROGRAMS.iter().for_each(|it| println!("{}", it.name));
         return Ok(0);
     }
+    json::can_write(arguments.json.as_deref())?;
     let programs = selected(&arguments.names)?;
     let needs = Needs {
         cross_libc: true,
         ..Needs::default()
     };
     environment::prepare(&arguments.host, needs)?;
-    let worse = compare(
+    let report = compare(
         &arguments.host,
         &arguments.cpu,
         arguments.cpus,
         arguments.switch,
         &programs,
     )?;
-    Ok(u8::from(!worse.is_empty()))
+    json::write(arguments.json.as_deref(), &report)?;
+    Ok(u8::from(!report.worse().is_empty()))
 }
 
 /// All programs on four CPUs, as a test.
 pub fn test(host: &HostArguments, switch: Switch) -> Result<()> {
     let programs: Vec<&Program> = PROGRAMS.iter().collect();
-    let worse = compare(host, "cortex-a57", 4, switch, &programs)?;
+    let worse = compare(host, "cortex-a57", 4, switch, &programs)?.worse();
     ensure!(worse.is_empty(), "worse than native:\n{}", worse.join("\n"));
     Ok(())
 }
@@ -67,21 +76,23 @@ fn selected(names: &[String]) -> Result<Vec<&'static Program>> {
     Ok(programs)
 }
 
-/// Runs `programs` natively and in the mode `switch`, prints both columns; returns what is worse.
+/// Runs `programs` natively and in the mode `switch`, and prints both columns.
 fn compare(
     host: &HostArguments,
     cpu: &str,
     cpus: u32,
     switch: Switch,
     programs: &[&Program],
-) -> Result<Vec<String>> {
+) -> Result<Report> {
     let native = results(host, cpu, cpus, Switch::None, programs)?;
+    let (linux, native) = (native.linux, native.programs);
     let mut protected = match switch {
         Switch::None => native.clone(),
-        _ => results(host, cpu, cpus, switch, programs)?,
+        _ => results(host, cpu, cpus, switch, programs)?.programs,
     };
-    let nothing = SelftestResult::default();
-    let of = |all: &Results, name: &str| all.get(name).unwrap_or(&nothing).clone();
+    let of = |all: &BTreeMap<String, SelftestResult>, name: &str| {
+        all.get(name).cloned().unwrap_or_default()
+    };
     // Some depend on time, which the emulator does not keep: what is worse twice is worse.
     let suspects: Vec<&Program> = programs
         .iter()
@@ -95,7 +106,7 @@ fn compare(
     if !suspects.is_empty() {
         let names: Vec<&str> = suspects.iter().map(|it| it.name).collect();
         println!("again, as they were worse: {}", names.join(" "));
-        for (name, again) in results(host, cpu, cpus, switch, &suspects)? {
+        for (name, again) in results(host, cpu, cpus, switch, &suspects)?.programs {
             let first = of(&native, &name);
             if again.worse_than(&first).is_empty() {
                 println!("{name} was worse once and is not worse in a second run");
@@ -106,16 +117,22 @@ fn compare(
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(["passed/failed/skipped", "none", switch.name()]);
-    let mut worse = Vec::new();
+    let mut rows = Vec::new();
     for program in programs {
         let (without, with) = (of(&native, program.name), of(&protected, program.name));
         table.add_row([program.name.to_owned(), without.cell(), with.cell()]);
-        let found = with.worse_than(&without);
-        worse.extend(found.iter().map(|it| format!("{}: {it}", program.name)));
+        rows.push(Row::of(program.name, &without, &with));
     }
     println!("{table}");
-    worse.iter().for_each(|it| println!("worse: {it}"));
-    Ok(worse)
+    let report = Report {
+        mode: switch.name(),
+        cpu: cpu.to_owned(),
+        cpus,
+        linux,
+        programs: rows,
+    };
+    report.worse().iter().for_each(|it| println!("worse: {it}"));
+    Ok(report)
 }
 
 fn results(
@@ -132,13 +149,17 @@ fn results(
         memory: Some("1G".into()),
         ..MachineArguments::virt(switch)
     })?;
-    let mut boot = run::prepare(host, machine, &InnerVariant::sound(switch))?.boot;
+    let parts = run::prepare(host, machine, &InnerVariant::sound(switch))?;
+    let mut boot = parts.boot;
     boot.disk = Some(DiskImage::unchanged(build::image(host)?));
     let seconds: u64 = programs.iter().map(|it| it.seconds).sum();
     let timeout = Duration::from_secs(60 + seconds);
     let said = says(&boot, &script(programs), timeout)?;
     said.expect_success()?;
-    Ok(parse(&said.text))
+    Ok(Results {
+        linux: parts.kernel.release,
+        programs: parse(&said.text),
+    })
 }
 
 /// Each program in its own directory of the disk, with a limit of time.

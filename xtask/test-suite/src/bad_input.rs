@@ -35,7 +35,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("bad-input:rootfs-disk-full", rootfs_disk_full),
         Test::alone("bad-input:killed-half-way", killed_half_way),
     ];
-    let quick: [(&str, Body); 20] = [
+    let quick: [(&str, Body); 21] = [
         ("tool-missing", tool_missing),
         ("tool-hidden", tool_hidden),
         ("qemu-too-old", qemu_too_old),
@@ -78,6 +78,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             )
         }),
         ("lmbench", lmbench),
+        ("report", report),
         ("rootfs", rootfs),
         ("kernel-config", kernel_config),
         ("rootfs-network-gone", rootfs_network_gone),
@@ -134,6 +135,36 @@ fn rootfs_disk_full() -> Result<()> {
         "size=64m",
         &["not enough disk space", "XDG_CACHE_HOME"],
     )
+}
+
+/// No such part, a file where a folder has to be, no such folder, half a JSON document.
+fn report() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let refused = |arguments: &[&str], words: &[&str]| {
+        expect_failure(scratch.xtask(&[&["report"], arguments].concat()), words)
+    };
+    refused(&["--run", "spoon"], &["spoon", "lmbench"])?;
+    refused(&["--run", "none", "idc"], &["--run none"])?;
+    refused(
+        &["--out", "/dev/null/x", "--run", "none"],
+        &["/dev/null/x", "another folder with --out"],
+    )?;
+    let out = scratch.path().join("out");
+    let out = out.to_string_lossy();
+    refused(
+        &["--out", &out, "--data", "/does/not/exist"],
+        &["--data", "/does/not/exist"],
+    )?;
+    // What is no whole document is named in the report, and nothing fails.
+    let half = scratch.file("half/idc.json", "{\"unit\":")?;
+    let half = half.parent().unwrap_or(scratch.path()).to_string_lossy();
+    process::output(&mut scratch.xtask(&["report", "--out", &out, "--data", &half]))?;
+    let page = fs::read_to_string(scratch.path().join("out/report.md"))?;
+    ensure!(
+        page.contains("no complete JSON document"),
+        "half a document was not named:\n{page}"
+    );
+    Ok(())
 }
 
 /// No such row, no such directory, programs for another machine.

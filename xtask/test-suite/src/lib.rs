@@ -21,6 +21,7 @@ mod machines;
 mod modules;
 mod random_calls;
 mod reclaim;
+mod report;
 mod reproducible;
 mod restart;
 mod rootfs;
@@ -133,6 +134,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(random_calls::tests(host_arguments));
     tests.extend(reclaim::tests(host_arguments));
     tests.extend(reproducible::tests());
+    tests.extend(report::tests(host_arguments));
     tests.extend(restart::tests(host_arguments));
     tests.extend(rootfs::tests(host_arguments));
     tests.extend(scale::tests(host_arguments));

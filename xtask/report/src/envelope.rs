@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Beside each JSON file: from which commit, on which machine and how it was made.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::Result;
+use donjon_machine::{paths, process, tools};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::parts::Part;
+
+/// Said where something was not written down.
+pub const UNKNOWN: &str = "not recorded";
+
+/// The sources that a part was made from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tree {
+    /// Git's name of the commit; nothing outside of a repository.
+    pub commit: Option<String>,
+    /// A digest of what was changed since; nothing if nothing was.
+    pub changes: Option<String>,
+}
+
+impl Tree {
+    /// The sources as they are now.
+    pub fn now() -> Self {
+        let commit = git(&["rev-parse", "HEAD"]).map(|it| it.trim().to_owned());
+        let status = git(&["status", "--porcelain"]).unwrap_or_default();
+        let changes = (!status.is_empty()).then(|| {
+            let difference = git(&["diff", "HEAD", "--binary"]).unwrap_or_default();
+            digest(format!("{status}{difference}").as_bytes())
+        });
+        Self { commit, changes }
+    }
+
+    /// For people: twelve letters, and whether something was changed.
+    pub fn short(&self) -> String {
+        let commit = self.commit.as_deref().unwrap_or(UNKNOWN);
+        let commit = commit.get(..12).unwrap_or(commit);
+        match self.changes {
+            Some(_) => format!("{commit}, with changes"),
+            None => commit.to_owned(),
+        }
+    }
+}
+
+/// What is known of one JSON file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Envelope {
+    /// Name of the part.
+    pub part: String,
+    /// The sources.
+    pub tree: Tree,
+    /// When it was complete, UTC.
+    pub date: String,
+    /// The emulated machine.
+    pub machine: String,
+    /// What QEMU says of its version.
+    pub qemu: String,
+    /// The host's processor.
+    pub host_cpu: String,
+    /// The command line.
+    pub command: String,
+    /// How long it took; nothing if that was not written down.
+    pub seconds: Option<f64>,
+    /// Exit status of the command: 1 if it found something.
+    pub status: Option<i32>,
+    /// SHA-256 of the JSON file, so that no other file is taken for it.
+    pub sha256: String,
+}
+
+impl Envelope {
+    /// Of `json`, which a run of `part` over `tree` has just written.
+    pub fn of_run(part: Part, tree: &Tree, json: &[u8], seconds: f64, status: i32) -> Self {
+        Self {
+            part: part.name().to_owned(),
+            tree: tree.clone(),
+            date: now(),
+            machine: part.machine().to_owned(),
+            qemu: qemu(),
+            host_cpu: host_cpu(),
+            command: part.command(),
+            seconds: Some((seconds * 10.0).round() / 10.0),
+            status: Some(status),
+            sha256: digest(json),
+        }
+    }
+
+    /// Of what docs/figures.json has of a part.
+    pub fn of_record(part: Part, file: &str) -> Self {
+        let some = |words: &[&str]| {
+            let text = git(words)?.trim().to_owned();
+            Some(text).filter(|it| !it.is_empty())
+        };
+        let log = |format: &str| {
+            let date = "--date=format-local:%Y-%m-%dT%H:%M:%SZ";
+            some(&["log", "-1", date, &format!("--format={format}"), "--", file])
+        };
+        Self {
+            part: part.name().to_owned(),
+            tree: Tree {
+                commit: log("%H"),
+                changes: some(&["status", "--porcelain", "--", file])
+                    .map(|it| digest(it.as_bytes())),
+            },
+            date: log("%cd").unwrap_or_else(|| UNKNOWN.to_owned()),
+            machine: part.machine().to_owned(),
+            qemu: UNKNOWN.to_owned(),
+            host_cpu: UNKNOWN.to_owned(),
+            command: "cargo xtask bench --record".to_owned(),
+            seconds: None,
+            status: None,
+            sha256: String::new(),
+        }
+    }
+
+    /// Whether `json` is what was made then.
+    pub fn fits(&self, part: Part, json: &[u8]) -> bool {
+        self.part == part.name() && self.sha256 == digest(json)
+    }
+
+    /// Whether it is of these very sources.
+    pub fn is_of(&self, tree: &Tree) -> bool {
+        tree.commit.is_some() && self.tree == *tree
+    }
+}
+
+/// What git says of this repository; nothing if there is no git, or no repository.
+fn git(words: &[&str]) -> Option<String> {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(paths::root()).args(words);
+    command.env("TZ", "UTC0");
+    process::output(&mut command).ok()
+}
+
+/// SHA-256 in hexadecimal.
+pub fn digest(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|it| format!("{it:02x}")).collect()
+}
+
+/// Now, to the second, UTC.
+pub fn now() -> String {
+    let now = jiff::Timestamp::now();
+    now.round(jiff::Unit::Second).unwrap_or(now).to_string()
+}
+
+fn qemu() -> String {
+    let said = process::output(Command::new(tools::QEMU).arg("--version"));
+    let line = said
+        .ok()
+        .and_then(|it| it.lines().next().map(str::to_owned));
+    match line {
+        Some(line) => line.replace("QEMU emulator version ", ""),
+        None => UNKNOWN.to_owned(),
+    }
+}
+
+fn host_cpu() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = text.lines().find(|it| it.starts_with(name))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let name = field("model name").or_else(|| Some(format!("CPU part {}", field("CPU part")?)));
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    format!(
+        "{}, {count} CPUs",
+        name.unwrap_or_else(|| UNKNOWN.to_owned())
+    )
+}
+
+/// Reads an envelope.
+///
+/// # Errors
+///
+/// If it is none.
+pub fn read(text: &str) -> Result<Envelope> {
+    Ok(serde_json::from_str(text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(commit: Option<&str>, changes: Option<&str>) -> Tree {
+        Tree {
+            commit: commit.map(str::to_owned),
+            changes: changes.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn an_envelope_fits_its_file_and_sources_alone() {
+        let sources = tree(Some("abc"), None);
+        let envelope = Envelope::of_run(Part::Idc, &sources, b"{}", 1.25, 0);
+        assert!(envelope.fits(Part::Idc, b"{}"));
+        assert!(!envelope.fits(Part::Idc, b"{ }"));
+        assert!(!envelope.fits(Part::Calls, b"{}"));
+        assert!(envelope.is_of(&sources));
+        assert!(!envelope.is_of(&tree(Some("abd"), None)));
+        assert!(!envelope.is_of(&tree(Some("abc"), Some("x"))));
+        let text = serde_json::to_string(&envelope).expect("text");
+        assert_eq!(read(&text).expect("an envelope"), envelope);
+    }
+
+    #[test]
+    fn outside_of_a_repository_nothing_is_of_the_same_sources() {
+        let nothing = tree(None, None);
+        let envelope = Envelope::of_run(Part::Idc, &nothing, b"{}", 1.0, 0);
+        assert!(!envelope.is_of(&nothing));
+        assert_eq!(nothing.short(), UNKNOWN);
+    }
+
+    #[test]
+    fn a_short_name_says_that_something_was_changed() {
+        let commit = "0123456789abcdef";
+        assert_eq!(tree(Some(commit), None).short(), "0123456789ab");
+        assert_eq!(
+            tree(Some(commit), Some("x")).short(),
+            "0123456789ab, with changes"
+        );
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask report`: all measurements on one page.
+//!
+//! * [`parts`]: what is measured, and by which subcommand.
+//! * `measure`: runs them, by starting this very program; `store` keeps their JSON, `envelope`
+//!   what is known of it, `files` writes whole files.
+//! * `sections`: what becomes of each JSON document; `published` has the figures of others,
+//!   `projection` the costs of events.
+//! * `document`: the report as a tree; `html` and `markdown` write it, `plot` draws its charts.
+
+pub mod arguments;
+mod document;
+mod envelope;
+mod files;
+mod format;
+mod html;
+mod markdown;
+mod measure;
+pub mod parts;
+mod plot;
+mod projection;
+mod published;
+mod sections;
+mod store;
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, ensure};
+use donjon_machine::paths;
+
+use crate::arguments::{Choice, ReportArguments};
+use crate::envelope::Tree;
+use crate::parts::Part;
+use crate::sections::Material;
+use crate::store::Store;
+
+/// Measures what is asked for and writes the report; returns the exit status, which is 1 if a
+/// part could not be measured.
+///
+/// # Errors
+///
+/// If the report cannot be written.
+pub fn run(arguments: &ReportArguments) -> Result<u8> {
+    let none = arguments.run.contains(&Choice::None);
+    ensure!(
+        !none || arguments.run.len() == 1,
+        "`--run none` and other parts exclude each other"
+    );
+    let out = arguments.out.clone();
+    let out = out.unwrap_or_else(|| paths::in_root("target/report"));
+    let folder = out.join("data");
+    files::make_folder(&folder)?;
+    let store = Store::new(&folder);
+    store.clear_unfinished();
+    let tree = Tree::now();
+    let mut reasons = BTreeMap::new();
+    if let Some(data) = &arguments.data {
+        ensure!(
+            data.is_dir(),
+            "--data: there is no folder {}",
+            data.display()
+        );
+        take_over(&Store::new(data), &store, &mut reasons)?;
+    }
+    let has_data = arguments.data.is_some();
+    let plan = measure::plan(&arguments.run, has_data, &store, &tree);
+    for part in &plan {
+        if let Err(error) = measure::measure(*part, &arguments.host, &tree, &store) {
+            eprintln!("{}: {error:#}", part.name());
+            reasons.insert(*part, last_line(&format!("{error:#}")));
+        }
+    }
+    let failed = plan.iter().filter(|it| reasons.contains_key(it)).count();
+    let mut material = material(&store, tree, reasons)?;
+    for part in Part::ALL {
+        if !material.parts.contains_key(&part) && !material.reasons.contains_key(&part) {
+            let why = measure::why_not_offered(part);
+            material.reasons.extend(why.map(|it| (part, it)));
+        }
+    }
+    let (count, all) = (material.parts.len(), Part::ALL.len());
+    let document = sections::document(material)?;
+    let (page, summary) = (out.join("report.html"), out.join("report.md"));
+    files::write(&page, html::page(&document)?.as_bytes())?;
+    files::write(&summary, markdown::page(&document).as_bytes())?;
+    println!(
+        "{count} of {all} parts: {}, {}",
+        page.display(),
+        summary.display()
+    );
+    Ok(u8::from(failed > 0))
+}
+
+/// Copies what another folder has.
+fn take_over(from: &Store, store: &Store, reasons: &mut BTreeMap<Part, String>) -> Result<()> {
+    for part in Part::ALL {
+        if !from.json(part).exists() || from.json(part) == store.json(part) {
+            continue;
+        }
+        if let Err(error) = from.load(part) {
+            reasons.insert(part, format!("{error:#}"));
+            continue;
+        }
+        store.copy(from, part)?;
+    }
+    Ok(())
+}
+
+/// All figures that there are.
+fn material(store: &Store, tree: Tree, mut reasons: BTreeMap<Part, String>) -> Result<Material> {
+    let mut parts = BTreeMap::new();
+    for part in Part::ALL {
+        let loaded = match store.load(part) {
+            Ok(Some(loaded)) => Some(loaded),
+            Ok(None) => store::recorded(part)?,
+            Err(error) => {
+                reasons.insert(part, format!("{error:#}"));
+                None
+            }
+        };
+        parts.extend(loaded.map(|it| (part, it)));
+    }
+    Ok(Material {
+        parts,
+        reasons,
+        tree,
+        date: envelope::now(),
+    })
+}
+
+/// What a failed command said last; the rest is in its log.
+fn last_line(text: &str) -> String {
+    let error = text.lines().rev().find(|it| it.starts_with("error: "));
+    let line = error.or_else(|| text.lines().next()).unwrap_or_default();
+    line.chars().take(300).collect()
+}

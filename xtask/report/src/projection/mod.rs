@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Events times cycles: what figures might be on a core. `costs.csv` has the cycles and says where
+//! each is from. Nothing of this is a measurement.
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+const TEXT: &str = include_str!("costs.csv");
+
+/// What costs cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A write of TCR_EL1 and the ISB behind it.
+    TcrWrite,
+    /// An ISB by itself.
+    Isb,
+    /// Any other instruction.
+    Instruction,
+    /// A system call.
+    SystemCall,
+}
+
+/// What an event costs on a core.
+#[derive(Debug, Deserialize)]
+pub struct Cost {
+    /// The core.
+    pub core: String,
+    /// The event.
+    pub event: Event,
+    /// Cycles at least.
+    pub least: f64,
+    /// Cycles at most.
+    pub most: f64,
+    /// Where the figures are from.
+    pub source: String,
+}
+
+/// Cycles, from least to most.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cycles {
+    /// At least.
+    pub least: f64,
+    /// At most.
+    pub most: f64,
+}
+
+/// So many of each event. Numbers may be negative, where a mode takes less than native.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Events {
+    /// Writes of TCR_EL1, each with an ISB behind it.
+    pub tcr_writes: f64,
+    /// Further ISBs.
+    pub isbs: f64,
+    /// Other instructions.
+    pub instructions: f64,
+}
+
+impl Events {
+    /// Of `calls` null calls of which each takes so many instructions.
+    pub fn of_calls(calls: f64, instructions: f64, tcr_writes: f64, isbs: f64) -> Self {
+        Self {
+            tcr_writes: calls * tcr_writes,
+            isbs: calls * (isbs - tcr_writes).max(0.0),
+            instructions: calls * (instructions - tcr_writes - isbs),
+        }
+    }
+}
+
+/// The costs of one core.
+pub struct Core<'a>(&'a str, &'a [Cost]);
+
+impl<'a> Core<'a> {
+    /// All cores that have costs.
+    pub fn all(costs: &'a [Cost]) -> Vec<Self> {
+        let mut names: Vec<&str> = costs.iter().map(|it| it.core.as_str()).collect();
+        names.dedup();
+        names.into_iter().map(|it| Self(it, costs)).collect()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.0
+    }
+
+    /// What an event costs; nothing if that is not known.
+    pub fn cycles(&self, event: Event) -> Option<Cycles> {
+        let mut costs = self.1.iter();
+        let cost = costs.find(|it| it.core == self.0 && it.event == event)?;
+        Some(Cycles {
+            least: cost.least,
+            most: cost.most,
+        })
+    }
+
+    /// What events cost; nothing if one of them has no figure.
+    pub fn project(&self, events: Events) -> Option<Cycles> {
+        let mut sum = Cycles::default();
+        let parts = [
+            (events.tcr_writes, Event::TcrWrite),
+            (events.isbs, Event::Isb),
+            (events.instructions, Event::Instruction),
+        ];
+        for (count, event) in parts {
+            if count == 0.0 {
+                continue;
+            }
+            let cycles = self.cycles(event)?;
+            let both = [count * cycles.least, count * cycles.most];
+            sum.least += both[0].min(both[1]);
+            sum.most += both[0].max(both[1]);
+        }
+        Some(sum)
+    }
+}
+
+/// The table of costs.
+///
+/// # Errors
+///
+/// If the file is not one.
+pub fn costs() -> Result<Vec<Cost>> {
+    let mut reader = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .from_reader(TEXT.as_bytes());
+    let costs: Vec<Cost> = reader
+        .deserialize()
+        .collect::<Result<_, _>>()
+        .context("costs.csv")?;
+    let is_sound = |it: &Cost| it.least <= it.most && !it.source.is_empty();
+    ensure!(costs.iter().all(is_sound), "costs.csv: a range or a source");
+    Ok(costs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(event: Event, least: f64, most: f64) -> Cost {
+        Cost {
+            core: "c".into(),
+            event,
+            least,
+            most,
+            source: "s".into(),
+        }
+    }
+
+    #[test]
+    fn events_are_multiplied_by_their_cost() {
+        let costs = [
+            cost(Event::TcrWrite, 20.0, 30.0),
+            cost(Event::Isb, 10.0, 11.0),
+            cost(Event::Instruction, 1.0, 1.0),
+        ];
+        let core = &Core::all(&costs)[0];
+        let call = Events::of_calls(1.0, 60.0, 2.0, 3.0);
+        let expected = Events {
+            tcr_writes: 2.0,
+            isbs: 1.0,
+            instructions: 55.0,
+        };
+        assert_eq!(call, expected);
+        let cycles = core.project(call).expect("cycles");
+        assert_eq!((cycles.least, cycles.most), (105.0, 126.0));
+    }
+
+    #[test]
+    fn what_has_no_figure_is_not_projected() {
+        let costs = [cost(Event::Instruction, 1.0, 1.0)];
+        let core = &Core::all(&costs)[0];
+        assert_eq!(core.project(Events::of_calls(1.0, 60.0, 2.0, 2.0)), None);
+        assert!(
+            core.project(Events {
+                instructions: 5.0,
+                ..Events::default()
+            })
+            .is_some()
+        );
+    }
+
+    #[test]
+    fn each_cost_names_its_source() {
+        assert!(costs().expect("the file").len() >= 3);
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Real programs.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use super::{Chapter, NATIVE, headline, modes};
+use crate::document::{Block, Figure, Section, Table};
+use crate::format::{added, number, percent};
+use crate::parts::Part;
+use crate::plot::{Bar, Bars, Chart, Colour, Group};
+
+/// As `bench programs --json` writes it.
+#[derive(Deserialize)]
+pub struct Programs {
+    unit: String,
+    cpu: String,
+    linux: String,
+    /// Rows.
+    pub programs: Vec<Program>,
+}
+
+/// A program.
+#[derive(Deserialize)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    unit: String,
+    goal_percent: f64,
+    /// Instructions for one unit of work, by kernel.
+    pub instructions: BTreeMap<String, f64>,
+    /// Calls for one unit of work, by mode.
+    pub calls: BTreeMap<String, f64>,
+}
+
+impl Program {
+    fn added(&self, mode: &str) -> Option<f64> {
+        added(
+            *self.instructions.get(NATIVE)?,
+            *self.instructions.get(mode)?,
+        )
+    }
+}
+
+pub(super) fn chapter(programs: &Programs) -> Result<Chapter> {
+    let rows = &programs.programs;
+    let all: Vec<String> = rows
+        .iter()
+        .flat_map(|it| it.instructions.keys().cloned())
+        .collect();
+    let modes = modes(&all);
+    let mut section = Section::new(Part::Programs.name(), Part::Programs.title());
+    section.text(format!(
+        "Debian's programs over a file system in memory: {}. CPU {}, Linux {}. The goal is the \
+         most that a mode may add.",
+        programs.unit, programs.cpu, programs.linux
+    ));
+    let mut header = vec!["program".to_owned(), "unit of work".into(), NATIVE.into()];
+    header.extend(
+        modes
+            .iter()
+            .flat_map(|it| [format!("`{it}`"), format!("calls, `{it}`")]),
+    );
+    header.push("goal".to_owned());
+    let mut table = Table {
+        caption: "Instructions for one unit of work, and what each mode adds".into(),
+        header,
+        words: 2,
+        rows: Vec::new(),
+    };
+    let mut groups = Vec::new();
+    let mut missed = Vec::new();
+    for row in rows {
+        let native = row.instructions.get(NATIVE);
+        let native = native.map_or(String::new(), |it| number(*it, 0));
+        let mut cells = vec![row.name.clone(), row.unit.clone(), native];
+        let mut bars = Vec::new();
+        for (series, mode) in modes.iter().enumerate() {
+            let percents = row.added(mode);
+            cells.push(percents.map_or(String::new(), percent));
+            let calls = row.calls.get(mode);
+            cells.push(calls.map_or(String::new(), |it| number(*it, 2)));
+            if let Some(value) = percents {
+                bars.push(Bar {
+                    series,
+                    value,
+                    deviation: 0.0,
+                    text: percent(value),
+                });
+                if value > row.goal_percent {
+                    missed.push(format!("{} (`{mode}`)", row.name));
+                }
+            }
+        }
+        cells.push(percent(row.goal_percent));
+        table.row(cells);
+        groups.push(Group {
+            name: row.name.clone(),
+            bars,
+            mark: Some(row.goal_percent),
+        });
+    }
+    let said: Vec<String> = rows
+        .iter()
+        .filter_map(|it| {
+            Some(format!(
+                "{} {}",
+                it.name,
+                percent(it.added(modes.first()?)?)
+            ))
+        })
+        .collect();
+    section.add(Block::Figure(Figure {
+        caption: "What each mode adds to a program, in percent of instructions; the upright line \
+                  is the goal."
+            .into(),
+        alternative: format!(
+            "Bars in groups, percent over native. {}: {}.",
+            modes.first().map_or("Mode", String::as_str),
+            said.join("; ")
+        ),
+        chart: Chart::Bars(Bars {
+            unit: "percent more instructions than native".into(),
+            suffix: " %",
+            places: 1,
+            series: modes
+                .iter()
+                .map(|it| (Colour::of_mode(it), it.clone()))
+                .collect(),
+            mark: Some("goal".into()),
+            groups,
+        }),
+    }));
+    section.add(Block::Table(table));
+    section.text(if missed.is_empty() {
+        "No program is above its goal.".to_owned()
+    } else {
+        format!("Above the goal: {}.", missed.join(", "))
+    });
+    let most = rows.iter().filter_map(|it| Some((it, it.added("asid")?)));
+    let most = most.max_by(|one, other| one.1.total_cmp(&other.1));
+    let (mut sentence, mut lines) = (String::new(), Vec::new());
+    if let Some((row, value)) = most {
+        sentence = format!(
+            "Of {} programs, `asid` adds most to {}: {}.",
+            rows.len(),
+            row.name,
+            percent(value)
+        );
+        lines.push(headline(
+            percent(value),
+            format!("most that `asid` adds to a program ({})", row.name),
+        ));
+    }
+    Ok(Chapter {
+        section,
+        sentence,
+        headline: lines,
+    })
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Cost as the work grows. Tables whose columns are not known here are shown as they are.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::{Chapter, NATIVE, headline, modes};
+use crate::document::{Block, Figure, Section, Table};
+use crate::format::{added, number, percent};
+use crate::parts::Part;
+use crate::plot::{Chart, Colour, Curve, Curves};
+
+/// A measurement: an operation on so many pages.
+struct Point {
+    name: String,
+    pages: f64,
+    native: Option<f64>,
+    /// Instructions and calls by mode.
+    modes: BTreeMap<String, (f64, Option<f64>)>,
+}
+
+/// Tables besides the operations, and what they show.
+const TABLES: [(&str, &str); 5] = [
+    (
+        "exponents",
+        "Exponents: the cost grows with this power of the pages",
+    ),
+    ("cpus", "The same work on more CPUs"),
+    ("memory", "Memory of the inner domain"),
+    ("boot", "What the inner domain adds to a boot"),
+    ("longest", "The longest calls meanwhile"),
+];
+
+pub(super) fn chapter(value: &Value) -> Result<Chapter> {
+    let points = points(value)?;
+    let mut section = Section::new(Part::Scale.name(), Part::Scale.title());
+    let word = |name: &str| value[name].as_str().unwrap_or("not named").to_owned();
+    section.text(format!(
+        "The same operation on more and more pages: {}. CPU {}, Linux {}.",
+        word("unit"),
+        word("cpu"),
+        word("linux")
+    ));
+    let instructions = |it: &Point| it.modes.get("asid").map(|it| it.0);
+    let calls = |it: &Point| it.modes.get("asid").and_then(|it| it.1);
+    if let Some(figure) = curves(&points, "instructions", instructions) {
+        section.add(Block::Figure(figure));
+    }
+    if let Some(figure) = curves(&points, "calls", calls) {
+        section.add(Block::Figure(figure));
+    }
+    section.add(Block::Table(table(&points)));
+    for (name, caption) in TABLES {
+        if let Some(table) = generic(caption, &value[name]) {
+            section.add(Block::Table(table));
+        }
+    }
+    let largest = points
+        .iter()
+        .max_by(|one, other| one.pages.total_cmp(&other.pages));
+    let mut chapter = Chapter {
+        section,
+        sentence: String::new(),
+        headline: Vec::new(),
+    };
+    if let Some(largest) = largest
+        && let Some(added) = instructions(largest)
+            .zip(largest.native)
+            .and_then(|(with, without)| added(without, with))
+    {
+        let what = format!("{} of {} pages", largest.name, number(largest.pages, 0));
+        chapter.sentence = format!("To {what} `asid` adds {}.", percent(added));
+        chapter.headline.push(headline(
+            percent(added),
+            format!("that `asid` adds to {what}"),
+        ));
+    }
+    Ok(chapter)
+}
+
+fn points(value: &Value) -> Result<Vec<Point>> {
+    let operations = value["operations"]
+        .as_array()
+        .context("there are no operations")?;
+    let point = |it: &Value| {
+        let modes = it["modes"].as_object().into_iter().flatten();
+        let figures = modes.filter_map(|(mode, it)| {
+            let instructions = it["instructions"].as_f64()?;
+            Some((mode.clone(), (instructions, it["calls"].as_f64())))
+        });
+        Some(Point {
+            name: it["name"].as_str()?.to_owned(),
+            pages: it["pages"].as_f64()?,
+            native: it[NATIVE]["instructions"].as_f64(),
+            modes: figures.collect(),
+        })
+    };
+    let points = operations
+        .iter()
+        .map(|it| point(it).context("an operation has no name or pages"));
+    points.collect()
+}
+
+/// The names of operations, in their order.
+fn names(points: &[Point]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for point in points {
+        if !names.contains(&point.name.as_str()) {
+            names.push(&point.name);
+        }
+    }
+    names
+}
+
+fn curves(points: &[Point], what: &str, of: impl Fn(&Point) -> Option<f64>) -> Option<Figure> {
+    let mut curves = Vec::new();
+    let mut said = Vec::new();
+    for (number_of, name) in names(points).into_iter().enumerate() {
+        let these = points.iter().filter(|it| it.name == name);
+        let mut line: Vec<(f64, f64)> = these
+            .filter_map(|it| Some((it.pages, of(it)?)))
+            .filter(|it| it.0 > 0.0 && it.1 > 0.0)
+            .collect();
+        line.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let (Some(first), Some(last)) = (line.first(), line.last()) else {
+            continue;
+        };
+        let figure = |it: &(f64, f64)| format!("{} at {}", number(it.1, 0), number(it.0, 0));
+        said.push(format!(
+            "{name} from {} to {} pages",
+            figure(first),
+            figure(last)
+        ));
+        curves.push(Curve {
+            name: name.to_owned(),
+            colour: Colour::LINES[number_of % Colour::LINES.len()],
+            points: line,
+        });
+    }
+    (!curves.is_empty()).then(|| Figure {
+        caption: format!(
+            "One operation in mode `asid`: {what} over pages; both axes are logarithmic."
+        ),
+        alternative: format!("Lines, {what} over pages: {}.", said.join("; ")),
+        chart: Chart::Curves(Curves {
+            across: "pages".into(),
+            up: what.to_owned(),
+            curves,
+        }),
+    })
+}
+
+fn table(points: &[Point]) -> Table {
+    let all: Vec<String> = points
+        .iter()
+        .flat_map(|it| it.modes.keys().cloned())
+        .collect();
+    let modes = modes(&all);
+    let mut header = vec![
+        "operation".to_owned(),
+        "pages".into(),
+        "native instructions".into(),
+    ];
+    header.extend(
+        modes
+            .iter()
+            .flat_map(|it| [format!("`{it}`"), format!("calls, `{it}`")]),
+    );
+    let mut table = Table {
+        caption: "What each mode adds to an operation on so many pages".into(),
+        header,
+        words: 1,
+        rows: Vec::new(),
+    };
+    for point in points {
+        let whole = |it: Option<f64>| it.map_or(String::new(), |it| number(it, 0));
+        let mut cells = vec![
+            point.name.clone(),
+            number(point.pages, 0),
+            whole(point.native),
+        ];
+        for mode in &modes {
+            let figures = point.modes.get(mode);
+            let added = figures
+                .zip(point.native)
+                .and_then(|(it, native)| added(native, it.0));
+            cells.push(added.map_or(String::new(), percent));
+            let calls = figures.and_then(|it| it.1);
+            cells.push(calls.map_or(String::new(), |it| number(it, 1)));
+        }
+        table.row(cells);
+    }
+    table.without_empty_columns()
+}
+
+/// A table of objects with whatever they have, or of one object.
+fn generic(caption: &str, value: &Value) -> Option<Table> {
+    let rows: Vec<Vec<(String, Value)>> = match value {
+        Value::Array(rows) => rows.iter().map(flat).collect(),
+        Value::Object(_) => {
+            let pairs = flat(value).into_iter();
+            let pair = |(name, value)| {
+                vec![
+                    ("what".to_owned(), Value::String(name)),
+                    ("figure".to_owned(), value),
+                ]
+            };
+            pairs.map(pair).collect()
+        }
+        _ => return None,
+    };
+    let mut header: Vec<String> = Vec::new();
+    for (name, _) in rows.iter().flatten() {
+        if !header.contains(name) {
+            header.push(name.clone());
+        }
+    }
+    let is_word = |name: &String| {
+        let mut cells = rows.iter().flatten().filter(|it| it.0 == *name);
+        cells.any(|it| it.1.is_string())
+    };
+    // Words first.
+    header.sort_by_key(|it| !is_word(it));
+    let words = header.iter().filter(|it| is_word(it)).count();
+    let mut table = Table {
+        caption: caption.to_owned(),
+        header: header.iter().map(|it| it.replace('_', " ")).collect(),
+        words,
+        rows: Vec::new(),
+    };
+    for row in &rows {
+        let cell = |name: &String| {
+            let found = row.iter().find(|it| it.0 == *name);
+            found.map_or(String::new(), |it| plain(&it.1))
+        };
+        table.row(header.iter().map(cell).collect());
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// The fields of an object, those of objects in it as well.
+fn flat(value: &Value) -> Vec<(String, Value)> {
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .flat_map(|(name, value)| {
+                let inner = flat(value).into_iter();
+                inner.map(move |(below, value)| match below.as_str() {
+                    "" => (name.clone(), value),
+                    _ => (format!("{name} {below}"), value),
+                })
+            })
+            .collect(),
+        _ => vec![(String::new(), value.clone())],
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(figure) => figure.as_f64().map_or(String::new(), |it| {
+            let places = if it.fract() == 0.0 {
+                0
+            } else if it.abs() < 10.0 {
+                3
+            } else {
+                1
+            };
+            number(it, places)
+        }),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn whatever_a_table_has_is_shown() {
+        let rows = json!([
+            {"exponent": 0.5, "name": "map", "native": {"exponent": 1}},
+            {"name": "fork", "note": null},
+        ]);
+        let table = generic("c", &rows).expect("a table");
+        assert_eq!(
+            table.header,
+            ["name", "exponent", "native exponent", "note"]
+        );
+        assert_eq!(table.rows[0], ["map", "0.500", "1", ""]);
+        assert_eq!(table.words, 1);
+        let one =
+            generic("c", &json!({"text_bytes": 1234, "share": {"of_ram": 0.1}})).expect("a table");
+        assert_eq!(one.rows[0], ["text_bytes", "1,234"]);
+        assert_eq!(one.rows[1], ["share of_ram", "0.100"]);
+        assert!(generic("c", &Value::Null).is_none());
+        assert!(generic("c", &json!([])).is_none());
+    }
+
+    #[test]
+    fn a_form_that_is_not_known_is_an_error() {
+        assert!(chapter(&json!({"unit": "instructions"})).is_err());
+        assert!(chapter(&json!({"operations": [{"pages": 1}]})).is_err());
+    }
+}

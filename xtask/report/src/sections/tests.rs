@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Reports of made-up figures.
+
+use serde_json::json;
+
+use super::*;
+use crate::envelope::Envelope;
+use crate::store::{Origin, Store};
+use crate::{html, markdown};
+
+fn tree(commit: &str) -> Tree {
+    Tree {
+        commit: Some(commit.to_owned()),
+        changes: None,
+    }
+}
+
+fn loaded(value: Value, commit: &str) -> Loaded {
+    Loaded {
+        value,
+        origin: Origin::Run,
+        envelope: Some(Envelope {
+            qemu: "0.0".into(),
+            host_cpu: "made up".into(),
+            ..Envelope::of_run(Part::Idc, &tree(commit), b"", 61.0, 0)
+        }),
+    }
+}
+
+/// All fixtures, as if they were measured at this commit.
+fn fixtures(commit: &str) -> Material {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let store = Store::new(&folder);
+    let part = |part: Part| {
+        let value = store.load(part).expect("a fixture").expect("a file").value;
+        (part, loaded(value, commit))
+    };
+    Material {
+        parts: Part::ALL.into_iter().map(part).collect(),
+        reasons: BTreeMap::new(),
+        tree: tree(commit),
+        date: "today".into(),
+    }
+}
+
+fn both(material: Material) -> (String, String) {
+    let document = document(material).expect("a report");
+    let page = html::page(&document).expect("a page");
+    (page, markdown::page(&document))
+}
+
+#[test]
+fn each_part_has_its_figures_in_the_report() {
+    let (page, text) = both(fixtures("abc"));
+    for part in Part::ALL {
+        assert!(
+            page.contains(&format!("<h2 id=\"{}\">", part.name())),
+            "{}",
+            part.name()
+        );
+    }
+    for row in [
+        // The null call, and a row of LMBench beside what others published of it.
+        "| null IDC, asid | 59 | 0.00 | 2 | 2 | 0 |",
+        "| fork+exit | 280.000 | +5.0 % | +5.7 % | +5.4 % | +23.0 % | +14.7 % | +59.8 % | +46.7 % | +27.1 % |  |",
+        // Calls and the longest of them, the longest first.
+        "| fork+exit | 10.5 | 6.3 | 2.1 | 2.0 | 4,150 |",
+        "| `text_wait` | 150,053 |\n| `log` | 12,989 |\n| `flush` | 11,963 |",
+        // A program above its goal of 4 % in each mode.
+        "| sh, starting processes | process | 900,000 | +4.1 % | 52.00 | +5.0 % | 52.00 | +4.2 % | 52.00 | +4.0 % |",
+        // Two points of scale, and a table of which only the JSON knows the columns.
+        "| fork | 262,144 | 15,848,640 | +1.9 % | 522.0 |",
+        "| 1 GiB | 120,000 | 524,288 |",
+        // Times native, for all work.
+        "| all | 3,000 | 1.40 | 1.50 | 1.47 |",
+        "| tables | 120 | 300 |",
+    ] {
+        assert!(text.contains(row), "`{row}` is not in\n{text}");
+    }
+    for words in [
+        "2 attacks, 2 stopped; afterwards the auditor found 0 violations. With a control: 1, of which 1",
+        "None of 1 of the kernel's selftests is worse",
+        "2 audits from outside found 0 violations",
+        "Above the goal: sqlite3 insert (`tlbi`), sh, starting processes (`asid`)",
+        "Nothing is missing.",
+    ] {
+        assert!(text.contains(words), "`{words}` is not in\n{text}");
+    }
+    assert!(!text.contains("of different commits"), "{text}");
+    // What comes from a file is text.
+    assert!(page.contains("map a &lt;table&gt; &amp; write"), "{page}");
+    assert!(!page.contains("<table> &"), "{page}");
+}
+
+#[test]
+fn a_projection_is_events_times_costs_and_says_that_it_is_one() {
+    let (_, text) = both(fixtures("abc"));
+    let (_, projection) = text
+        .split_once("## Projection to cycles (not measured)")
+        .expect("a section");
+    assert!(
+        projection
+            .trim_start()
+            .starts_with("> Nothing in this section was measured.")
+    );
+    // 2 x 22 and 2 x 25 for the writes, 55 for the rest; `tlbi` needs what has no figure.
+    assert!(
+        projection.contains("| null IDC, `asid` | 2 | 0 | 55 | 0 | 99 to 105 |"),
+        "{projection}"
+    );
+    assert!(
+        projection.contains("| null IDC, `tlbi` | 2 | 1 | 86 | 9 | not projected |"),
+        "{projection}"
+    );
+    // 900,000 native; 36,900 more and 52 calls: 36,900 - 4 x 52 + 104 x (22 to 25).
+    assert!(
+        projection.contains(
+            "| sh, starting processes | 36,900 | 52.00 | 38,980 to 39,292 | +4.3 % to +4.4 % |"
+        ),
+        "{projection}"
+    );
+}
+
+#[test]
+fn what_is_missing_is_listed_with_its_command() {
+    let mut material = fixtures("abc");
+    material.parts.remove(&Part::Programs);
+    material.parts.remove(&Part::Idc);
+    material.reasons.insert(Part::Programs, "no disk".into());
+    // A form that this version does not know is no reason to give up.
+    let strange = loaded(json!({"rows": 1}), "abc");
+    material.parts.insert(Part::Lmbench, strange);
+    let (page, text) = both(material);
+    assert!(
+        text.contains("| programs | `cargo xtask report --run programs` | no disk |"),
+        "{text}"
+    );
+    assert!(
+        text.contains("| idc | `cargo xtask report --run idc` | it was not run |"),
+        "{text}"
+    );
+    assert!(
+        text.contains("| lmbench | `cargo xtask report --run lmbench` | its JSON has another form"),
+        "{text}"
+    );
+    assert!(!page.contains("<h2 id=\"idc\">"), "{page}");
+    // Without the null call there is nothing to project.
+    assert!(!page.contains("<h2 id=\"projection\">"), "{page}");
+}
+
+#[test]
+fn parts_of_different_commits_are_named() {
+    let mut material = fixtures("abc");
+    let audit = material.parts[&Part::Audit].value.clone();
+    material.parts.insert(Part::Audit, loaded(audit, "def"));
+    let (_, text) = both(material);
+    assert!(
+        text.contains("The parts are of different commits"),
+        "{text}"
+    );
+    assert!(text.contains("def: audit)"), "{text}");
+    let mut elsewhere = fixtures("abc");
+    elsewhere.tree = tree("def");
+    let (_, text) = both(elsewhere);
+    assert!(
+        text.contains("All parts are of commit abc, and the sources are at another one now."),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_failure_beside_older_figures_is_said() {
+    let mut material = fixtures("abc");
+    material.reasons.insert(Part::Idc, "no QEMU".into());
+    let (_, text) = both(material);
+    assert!(text.contains("The figures of idc are older ones"), "{text}");
+    assert!(text.contains("no QEMU"), "{text}");
+}
+
+#[test]
+fn an_attack_that_was_not_stopped_is_not_overlooked() {
+    let mut material = fixtures("abc");
+    let mut attacks = material.parts[&Part::Attacks].value.clone();
+    attacks[0]["outcome"] = json!("succeeded");
+    attacks[0]["control"] = json!("failed");
+    material.parts.insert(Part::Attacks, loaded(attacks, "abc"));
+    let (_, text) = both(material);
+    assert!(
+        text.contains("2 attacks, 1 stopped;") && text.contains("1, of which 0 succeeded"),
+        "{text}"
+    );
+    assert!(
+        text.contains("> Not as they have to be: A1 (map-text): succeeded; control failed."),
+        "{text}"
+    );
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The report: each section is there, the page loads nothing, and what was measured is in it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use donjon_builder::arguments::HostArguments;
+use donjon_machine::{paths, process};
+use serde_json::Value;
+
+use super::runner::Test;
+use super::scratch::Scratch;
+
+/// Made-up figures of every part.
+const FIXTURES: &str = "xtask/report/fixtures";
+/// Where links in the page lead to.
+const SECTIONS: [&str; 14] = [
+    "where",
+    "idc",
+    "lmbench",
+    "calls",
+    "programs",
+    "scale",
+    "stress",
+    "attacks",
+    "audit",
+    "kselftests",
+    "projection",
+    "method",
+    "caveats",
+    "missing",
+];
+/// What a page would load something by.
+const LOADS: [&str; 10] = [
+    "src=", "srcset=", "url(", "@import", "<script", "<link", "<iframe", "<object", "<embed",
+    "<base",
+];
+
+/// One part is measured, the others are made up or recorded.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let host = host.clone();
+    vec![Test::beside("report:page", move || page(&host))]
+}
+
+fn page(host: &HostArguments) -> Result<()> {
+    let scratch = Scratch::new()?;
+    let out = scratch.path().join("report");
+    let fixtures = paths::in_root(FIXTURES);
+    report(
+        host,
+        &out,
+        &["--data", &fixtures.to_string_lossy(), "--run", "idc"],
+    )?;
+    let html = fs::read_to_string(out.join("report.html"))?;
+    is_whole(&html)?;
+    for section in SECTIONS {
+        let heading = format!("<h2 id=\"{section}\">");
+        ensure!(html.contains(&heading), "the page has no section {section}");
+    }
+    let measured = json(&out, "idc.json")?;
+    let about = json(&out, "idc.about.json")?;
+    ensure!(
+        measured["cpu"] == "cortex-a57",
+        "idc.json is not what was measured"
+    );
+    ensure!(about["status"] == 0, "idc.about.json has no status 0");
+    let median = measured["modes"]["asid"]["median"].as_f64();
+    let median = median.context("idc.json has no median of asid")?;
+    let summary = fs::read_to_string(out.join("report.md"))?;
+    let row = format!("| null IDC, asid | {median:.0} |");
+    ensure!(
+        summary.contains(&row),
+        "report.md has no row `{row}`:\n{summary}"
+    );
+
+    let out = scratch.path().join("recorded");
+    report(host, &out, &["--run", "none"])?;
+    let html = fs::read_to_string(out.join("report.html"))?;
+    is_whole(&html)?;
+    for present in ["lmbench", "calls", "projection"] {
+        ensure!(
+            html.contains(&format!("<h2 id=\"{present}\">")),
+            "{present} is recorded"
+        );
+    }
+    for missing in ["programs", "audit", "kselftests"] {
+        let command = format!("<code>cargo xtask report --run {missing}</code>");
+        ensure!(
+            html.contains(&command),
+            "the page does not say how to measure {missing}"
+        );
+    }
+    Ok(())
+}
+
+fn report(host: &HostArguments, out: &Path, arguments: &[&str]) -> Result<()> {
+    // Not its path: a build meanwhile may have replaced the file.
+    let mut command = Command::new(format!("/proc/{}/exe", std::process::id()));
+    command.arg("report").arg("--out").arg(out).args(arguments);
+    if let Some(linux) = &host.linux {
+        command.arg("--linux").arg(linux);
+    }
+    process::output(&mut command).map(|_| ())
+}
+
+fn json(out: &Path, name: &str) -> Result<Value> {
+    let text = fs::read_to_string(out.join("data").join(name)).context(name.to_owned())?;
+    serde_json::from_str(&text).context(name.to_owned())
+}
+
+/// Fails unless the page is complete and needs no other file.
+fn is_whole(html: &str) -> Result<()> {
+    ensure!(html.trim_end().ends_with("</html>"), "the page has no end");
+    for load in LOADS {
+        ensure!(!html.contains(load), "the page loads something: `{load}`");
+    }
+    for link in html.split("href=\"").skip(1) {
+        let link = link.split('"').next().unwrap_or_default();
+        let is_inside = link
+            .strip_prefix('#')
+            .is_some_and(|it| html.contains(&format!("id=\"{it}\"")));
+        ensure!(is_inside, "the page has a link to `{link}`");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_page_would_load_is_found() {
+        let page = |inner: &str| format!("<html><h2 id=\"a\"></h2>{inner}</html>\n");
+        is_whole(&page("<a href=\"#a\">a</a>")).expect("a whole page");
+        for bad in [
+            "<img src=\"x.png\">",
+            "<a href=\"https://example.org\">x</a>",
+            "<a href=\"#b\">x</a>",
+            "<style>@import \"x\"</style>",
+        ] {
+            assert!(is_whole(&page(bad)).is_err(), "{bad}");
+        }
+        assert!(is_whole("<html>").is_err());
+    }
+}
