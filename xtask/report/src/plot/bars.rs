@@ -159,6 +159,8 @@ impl Bars {
                 chart
                     .draw_series([EmptyElement::at(at) + name])
                     .map_err(failed)?;
+                // Last, so that no line goes through a figure.
+                let mut texts = Vec::new();
                 for (number, bar) in group.bars.iter().enumerate() {
                     let upper = top + above + number as f64 * BAR;
                     let middle = upper + BAR / 2.0;
@@ -188,9 +190,7 @@ impl Bars {
                     };
                     let text =
                         Text::new(bar.text.clone(), (place, 0), letters(Colour::Ink, anchor));
-                    chart
-                        .draw_series([EmptyElement::at((end, middle)) + text])
-                        .map_err(failed)?;
+                    texts.push(EmptyElement::at((end, middle)) + text);
                 }
                 // Not through names.
                 let line = [
@@ -206,6 +206,7 @@ impl Bars {
                         .draw_series([PathElement::new(line, ink.stroke_width(2))])
                         .map_err(failed)?;
                 }
+                chart.draw_series(texts).map_err(failed)?;
                 top = bottom + BETWEEN;
             }
             root.present().map_err(failed)?;

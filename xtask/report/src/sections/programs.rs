@@ -20,6 +20,19 @@ pub struct Programs {
     linux: String,
     /// Rows.
     pub programs: Vec<Program>,
+    /// stress-ng, in time of the emulator.
+    #[serde(default)]
+    stress: Vec<Stress>,
+}
+
+/// A stressor on a machine.
+#[derive(Deserialize)]
+struct Stress {
+    name: String,
+    cpus: u32,
+    unit: String,
+    /// Figures by kernel.
+    time: BTreeMap<String, f64>,
 }
 
 /// A program.
@@ -31,11 +44,24 @@ pub struct Program {
     goal_percent: f64,
     /// Instructions for one unit of work, by kernel.
     pub instructions: BTreeMap<String, f64>,
+    /// What each pair of runs counted, by kernel.
+    #[serde(default)]
+    samples: BTreeMap<String, Vec<f64>>,
     /// Calls for one unit of work, by mode.
     pub calls: BTreeMap<String, f64>,
 }
 
 impl Program {
+    /// Half of what lies between the largest and the smallest sample of a mode, in percent of the
+    /// native figure.
+    fn deviation(&self, mode: &str) -> f64 {
+        let samples = self.samples.get(mode).into_iter().flatten().copied();
+        let least = samples.clone().fold(f64::INFINITY, f64::min);
+        let most = samples.fold(f64::NEG_INFINITY, f64::max);
+        let native = self.instructions.get(NATIVE).filter(|_| most > least);
+        native.map_or(0.0, |native| (most - least) / 2.0 / native * 100.0)
+    }
+
     fn added(&self, mode: &str) -> Option<f64> {
         added(
             *self.instructions.get(NATIVE)?,
@@ -86,7 +112,7 @@ pub(super) fn chapter(programs: &Programs) -> Result<Chapter> {
                 bars.push(Bar {
                     series,
                     value,
-                    deviation: 0.0,
+                    deviation: row.deviation(mode),
                     text: percent(value),
                 });
                 if value > row.goal_percent {
@@ -94,7 +120,7 @@ pub(super) fn chapter(programs: &Programs) -> Result<Chapter> {
                 }
             }
         }
-        cells.push(percent(row.goal_percent));
+        cells.push(format!("{} %", number(row.goal_percent, 0)));
         table.row(cells);
         groups.push(Group {
             name: row.name.clone(),
@@ -114,7 +140,7 @@ pub(super) fn chapter(programs: &Programs) -> Result<Chapter> {
         .collect();
     section.add(Block::Figure(Figure {
         caption: "What each mode adds to a program, in percent of instructions; the upright line \
-                  is the goal."
+                  is the goal. Whiskers: half of the difference of largest and smallest sample."
             .into(),
         alternative: format!(
             "Bars in groups, percent over native. {}: {}.",
@@ -139,6 +165,14 @@ pub(super) fn chapter(programs: &Programs) -> Result<Chapter> {
     } else {
         format!("Above the goal: {}.", missed.join(", "))
     });
+    if let Some(first) = programs.stress.first() {
+        section.text(format!(
+            "stress-ng on several CPUs, each with the same amount of work, in {}: no statement \
+             about hardware.",
+            first.unit
+        ));
+        section.add(Block::Table(stress(&programs.stress, &modes)));
+    }
     let most = rows.iter().filter_map(|it| Some((it, it.added("asid")?)));
     let most = most.max_by(|one, other| one.1.total_cmp(&other.1));
     let (mut sentence, mut lines) = (String::new(), Vec::new());
@@ -159,4 +193,32 @@ pub(super) fn chapter(programs: &Programs) -> Result<Chapter> {
         sentence,
         headline: lines,
     })
+}
+
+fn stress(rows: &[Stress], modes: &[String]) -> Table {
+    let mut header = vec!["stressor".to_owned(), "CPUs".into(), NATIVE.into()];
+    header.extend(
+        modes
+            .iter()
+            .flat_map(|it| [format!("`{it}`"), format!("`{it}`, times native")]),
+    );
+    let mut table = Table {
+        caption: "stress-ng: time in the emulator".into(),
+        header,
+        words: 1,
+        rows: Vec::new(),
+    };
+    for row in rows {
+        let native = row.time.get(NATIVE);
+        let whole = |it: Option<&f64>| it.map_or(String::new(), |it| number(*it, 0));
+        let mut cells = vec![row.name.clone(), row.cpus.to_string(), whole(native)];
+        for mode in modes {
+            let time = row.time.get(mode);
+            let times = time.zip(native).map(|(time, native)| time / native);
+            cells.push(whole(time));
+            cells.push(times.map_or(String::new(), |it| number(it, 2)));
+        }
+        table.row(cells);
+    }
+    table
 }

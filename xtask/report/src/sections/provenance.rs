@@ -77,13 +77,12 @@ pub fn section(material: &Material) -> Section {
     } else if let Some((commit, _)) = commits.first_key_value()
         && *commit != material.tree.short()
     {
-        let commit = match commit.as_str() {
-            UNKNOWN => "that is not recorded",
-            commit => commit,
-        };
-        section.note(format!(
-            "All parts are of commit {commit}, and the sources are at another one now."
-        ));
+        section.note(match commit.as_str() {
+            UNKNOWN => "The commit that these parts were measured at is not recorded.".to_owned(),
+            commit => {
+                format!("All parts are of commit {commit}, and the sources are at another one now.")
+            }
+        });
     }
     if commits.keys().any(|it| it.contains("with changes")) {
         section.note("Parts `with changes` were made from sources that are in no commit.");

@@ -240,17 +240,26 @@ fn generic(caption: &str, value: &Value) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
+/// Details that a table has no room for.
+const DETAILS: &str = "kinds";
+/// What groups the modes, whose names are enough.
+const MODES: &str = "modes";
+
 /// The fields of an object, those of objects in it as well.
 fn flat(value: &Value) -> Vec<(String, Value)> {
     match value {
         Value::Object(fields) => fields
             .iter()
+            .filter(|(name, _)| *name != DETAILS)
             .flat_map(|(name, value)| {
                 let inner = flat(value).into_iter();
-                inner.map(move |(below, value)| match below.as_str() {
-                    "" => (name.clone(), value),
-                    _ => (format!("{name} {below}"), value),
-                })
+                inner.map(
+                    move |(below, value)| match (name.as_str(), below.as_str()) {
+                        (_, "") => (name.clone(), value),
+                        (MODES, _) => (below, value),
+                        _ => (format!("{name} {below}"), value),
+                    },
+                )
             })
             .collect(),
         _ => vec![(String::new(), value.clone())],
@@ -286,7 +295,7 @@ mod tests {
     #[test]
     fn whatever_a_table_has_is_shown() {
         let rows = json!([
-            {"exponent": 0.5, "name": "map", "native": {"exponent": 1}},
+            {"exponent": 0.5, "name": "map", "modes": {"native": {"exponent": 1, "kinds": {"a": 2}}}},
             {"name": "fork", "note": null},
         ]);
         let table = generic("c", &rows).expect("a table");
