@@ -61,6 +61,9 @@ pub struct Envelope {
     pub qemu: String,
     /// The host's processor.
     pub host_cpu: String,
+    /// The host's load over the minute before the run; nothing if nobody looked.
+    #[serde(default)]
+    pub host_load: Option<f64>,
     /// The command line.
     pub command: String,
     /// How long it took; nothing if that was not written down.
@@ -72,7 +75,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Of `json`, which a run of `part` over `tree` has just written.
+    /// Of `json`, which a run of `part` over `tree` has just written. The load is not in it.
     pub fn of_run(part: Part, tree: &Tree, json: &[u8], seconds: f64, status: i32) -> Self {
         Self {
             part: part.name().to_owned(),
@@ -81,6 +84,7 @@ impl Envelope {
             machine: part.machine().to_owned(),
             qemu: qemu(),
             host_cpu: host_cpu(),
+            host_load: None,
             command: part.command(),
             seconds: Some((seconds * 10.0).round() / 10.0),
             status: Some(status),
@@ -109,6 +113,7 @@ impl Envelope {
             machine: part.machine().to_owned(),
             qemu: UNKNOWN.to_owned(),
             host_cpu: UNKNOWN.to_owned(),
+            host_load: None,
             command: "cargo xtask bench --record".to_owned(),
             seconds: None,
             status: None,
@@ -170,6 +175,12 @@ fn host_cpu() -> String {
         "{}, {count} CPUs",
         name.unwrap_or_else(|| UNKNOWN.to_owned())
     )
+}
+
+/// The host's load over the last minute: how many tasks ran or wanted to run.
+pub fn load() -> Option<f64> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().next()?.parse().ok()
 }
 
 /// Reads an envelope.

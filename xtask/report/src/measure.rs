@@ -13,7 +13,7 @@ use donjon_machine::process;
 use serde_json::Value;
 
 use crate::arguments::Choice;
-use crate::envelope::{Envelope, Tree};
+use crate::envelope::{self, Envelope, Tree};
 use crate::files;
 use crate::parts::Part;
 use crate::store::Store;
@@ -52,6 +52,7 @@ pub fn measure(part: Part, host: &HostArguments, tree: &Tree, store: &Store) -> 
         command.arg("--linux").arg(linux);
     }
     let step = Step::spinner(part.name());
+    let load = envelope::load();
     let start = Instant::now();
     let ended = process::logged(&mut command, &store.log(part), |line| step.say(line));
     let seconds = start.elapsed().as_secs_f64();
@@ -66,7 +67,10 @@ pub fn measure(part: Part, host: &HostArguments, tree: &Tree, store: &Store) -> 
             return ended.with_context(|| format!("measuring {}", part.name()));
         }
     };
-    let envelope = Envelope::of_run(part, tree, &json, seconds, status);
+    let envelope = Envelope {
+        host_load: load,
+        ..Envelope::of_run(part, tree, &json, seconds, status)
+    };
     store.keep(part, &json, Some(&envelope))?;
     step.finish();
     Ok(())

@@ -132,6 +132,11 @@ impl Part {
         matches!(self, Self::Idc | Self::Audit)
     }
 
+    /// Whether other work on the host changes its figures.
+    pub const fn is_wall_time(self) -> bool {
+        matches!(self, Self::Stress)
+    }
+
     /// Where docs/figures.json has it.
     pub const fn recorded_as(self) -> Option<&'static str> {
         match self {

@@ -6,9 +6,12 @@ use std::collections::BTreeMap;
 use super::Material;
 use crate::document::{Block, Section, Table};
 use crate::envelope::UNKNOWN;
-use crate::format::duration;
+use crate::format::{duration, number};
 use crate::parts::Part;
 use crate::store::Origin;
+
+/// From this load on a host is not idle.
+const BUSY: f64 = 0.7;
 
 /// What ran where.
 pub fn section(material: &Material) -> Section {
@@ -86,6 +89,17 @@ pub fn section(material: &Material) -> Section {
     }
     if commits.keys().any(|it| it.contains("with changes")) {
         section.note("Parts `with changes` were made from sources that are in no commit.");
+    }
+    for (part, loaded) in &material.parts {
+        let load = loaded.envelope.as_ref().and_then(|it| it.host_load);
+        if let Some(load) = load.filter(|it| part.is_wall_time() && *it >= BUSY) {
+            section.note(format!(
+                "The figures of {} are wall time, and the host had other work when it began (load \
+                 {}). Emulated CPUs then wait for each other, and ratios of modes mean nothing.",
+                part.name(),
+                number(load, 1)
+            ));
+        }
     }
     for (part, why) in &material.reasons {
         if material.parts.contains_key(part) {

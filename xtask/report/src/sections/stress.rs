@@ -34,7 +34,8 @@ pub(super) fn chapter(stress: &Stress) -> Result<Chapter> {
     section.text(format!(
         "A fixed amount of work on {} CPUs: {}. The emulator drops its TLB at each write of \
          TCR_EL1, which a processor does not do, so these ratios say nothing about hardware. They \
-         show that the work is done, and where locks are contended.",
+         show that the work is done, and where locks are contended. They need a host that does \
+         nothing else.",
         stress.cpus, stress.unit
     ));
     let mut header = vec!["work".to_owned(), "native, milliseconds".to_owned()];

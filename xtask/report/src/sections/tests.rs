@@ -180,6 +180,23 @@ fn a_failure_beside_older_figures_is_said() {
 }
 
 #[test]
+fn wall_time_on_a_busy_host_is_said() {
+    let stress = |load| {
+        let mut material = fixtures("abc");
+        let mut loaded = material.parts[&Part::Stress].clone();
+        if let Some(envelope) = &mut loaded.envelope {
+            envelope.host_load = load;
+        }
+        material.parts.insert(Part::Stress, loaded);
+        both(material).1
+    };
+    assert!(stress(Some(7.4)).contains("had other work when it began (load 7.4)"));
+    for load in [Some(0.1), None] {
+        assert!(!stress(load).contains("had other work"), "{load:?}");
+    }
+}
+
+#[test]
 fn an_attack_that_was_not_stopped_is_not_overlooked() {
     let mut material = fixtures("abc");
     let mut attacks = material.parts[&Part::Attacks].value.clone();
