@@ -162,17 +162,18 @@ pub const PROGRAMS: [Program; 13] = [
         unit: "transaction",
         starts_processes: false,
         prepare: POSTGRESQL,
-        run: "su postgres -c \"$PG/pgbench -h $PWD -n --random-seed=1 -S -c 2 -t $(($1 / 2)) postgres\"",
-        units: (100, 1_100),
+        run: "su postgres -c \"$PG/pgbench -h $PWD -n --random-seed=1 -S -t $1 postgres\"",
+        units: (500, 4_500),
         end: POSTGRESQL_END,
     },
     Program {
-        name: "PostgreSQL TPC-B",
+        name: "PostgreSQL update",
         unit: "transaction",
         starts_processes: false,
         prepare: POSTGRESQL,
-        run: "su postgres -c \"$PG/pgbench -h $PWD -n --random-seed=1 -c 2 -t $(($1 / 2)) postgres\"",
-        units: (100, 600),
+        run: "su postgres -c \"$PG/pgbench -h $PWD -n --random-seed=1 -N -t $1 postgres\"",
+        // Rows of one table alone: in the others each run leaves a longer chain of old versions.
+        units: (100, 1_100),
         end: POSTGRESQL_END,
     },
 ];
