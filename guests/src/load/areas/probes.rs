@@ -76,6 +76,7 @@ impl Drop for Tracer {
     fn drop(&mut self) {
         // After a failure something may still be traced.
         let _ = self.write("current_tracer", "nop");
+        let _ = self.write("tracing_on", "1");
         let _ = self.write("events/kprobes/enable", "0");
         let _ = self.write("kprobe_events", "");
         let _ = umount2(PLACE, MntFlags::MNT_DETACH);

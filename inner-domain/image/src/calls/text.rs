@@ -65,7 +65,7 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
         });
     }
     if weaken::READ_ONCE {
-        new_words(words, *source, kind)?;
+        read_changed(words, *source, kind)?;
     }
     if let ([low, high], true) = (&*words, target.is_multiple_of(8)) {
         // A CPU that reads the pair as a pointer sees the old or the new one.
@@ -120,6 +120,24 @@ fn new_words(words: &mut [u32], source: u64, kind: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// How often a weakened build looks for a change. An emulator may run CPUs in turns, and then few
+/// changes come directly after the scan.
+const READS: usize = 2_000;
+
+/// For a test alone: reads the words again after they were scanned, until they have changed.
+fn read_changed(words: &mut [u32], source: u64, kind: u64) -> Result<(), Refusal> {
+    let mut scanned = [0; POKE_MAX / 4];
+    let scanned = &mut scanned[..words.len()];
+    scanned.copy_from_slice(words);
+    for _ in 0..READS {
+        new_words(words, source, kind)?;
+        if words != scanned {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Replaces a page of data by an executable copy, a slice in each call. The copy is what is
 /// scanned: the inner domain alone can write it. One page at a time is on its way; another
 /// one ends it.
@@ -167,11 +185,23 @@ fn copy_scanned(seal: &Seal, range: Range<usize>) -> Result<(), Refusal> {
         put_word(seal, index, word);
     }
     if weaken::READ_ONCE {
-        for (index, word) in range.clone().zip(outer_words(seal, &range)) {
-            put_word(seal, index, word);
-        }
+        copy_changed(seal, &range);
     }
     Ok(())
+}
+
+/// For a test alone: copies a word that has changed after it was scanned.
+fn copy_changed(seal: &Seal, range: &Range<usize>) {
+    let from = seal.to + range.start as u64 * 4;
+    for _ in 0..READS {
+        // SAFETY: as for `put_word`.
+        let scanned = unsafe { physical::items::<u32>(from, range.len() as u64) };
+        let mut both = outer_words(seal, range).zip(scanned).zip(range.clone());
+        if let Some(((word, _), index)) = both.find(|((now, scanned), _)| now != scanned) {
+            put_word(seal, index, word);
+            return;
+        }
+    }
 }
 
 /// Words of the page as the outer domain's memory has them now.
