@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a command line says about the host, and the arguments of `run` and `kernel`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use clap::Args;
@@ -10,6 +10,9 @@ use donjon_machine::fvp::FvpArguments;
 use donjon_machine::gem5::Gem5Arguments;
 
 use crate::rootfs::Root;
+
+/// What `--config` names in place of a file.
+const DEBIAN: &str = "debian";
 
 /// Where Linux comes from and whether the host may be changed.
 #[derive(Args, Clone, Debug, Default)]
@@ -20,9 +23,19 @@ pub struct HostArguments {
     /// Linux 6.12 source tree to use instead of Debian's package; it is copied, never changed.
     #[arg(long, value_name = "DIR", env = "LINUX_SRC")]
     pub linux: Option<PathBuf>,
-    /// Options of the kernel (CONFIG_NAME=value) to lay over ours. Refused ones are named.
-    #[arg(long, value_name = "FILE")]
+    /// Options of the kernel (CONFIG_NAME=value) to lay over ours. Refused ones are named. The word
+    /// debian: Debian's whole configuration, with ours laid over it.
+    #[arg(long, value_name = "FILE|debian")]
     pub config: Option<PathBuf>,
+}
+
+impl HostArguments {
+    /// The kernel has Debian's configuration, with ours laid over it.
+    pub fn has_debian_config(&self) -> bool {
+        self.config
+            .as_deref()
+            .is_some_and(|it| it == Path::new(DEBIAN))
+    }
 }
 
 /// Arguments of `run`.

@@ -12,7 +12,7 @@ use donjon_machine::board::Finished;
 use donjon_machine::fvp::{self, Fvp};
 use donjon_machine::gem5::{self, Gem5};
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::{self, Boot, DiskImage, Stream, Symbols};
+use donjon_machine::qemu::{self, Boot, DiskImage, Network, Stream, Symbols};
 
 use crate::arguments::{HostArguments, RunArguments};
 use crate::bare::{self, BareMetal, InnerVariant};
@@ -79,7 +79,7 @@ pub fn prepare_over(
             disk: None,
             disk_is_root: false,
             packages: None,
-            network: false,
+            network: None,
             device_tree,
             trace: None,
         },
@@ -150,7 +150,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         parts.boot.disk_is_root = true;
     }
     if arguments.network {
-        parts.boot.network = true;
+        parts.boot.network = Some(Network::Mmio);
         let words = parts.boot.machine.append.get_or_insert_default();
         words.push_str(" donjon.network");
     }

@@ -30,6 +30,9 @@ pub const CXX: Tool = tool("c++", "g++");
 /// For the kernel's selftests: the C library for arm64, which the compiler only recommends.
 pub const CROSS_LIBC: Tool = tool("/usr/aarch64-linux-gnu/lib/libc.a", "libc6-dev-arm64-cross");
 
+/// What Debian's configuration of Linux is built with: its tool that collects certificates.
+pub const LIBSSL: Tool = tool("/usr/include/openssl/opensslv.h", "libssl-dev");
+
 /// EDK2 for QEMU's machines, for UEFI alone.
 pub const UEFI: Tool = tool(
     "/usr/share/qemu-efi-aarch64/QEMU_EFI.fd",

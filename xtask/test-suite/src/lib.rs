@@ -8,6 +8,7 @@ mod audit;
 mod bad_input;
 mod boards;
 mod boots;
+mod distribution;
 mod docs;
 mod fuzz;
 mod gate;
@@ -93,7 +94,7 @@ fn names(host: &HostArguments) -> Result<Vec<String>> {
 }
 
 /// Tests that take long, and run by name alone.
-fn long(host: &HostArguments) -> [Test; 8] {
+fn long(host: &HostArguments) -> [Test; 10] {
     let selftests = {
         let host = host.clone();
         Test::alone(KSELFTEST, move || {
@@ -109,6 +110,8 @@ fn long(host: &HostArguments) -> [Test; 8] {
         machines::newer(host),
         rootfs::debian(),
         reproducible::long(host),
+        distribution::test(host),
+        distribution::debian(host),
     ]
 }
 

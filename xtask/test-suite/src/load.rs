@@ -83,7 +83,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests
 }
 
-fn machine(cpu: &str, cpus: u32, switch: Switch, append: &str) -> MachineArguments {
+/// A machine with little memory.
+pub fn machine(cpu: &str, cpus: u32, switch: Switch, append: &str) -> MachineArguments {
     MachineArguments {
         cpu: Some(cpu.into()),
         cpus: Some(cpus),
@@ -96,7 +97,8 @@ fn machine(cpu: &str, cpus: u32, switch: Switch, append: &str) -> MachineArgumen
 /// What became of each area.
 type Results = BTreeMap<String, String>;
 
-fn compare(host: &HostArguments, machine: MachineArguments) -> Result<()> {
+/// Every area with the inner domain and without, on the same machine.
+pub fn compare(host: &HostArguments, machine: MachineArguments) -> Result<()> {
     let protected = results(host, &machine, ALL)?;
     let switch = machine.switch;
     let without = MachineArguments {

@@ -16,7 +16,7 @@ use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::tree;
+use donjon_machine::qemu::{Boot, tree};
 use donjon_machine::said::{Said, says};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::memreserve::MemoryReservation;
@@ -41,7 +41,7 @@ const PLAIN: u64 = 0x4c40_1000;
 /// Where QEMU puts the initial ramdisk and, behind it, the device tree. Loaders reserve them.
 const LOADED: (u64, u64) = (0x4800_0000, 0x200_0000);
 
-type Edit = fn(&mut DeviceTree);
+pub(super) type Edit = fn(&mut DeviceTree);
 
 /// What the hostile module tries with each of some values, and how it ends.
 struct Case {
@@ -90,6 +90,12 @@ const CASES: &[Case] = &[
     Case {
         name: "devices:allowed",
         values: &[CLOCK],
+        outcome: "SUCCEEDED, its registers are mapped",
+        ..DEVICES
+    },
+    Case {
+        name: "devices:open",
+        values: &WITH_DMA,
         outcome: "SUCCEEDED, its registers are mapped",
         ..DEVICES
     },
@@ -182,15 +188,10 @@ const BOARD_RELEASE: Case = Case {
     ..DEVICES
 };
 
-/// Of QEMU's `virt`: flash, fw_cfg, PCI's window and its configuration space, and an address that
-/// no node names.
-const WITHHELD: [u64; 5] = [
-    0x400_0000,
-    0x902_0000,
-    0x1000_0000,
-    0x40_1000_0000,
-    0x905_0000,
-];
+/// Of QEMU's `virt`: flash, fw_cfg, and an address that no node names.
+const WITHHELD: [u64; 3] = [0x400_0000, 0x902_0000, 0x905_0000];
+/// PCI's window and its configuration space, and the first of virtio: the profile is `open`.
+const WITH_DMA: [u64; 3] = [0x1000_0000, 0x40_1000_0000, 0xa00_0000];
 /// The clock, which Linux has.
 const CLOCK: u64 = 0x901_0000;
 
@@ -338,13 +339,19 @@ fn said_by(
     donjon_attack::arm(&mut parts)?;
     let scratch = Scratch::new()?;
     if let Some(edit) = edit {
-        let bytes = tree::of(&parts.boot)?;
-        let found = Fdt::new(&bytes).map_err(|it| anyhow::anyhow!("QEMU's device tree: {it}"))?;
-        let mut model = DeviceTree::from_fdt(&found);
-        edit(&mut model);
-        let path = scratch.path().join("edited.dtb");
-        fs::write(&path, model.to_dtb()).context("writing the device tree")?;
-        parts.boot.device_tree = Some(path);
+        change_tree(&mut parts.boot, &scratch, edit)?;
     }
     says(&parts.boot, command, timeout)
+}
+
+/// Lets `boot` have QEMU's device tree with a change.
+pub(super) fn change_tree(boot: &mut Boot, scratch: &Scratch, edit: Edit) -> Result<()> {
+    let bytes = tree::of(boot)?;
+    let found = Fdt::new(&bytes).map_err(|it| anyhow::anyhow!("QEMU's device tree: {it}"))?;
+    let mut model = DeviceTree::from_fdt(&found);
+    edit(&mut model);
+    let path = scratch.path().join("edited.dtb");
+    fs::write(&path, model.to_dtb()).context("writing the device tree")?;
+    boot.device_tree = Some(path);
+    Ok(())
 }

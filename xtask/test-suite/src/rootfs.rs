@@ -15,7 +15,7 @@ use donjon_builder::{disk, guest};
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::process;
-use donjon_machine::qemu::{Boot, DiskImage};
+use donjon_machine::qemu::{Boot, DiskImage, Network};
 use donjon_machine::said::{Said, says};
 
 use super::runner::Test;
@@ -140,7 +140,7 @@ fn on_disk(
     let boot = Boot {
         disk: Some(DiskImage { file, keep }),
         disk_is_root: true,
-        network,
+        network: network.then_some(Network::Mmio),
         ..parts.boot
     };
     says(&boot, command, TIMEOUT)

@@ -12,6 +12,7 @@ mod huge;
 mod merging;
 pub mod modules;
 mod network;
+mod pointer_auth;
 mod probes;
 pub mod processes;
 pub mod protection;
@@ -43,7 +44,7 @@ const fn area(name: &'static str, body: fn() -> Result<()>) -> Area {
 }
 
 /// All of them, in the order in which they run.
-pub const ALL: [Area; 42] = [
+pub const ALL: [Area; 43] = [
     area("fork", processes::fork_and_exec),
     area("fork-bomb", processes::bomb),
     area("fork-memory-limit", processes::memory_limit),
@@ -86,4 +87,5 @@ pub const ALL: [Area; 42] = [
     area("kprobes", probes::kprobes),
     area("cpu-hotplug", cpus::unplug_and_replug),
     area("vdso", vdso::vdso),
+    area("pointer-authentication", pointer_auth::keys),
 ];

@@ -83,6 +83,10 @@ pub const RULES: &[Rule] = &[
         "virtio,mmio",
         "its queues read and write any memory: DMA, and nothing stands between",
     ),
+    open(
+        "pci-host-ecam-generic",
+        "what is plugged in behind it reads and writes any memory: DMA, and nothing stands between",
+    ),
     // Juno.
     harmless("arm,pl050", "bytes from and to a keyboard or mouse"),
     harmless("arm,pl180", CARD),
@@ -159,7 +163,7 @@ pub const WITHHELD: &[(&str, &str)] = &[
         "what is written there may be what a reset boots",
     ),
     (
-        "pci-host-*",
+        "pci-host-cam-*",
         "what is plugged in behind it reads and writes any memory",
     ),
     ("arm,smmu-*", IOMMU),
@@ -302,7 +306,7 @@ mod tests {
         );
         assert!(why(&["cfi-flash"]).contains("reset"));
         assert!(why(&["arm,vexpress-flash", "cfi-flash"]).contains("reset"));
-        assert!(why(&["pci-host-ecam-generic"]).contains("any memory"));
+        assert!(why(&["pci-host-cam-generic"]).contains("any memory"));
         assert!(why(&["arm,gic-v3-its"]).contains("LPIs"));
     }
 

@@ -142,7 +142,7 @@ proptest! {
 }
 
 /// Instructions of Linux, of its modules and of what BPF programs are compiled to.
-const ALLOWED: [(u32, &str); 27] = [
+const ALLOWED: [(u32, &str); 31] = [
     (0xd503_201f, "nop"),
     (0xd503_229f, "csdb"),
     (0xd503_245f, "bti c"),
@@ -162,6 +162,10 @@ const ALLOWED: [(u32, &str); 27] = [
     (0xd51b_eff5, "msr pmccfiltr_el0, x21"),
     (0xd508_831f, "tlbi vmalle1is"),
     (0xd508_8722, "tlbi vae1, x2"),
+    (0xd508_8220, "tlbi rvae1is, x0"),
+    (0xd518_2102, "msr apiakeylo_el1, x2"),
+    (0xd518_1200, "msr zcr_el1, x0"),
+    (0xd500_419f, "msr pan, #1"),
     (0xd50b_7b20, "dc cvau, x0"),
     (0xd50b_7523, "ic ivau, x3"),
     (0xd508_7623, "dc ivac, x3"),
@@ -199,8 +203,8 @@ const REFUSED: [(u32, &str); 33] = [
     (0xd558_2000, "msrr S3_0_C2_C0_0 (TTBR0_EL1)"),
     (0xd508_7640, "sys S1_0_C7_C6_2 (DC ISW, IGSW, IGDSW)"),
     (
-        0xd508_8220,
-        "sys S1_0_C8_C2_1 (TLBI by range, outer shareable, nXS)",
+        0xd508_8520,
+        "sys S1_0_C8_C5_1 (TLBI outer shareable, other forms by range, nXS)",
     ),
     (0xd548_8320, "sysp S1_0_C8_C3_1"),
     (0xd52b_7720, "sysl S1_3_C7_C7_1 (guarded control stack)"),

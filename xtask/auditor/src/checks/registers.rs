@@ -12,7 +12,7 @@ use crate::report::Violation;
 use crate::snapshot::{Cpu, INNER_CODE};
 
 /// Bits of SCTLR_EL1 with one right value, whatever the CPU has (DDI 0487, D24.2, SCTLR_EL1):
-/// M, A, C, SA, SA0, UMA, I, WXN, E0E, EE, EnDB, EnDA, EnIB, EnIA, NMI and SPINTMASK.
+/// M, A, C, SA, SA0, UMA, I, WXN, E0E, EE, NMI and SPINTMASK.
 const SCTLR_FIXED: u64 = 1
     | 1 << 1
     | 1 << 2
@@ -20,17 +20,16 @@ const SCTLR_FIXED: u64 = 1
     | 1 << 4
     | 1 << 9
     | 1 << 12
-    | 1 << 13
     | 1 << 19
     | 1 << 24
     | 1 << 25
-    | 1 << 27
-    | 1 << 30
-    | 1 << 31
     | 1 << 61
     | 1 << 62;
 /// The right value: M, C, SA, SA0 and I.
 const SCTLR_VALUE: u64 = 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 12;
+
+/// EnDB, EnDA, EnIB and EnIA: Linux enables the keys of processes together or not at all.
+const SCTLR_KEYS: u64 = 1 << 13 | 1 << 27 | 1 << 30 | 1 << 31;
 
 /// CnP of a TTBR.
 const CNP: u64 = 1;
@@ -82,6 +81,10 @@ fn one(world: &World<'_>, cpu: &Cpu, violations: &mut Vec<Violation>) {
         cpu.sctlr & SCTLR_FIXED,
         SCTLR_VALUE,
     );
+    let keys = cpu.sctlr & SCTLR_KEYS;
+    if keys != 0 {
+        equal("SCTLR_EL1, keys of pointers", keys, SCTLR_KEYS);
+    }
     for (name, value) in &cpu.extensions {
         equal(name, *value, 0);
     }

@@ -54,7 +54,7 @@ const fn read_only(compatible: &'static str, why: &'static str) -> Known {
 }
 
 /// Everything that may be mapped on the machines that are audited.
-pub const MAPPED: [Known; 28] = [
+pub const MAPPED: [Known; 29] = [
     all(
         "arm,pl011",
         "a FIFO of characters; its DMA is another device's",
@@ -75,6 +75,10 @@ pub const MAPPED: [Known; 28] = [
               memory by their first and third frames",
     },
     with_dma("virtio,mmio", "O3: its queues are DMA"),
+    with_dma(
+        "pci-host-ecam-generic",
+        "O3: what is plugged in is a master of the bus",
+    ),
     // Raspberry Pi 3.
     all(
         "brcm,bcm2836-l1-intc",
@@ -134,7 +138,7 @@ pub const NEVER: [&str; 30] = [
     "brcm,bcm2712-dma",
     "generic-ehci",
     "generic-ohci",
-    "pci-host-*",
+    "pci-host-cam-*",
     // Writes tables or queues to any address.
     "arm,gic-v3-its",
     "arm,smmu*",

@@ -27,7 +27,7 @@ fn rules_map(compatible: &[&str], dma: bool) -> bool {
 }
 
 /// The nodes of QEMU's machine `virt`, with either GIC, and others that boards have.
-const NODES: [&[&str]; 43] = [
+const NODES: [&[&str]; 45] = [
     &["arm,pl011", "arm,primecell"],
     &["arm,pl031", "arm,primecell"],
     &["arm,pl061", "arm,primecell"],
@@ -37,6 +37,12 @@ const NODES: [&[&str]; 43] = [
     &["arm,gic-v3"],
     &["virtio,mmio"],
     &["pci-host-ecam-generic"],
+    &["pci-host-cam-generic"],
+    &[
+        "arm,juno-r1-pcie",
+        "plda,xpressrich3-axi",
+        "pci-host-ecam-generic",
+    ],
     &["qemu,fw-cfg-mmio"],
     &["arm,gic-v3-its"],
     &["arm,smmu-v3"],

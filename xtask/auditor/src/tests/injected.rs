@@ -35,10 +35,12 @@ const fn inject(
 
 const K: Tree = Tree::Kernel;
 const U: Tree = Tree::User(0);
+/// EnDB, EnDA, EnIB and EnIA.
+pub const KEYS: u64 = 1 << 13 | 1 << 27 | 1 << 30 | 1 << 31;
 const SPARE: u64 = VMALLOC + 0x20_0000;
 
 #[rustfmt::skip]
-const MAPPINGS: [Injected; 51] = [
+const MAPPINGS: [Injected; 53] = [
     inject("I1", "a user table under two parents", "two parents", |m| {
         let from = m.entry(U, 0x40_0000, 2);
         let to = m.entry(Tree::User(1), 0x80_0000, 2);
@@ -108,6 +110,12 @@ const MAPPINGS: [Injected; 51] = [
         m.cpus[1].ttbr0 = m.roots[1] | 0x31 << 48;
     }),
     inject("I6", "the MMU off", "SCTLR_EL1", |m| m.cpus[1].sctlr &= !1),
+    inject("I6", "a key of pointers without the others", "keys of pointers", |m| {
+        m.cpus[1].sctlr |= 1 << 31;
+    }),
+    inject("I6", "keys of pointers on one CPU", "SCTLR_EL1 differs", |m| {
+        m.cpus[1].sctlr |= KEYS;
+    }),
     inject("I6", "other vectors", "VBAR_EL1", |m| m.cpus[1].vbar += 0x800),
     inject("I6", "other memory types", "MAIR_EL1", |m| m.cpus[1].mair = 0),
     inject("I6", "permission indirection", "TCR2_EL1", |m| {

@@ -161,6 +161,16 @@ fn a_cpu_that_is_off_is_as_a_reset_leaves_it() {
 }
 
 #[test]
+fn a_kernel_whose_processes_sign_pointers_is_clean() {
+    let mut machine = TestMachine::clean();
+    for cpu in &mut machine.cpus {
+        cpu.sctlr |= injected::KEYS;
+    }
+    let report = of(&machine.snapshot());
+    assert!(report.violations.is_empty(), "{report}");
+}
+
+#[test]
 fn a_machine_whose_el2_is_closed_is_clean() {
     let mut machine = TestMachine::clean();
     machine.start_at_el2();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! apt-get for arm64 with a state of its own: neither root nor a foreign architecture on the host
-//! is needed, and nothing of the host's changes.
+//! apt-get for another machine with a state of its own: neither root nor a foreign architecture on
+//! the host is needed, and nothing of the host's changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,15 @@ use donjon_machine::process;
 
 use crate::paths;
 
+/// What Debian calls the guest's architecture.
+pub const ARM64: &str = "arm64";
+
 /// An apt-get whose state is in a directory.
 pub struct Apt {
     directory: PathBuf,
     sources: Option<PathBuf>,
     installed: PathBuf,
+    architecture: String,
 }
 
 impl Apt {
@@ -28,6 +32,7 @@ impl Apt {
             directory: directory.to_owned(),
             sources: sources.map(Path::to_owned),
             installed: "/dev/null".into(),
+            architecture: ARM64.into(),
         })
     }
 
@@ -35,6 +40,14 @@ impl Apt {
     pub fn with_installed(self, status: &Path) -> Self {
         Self {
             installed: status.to_owned(),
+            ..self
+        }
+    }
+
+    /// The same for another architecture.
+    pub fn with_architecture(self, name: &str) -> Self {
+        Self {
+            architecture: name.into(),
             ..self
         }
     }
@@ -52,8 +65,8 @@ impl Apt {
             command.args(["-o", "Dir::Etc::sourcelist=/dev/null", "-o", &parts]);
         }
         for option in [
-            "APT::Architecture=arm64".to_owned(),
-            "APT::Architectures=arm64".to_owned(),
+            format!("APT::Architecture={}", self.architecture),
+            format!("APT::Architectures={}", self.architecture),
             "APT::Sandbox::User=".to_owned(),
             "APT::Update::Post-Invoke=".to_owned(),
             "Acquire::Languages=none".to_owned(),

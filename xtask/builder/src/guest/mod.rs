@@ -7,4 +7,7 @@ mod package;
 
 pub use apt::Apt;
 pub use donjon_machine::initramfs::{base, with_file, with_programs};
-pub use package::{Component, obtain_busybox, obtain_grub, obtain_libraries, obtain_non_free};
+pub use package::{
+    Component, obtain_busybox, obtain_busybox_for_32_bits, obtain_grub, obtain_libraries,
+    obtain_non_free,
+};

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use donjon_machine::process;
 
-use super::apt::Apt;
+use super::apt::{ARM64, Apt};
 use super::archive;
 use crate::paths::{self, CacheLock};
 use crate::progress::Step;
@@ -16,6 +16,13 @@ use crate::progress::Step;
 /// BusyBox, downloaded if the cache does not have it.
 pub fn obtain_busybox() -> Result<PathBuf> {
     obtain("busybox", &["busybox-static:arm64"], "bin/busybox")
+}
+
+/// BusyBox for programs of 32 bits, downloaded if the cache does not have it.
+pub fn obtain_busybox_for_32_bits() -> Result<PathBuf> {
+    const ARCHITECTURE: &str = "armhf";
+    let packages = ["busybox-static:armhf"];
+    obtain_for(ARCHITECTURE, "busybox-armhf", &packages, "bin/busybox")
 }
 
 /// GRUB as a UEFI program, downloaded if the cache does not have it.
@@ -81,7 +88,8 @@ pub fn obtain_non_free(
     let unfinished = lock.unfinished(name);
     let sources = unfinished.join("sources");
     archive::with_component(Path::new("/etc/apt"), component.name(), &sources)?;
-    download(&unfinished, packages, Some(&sources))
+    let apt = Apt::new(&unfinished, Some(&sources))?;
+    download(&unfinished, packages, &apt)
         .with_context(|| format!("downloading {} failed", packages.join(" ")))?;
     let root = unfinished.join("root");
     ensure!(
@@ -127,6 +135,11 @@ fn version(directory: &Path, package: &str) -> Result<String> {
 
 /// The file `proof` of `packages`.
 fn obtain(name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
+    obtain_for(ARM64, name, packages, proof)
+}
+
+/// The same for an architecture of Debian's.
+fn obtain_for(architecture: &str, name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
     let place = paths::cache()?.join(name);
     let file = place.join(proof);
     if file.exists() {
@@ -136,9 +149,10 @@ fn obtain(name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
     if file.exists() {
         return Ok(file);
     }
-    let step = Step::spinner(format!("download {name} for arm64"));
+    let step = Step::spinner(format!("download {name} for {architecture}"));
     let unfinished = lock.unfinished(name);
-    download(&unfinished, packages, None).with_context(|| {
+    let apt = Apt::new(&unfinished, None)?.with_architecture(architecture);
+    download(&unfinished, packages, &apt).with_context(|| {
         format!(
             "downloading {} failed; if the network went away, run the same command again. Files \
              of your own can be put into {}, such that {} is among them",
@@ -158,9 +172,8 @@ fn obtain(name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// Downloads with the host's sources, or with those in the directory `sources`, and unpacks.
-fn download(directory: &Path, packages: &[&str], sources: Option<&Path>) -> Result<()> {
-    let apt = Apt::new(directory, sources)?;
+/// Downloads into the directory of `apt`, and unpacks.
+fn download(directory: &Path, packages: &[&str], apt: &Apt) -> Result<()> {
     apt.run(&["update"])?;
     apt.run(&[&["download"], packages].concat())?;
     let root = directory.join("root");

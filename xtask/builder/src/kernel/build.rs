@@ -26,7 +26,8 @@ pub const DEVICE_TREES: &[&str] = &[
 /// Lines that a build from nothing prints, for the progress bar.
 const EXPECTED_STEPS: u64 = 1600;
 
-/// Builds `variant` of `tree` and moves what comes out to `place`.
+/// Builds `variant` of `tree` and moves what comes out to `place`, unless it contains an instruction
+/// that the inner domain would refuse.
 pub fn build(
     lock: &CacheLock,
     tree: &Tree,
@@ -55,7 +56,8 @@ pub fn build(
     let mut command = make(tree, &output, variant);
     command
         .arg(format!("-j{threads}"))
-        .args(["Image", "modules"])
+        .arg("Image")
+        .args(recipe.modules.then_some("modules"))
         .args(DEVICE_TREES);
     process::logged(&mut command, &log, |line| {
         if line.starts_with("  ") {
@@ -76,8 +78,15 @@ pub fn build(
         fs::copy(output.join(from), unfinished.join(to))
             .with_context(|| format!("the kernel's build made no {from}; see {}", log.display()))?;
     }
-    keep_modules(&output, &unfinished.join("modules"))?;
+    let modules = unfinished.join("modules");
+    fs::create_dir_all(&modules)?;
+    if recipe.modules {
+        keep_modules(&output, &modules)?;
+    }
     keep_device_trees(&output, &unfinished.join("dtbs"))?;
+    if variant != Variant::Native {
+        super::check_code(&unfinished.join("vmlinux"), &modules)?;
+    }
     if let Some(parent) = place.parent() {
         fs::create_dir_all(parent)?;
     }
@@ -87,7 +96,6 @@ pub fn build(
 /// Copies the modules of this build, all into one directory. What an earlier configuration left in
 /// `output` is not in the order of modules.
 fn keep_modules(output: &Path, place: &Path) -> Result<()> {
-    fs::create_dir_all(place)?;
     let order = fs::read_to_string(output.join("modules.order"))?;
     for object in order.lines() {
         let module = output.join(object).with_extension("ko");
@@ -141,8 +149,13 @@ pub fn configure(
     log: &Path,
 ) -> Result<()> {
     let step = Step::spinner("configure Linux");
-    process::logged(make(tree, output, variant).arg("tinyconfig"), log, |_| ())?;
     let file = output.join(".config");
+    match &recipe.base {
+        Some(base) => {
+            fs::copy(base, &file).with_context(|| format!("copying {}", base.display()))?;
+        }
+        None => process::logged(make(tree, output, variant).arg("tinyconfig"), log, |_| ())?,
+    }
     config::merge(&file, &recipe.fragments)?;
     process::logged(make(tree, output, variant).arg("olddefconfig"), log, |_| ())?;
     step.vanish();

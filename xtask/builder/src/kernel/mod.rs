@@ -4,6 +4,7 @@
 mod build;
 mod command;
 mod config;
+mod debian;
 mod overlay;
 mod source;
 pub mod stock;
@@ -32,6 +33,8 @@ pub use command::run;
 pub const CROSS: &str = "aarch64-linux-gnu-";
 /// Names of kernels with options of the user's begin so.
 const CONFIGURED: &str = "configured";
+/// And of kernels with Debian's configuration.
+const DEBIAN: &str = "debian-config";
 /// Kernels of one variant that stay in the cache.
 const KEPT: usize = 4;
 
@@ -94,13 +97,17 @@ impl Kernel {
     /// Fails if the kernel or a module of it contains an instruction that is not on the list: the
     /// inner domain would refuse it.
     pub fn check_code(&self) -> Result<()> {
-        let mut files = walk::files(&self.modules)?;
-        files.push(self.vmlinux.clone());
-        for file in files {
-            allow::check_vmlinux(&file)?;
-        }
-        Ok(())
+        check_code(&self.vmlinux, &self.modules)
     }
+}
+
+fn check_code(vmlinux: &Path, modules: &Path) -> Result<()> {
+    let mut files = walk::files(modules)?;
+    files.push(vmlinux.to_owned());
+    for file in files {
+        allow::check_vmlinux(&file)?;
+    }
+    Ok(())
 }
 
 /// Files that decide what a kernel is, besides its source.
@@ -108,6 +115,10 @@ impl Kernel {
 pub struct Recipe {
     /// Name of the directory in the cache that it is built in, behind that of the source.
     pub directory: String,
+    /// A whole configuration that the fragments are laid over; `tinyconfig` without one.
+    pub base: Option<PathBuf>,
+    /// Whether modules are built.
+    pub modules: bool,
     /// Configuration fragments, in order.
     pub fragments: Vec<PathBuf>,
     /// Files laid into the tree.
@@ -129,6 +140,8 @@ impl Recipe {
         }
         Self {
             directory: variant.base().to_owned(),
+            base: None,
+            modules: true,
             fragments,
             files: patch.join("files"),
             series: patch.join("series"),
@@ -138,6 +151,9 @@ impl Recipe {
     /// The project's own, with the options of the user's file over it.
     fn chosen(host: &HostArguments, variant: Variant) -> Result<Self> {
         let mut recipe = Self::of(variant);
+        if host.has_debian_config() {
+            return recipe.over_debian();
+        }
         if let Some(file) = &host.config {
             let text = fs::read_to_string(file).with_context(|| {
                 format!(
@@ -154,6 +170,18 @@ impl Recipe {
         Ok(recipe)
     }
 
+    /// The same over Debian's configuration. Its modules would take hours.
+    fn over_debian(mut self) -> Result<Self> {
+        let config = paths::in_root("kernel-patch/config");
+        self.base = Some(debian::configuration()?);
+        self.modules = false;
+        let distribution = config.join("distribution.config");
+        self.fragments.insert(1, distribution);
+        self.fragments.push(config.join("debian.config"));
+        self.directory = format!("{DEBIAN}-{}", self.directory);
+        Ok(self)
+    }
+
     /// The patches, in order.
     pub fn patches(&self) -> Result<Vec<PathBuf>> {
         let mut patches = walk::files(&self.series)?;
@@ -163,6 +191,7 @@ impl Recipe {
 
     fn digest(&self, hash: &mut Sha256) -> Result<()> {
         let mut files = self.fragments.clone();
+        files.extend(self.base.clone());
         files.extend(walk::files(&self.files)?);
         files.extend(self.patches()?);
         for file in files {
@@ -218,36 +247,36 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     hash.update(build::DEVICE_TREES.concat());
     let compiler = process::output(Command::new(format!("{CROSS}gcc")).arg("--version"))?;
     hash.update(compiler.as_bytes());
+    if variant != Variant::Native {
+        // A kernel is in the cache only if the list allows its instructions.
+        let list = paths::in_root("kernel-patch/allow-list.toml");
+        hash.update(fs::read(&list).with_context(|| format!("reading {}", list.display()))?);
+    }
     let key = paths::digest_name(&hash.finalize());
     // A user's kernels take no place of ours in the cache.
     let kind = match host.config {
+        Some(_) if host.has_debian_config() => format!("{DEBIAN}-{}", variant.name()),
         Some(_) => format!("{CONFIGURED}-{}", variant.name()),
         None => variant.name().to_owned(),
     };
     let place = paths::cache()?
         .join("kernels")
         .join(format!("{kind}-{key}"));
-    let mut built = false;
     if !place.exists() {
         let lock = CacheLock::take()?;
         if !place.exists() {
             let tree = tree::prepare(&lock, &source, &recipe)?;
             build::build(&lock, &tree, variant, &recipe, &place)?;
             prune(&place, &kind);
-            built = true;
         }
     }
-    let kernel = Kernel {
+    Ok(Kernel {
         image: place.join("Image"),
         vmlinux: place.join("vmlinux"),
         modules: place.join("modules"),
         device_trees: place.join("dtbs"),
         release: fs::read_to_string(place.join("release"))?.trim().to_owned(),
-    };
-    if built && variant != Variant::Native {
-        kernel.check_code()?;
-    }
-    Ok(kernel)
+    })
 }
 
 /// Removes all but the newest kernels of a kind.

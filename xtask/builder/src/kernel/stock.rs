@@ -5,7 +5,7 @@
 //! from the patched and from the unpatched tree and disassembled.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -26,40 +26,80 @@ const BYSTANDERS: [&str; 6] = [
     "mm/vmalloc.o",
 ];
 
-/// Names the objects whose instructions differ, and how many were compared.
+/// Objects that are built with the options of distributions alone.
+const OPTIONAL: [&str; 6] = [
+    "arch/arm64/kernel/pointer_auth.o",
+    "arch/arm64/kernel/sleep.o",
+    "arch/arm64/kernel/suspend.o",
+    "drivers/base/arch_numa.o",
+    "drivers/cpuidle/cpuidle-psci.o",
+    "drivers/firmware/efi/efi.o",
+];
+/// These options.
+const DISTRIBUTION: &str = "kernel-patch/config/distribution.config";
+
+/// Names the objects whose instructions differ, and how many were compared: with our options, and
+/// with those of distributions.
 pub fn differences(host: &HostArguments) -> Result<(Vec<String>, usize)> {
     let source = source::find(host)?;
-    let recipe = Recipe::of(Variant::Native);
+    let ours = Recipe::of(Variant::Native);
+    let mut theirs = Recipe::of(Variant::Native);
+    theirs.fragments.push(paths::in_root(DISTRIBUTION));
     let lock = CacheLock::take()?;
-    let patched = tree::prepare(&lock, &source, &recipe)?;
-    let mut objects = touched_objects(&recipe)?;
-    objects.extend(BYSTANDERS.map(str::to_owned));
+    let patched = tree::prepare(&lock, &source, &ours)?;
+    let mut all = touched_objects(&ours)?;
+    all.extend(BYSTANDERS.map(str::to_owned));
+    let mut always = all.clone();
+    always.retain(|it| !OPTIONAL.contains(&it.as_str()));
+    ensure!(
+        all.len() == always.len() + OPTIONAL.len(),
+        "the series does not touch each of {}",
+        OPTIONAL.join(" ")
+    );
 
-    let with = paths::cache()?
+    let place = lock.unfinished("stock");
+    let stock = unpatched(&patched, &place)?;
+    let built = paths::cache()?
         .join("build")
         .join(format!("{}-native", patched.name));
-    let place = lock.unfinished("stock");
-    let without = place.join("output");
-    let stock = unpatched(&patched, &place)?;
+    let mut different = Vec::new();
+    for (recipe, objects, with) in [
+        (&ours, &always, built),
+        (&theirs, &all, place.join("patched-theirs")),
+    ] {
+        let without = place.join("output");
+        let trees = [(&patched, &with), (&stock, &without)];
+        different.extend(compare(recipe, objects, &trees)?);
+        fs::remove_dir_all(without)?;
+    }
+    fs::remove_dir_all(&place)?;
+    Ok((different, always.len() + all.len()))
+}
+
+/// Builds `objects` in both trees, and names those that differ.
+fn compare(
+    recipe: &Recipe,
+    objects: &[String],
+    trees: &[(&Tree, &PathBuf); 2],
+) -> Result<Vec<String>> {
     let log = paths::in_root("target/logs/kernel-off.log");
     let mut texts = Vec::new();
-    for (tree, output) in [(&patched, &with), (&stock, &without)] {
+    for (tree, output) in trees {
         fs::create_dir_all(output)?;
-        build::objects(tree, output, &recipe, Variant::Native, &objects, &log)?;
+        build::objects(tree, output, recipe, Variant::Native, objects, &log)?;
         let texts_of: Result<Vec<String>> = objects
             .iter()
             .map(|it| instructions(&output.join(it)))
             .collect();
         texts.push(texts_of?);
     }
+    let pairs = texts[0].iter().zip(&texts[1]);
     let different = objects
         .iter()
-        .zip(texts[0].iter().zip(&texts[1]))
+        .zip(pairs)
         .filter(|(_, (with, without))| with != without)
-        .map(|(object, _)| object.clone())
-        .collect();
-    fs::remove_dir_all(&place)?;
-    Ok((different, objects.len()))
+        .map(|(object, _)| object.clone());
+    Ok(different.collect())
 }
 
 /// The tree of `patched` before it was patched, sharing all untouched files with it.

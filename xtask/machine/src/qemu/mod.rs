@@ -40,12 +40,30 @@ pub struct Boot {
     /// A second disk, of virtio, from which packages are installed.
     pub packages: Option<PathBuf>,
     /// A network card, behind which QEMU plays a router.
-    pub network: bool,
+    pub network: Option<Network>,
     /// A device tree in place of the one that QEMU makes.
     pub device_tree: Option<PathBuf>,
     /// Where an inner domain that writes down its steps leaves them. Only the test command sets
     /// it: semihosting lets a guest use files of the host.
     pub trace: Option<PathBuf>,
+}
+
+/// How a network card of virtio is attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// By registers in memory.
+    Mmio,
+    /// As a function of PCI.
+    Pci,
+}
+
+impl Network {
+    const fn device(self) -> &'static str {
+        match self {
+            Self::Mmio => "virtio-net-device",
+            Self::Pci => "virtio-net-pci,romfile=",
+        }
+    }
 }
 
 /// The image of a disk.
@@ -103,10 +121,11 @@ impl Boot {
             let disk = DiskImage::unchanged(packages.clone());
             add_disk(&mut command, "packages", &disk);
         }
-        if self.network {
+        if let Some(network) = self.network {
             self.machine.network()?;
             command.args(["-netdev", "user,id=network"]);
-            command.args(["-device", "virtio-net-device,netdev=network"]);
+            command.arg("-device");
+            command.arg(format!("{},netdev=network", network.device()));
         }
         if let Some(tree) = &self.device_tree {
             command.arg("-dtb").arg(tree);

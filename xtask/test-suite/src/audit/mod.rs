@@ -111,7 +111,7 @@ fn prepare(host: &HostArguments, arguments: &MachineArguments) -> Result<(Parts,
 }
 
 /// At the end of boot, then again and again under load.
-fn is_clean(host: &HostArguments, machine: &MachineArguments) -> Result<()> {
+pub fn is_clean(host: &HostArguments, machine: &MachineArguments) -> Result<()> {
     let (parts, subject) = prepare(host, machine)?;
     let cpus = parts.boot.machine.cpus;
     let looks: String = (0..LOOKS)

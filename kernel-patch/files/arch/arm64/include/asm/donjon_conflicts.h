@@ -11,29 +11,11 @@
 #ifndef CONFIG_ARM64_VA_BITS_47
 #error "CONFIG_DONJON needs CONFIG_ARM64_VA_BITS_47"
 #endif
-#ifdef CONFIG_UNMAP_KERNEL_AT_EL0
-#error "CONFIG_DONJON needs CONFIG_UNMAP_KERNEL_AT_EL0=n: KPTI rewrites TTBR1_EL1 and VBAR_EL1 at each exception"
-#endif
 #ifdef CONFIG_ARM64_SW_TTBR0_PAN
 #error "CONFIG_DONJON needs CONFIG_ARM64_SW_TTBR0_PAN=n: software PAN rewrites TTBR0_EL1 and TTBR1_EL1 around each user access"
 #endif
-#ifdef CONFIG_ARM64_CNP
-#error "CONFIG_DONJON needs CONFIG_ARM64_CNP=n: TLB entries shared between CPUs would be shared between the two views"
-#endif
-#ifdef CONFIG_ARM64_HW_AFDBM
-#error "CONFIG_DONJON needs CONFIG_ARM64_HW_AFDBM=n: hardware updates of descriptors need TCR_EL1 bits and bypass checked table writes"
-#endif
-#ifdef CONFIG_ARM64_E0PD
-#error "CONFIG_DONJON needs CONFIG_ARM64_E0PD=n: it sets a bit of TCR_EL1, which is one constant"
-#endif
 #ifdef CONFIG_RANDOMIZE_BASE
 #error "CONFIG_DONJON needs CONFIG_RANDOMIZE_BASE=n: KASLR makes kernel mappings non-global, and only the ASID separates the views on a TLB hit"
-#endif
-#ifdef CONFIG_EFI
-#error "CONFIG_DONJON needs CONFIG_EFI=n: run-time services execute firmware code at EL1"
-#endif
-#ifdef CONFIG_ACPI
-#error "CONFIG_DONJON needs CONFIG_ACPI=n: the boot image describes the machine by device tree"
 #endif
 #ifdef CONFIG_ARM_SDE_INTERFACE
 #error "CONFIG_DONJON needs CONFIG_ARM_SDE_INTERFACE=n: SDEI handlers ignore PSTATE.DAIF and would interrupt the gate"
@@ -45,10 +27,7 @@
 #error "CONFIG_DONJON needs CONFIG_ARM64_POE=n: it needs TCR2_EL1 and POR_EL1"
 #endif
 #ifdef CONFIG_ARM64_PTR_AUTH_KERNEL
-#error "CONFIG_DONJON needs CONFIG_ARM64_PTR_AUTH_KERNEL=n: keys and SCTLR_EL1 change at each exception"
-#endif
-#ifdef CONFIG_CPU_PM
-#error "CONFIG_DONJON needs CONFIG_CPU_PM=n: a CPU that resumes rewrites TCR_EL1 and VBAR_EL1, and may come back at EL2"
+#error "CONFIG_DONJON needs CONFIG_ARM64_PTR_AUTH_KERNEL=n: the kernel's own key would be written at each exception"
 #endif
 #ifdef CONFIG_SUSPEND
 #error "CONFIG_DONJON needs CONFIG_SUSPEND=n: a CPU that resumes rewrites TCR_EL1 and VBAR_EL1, and may come back at EL2"
@@ -92,8 +71,8 @@
 #ifdef CONFIG_ARM64_HAFT
 #error "CONFIG_DONJON needs CONFIG_ARM64_HAFT=n: hardware would update table descriptors"
 #endif
-#ifdef CONFIG_NUMA
-#error "CONFIG_DONJON needs CONFIG_NUMA=n: tables come from one pool, whatever the node"
+#ifdef CONFIG_NUMA_EMU
+#error "CONFIG_DONJON needs CONFIG_NUMA_EMU=n: tables come from one pool, whatever the node"
 #endif
 #ifdef CONFIG_MEMORY_FAILURE
 #error "CONFIG_DONJON needs CONFIG_MEMORY_FAILURE=n: a frame of a pool cannot be taken off line"
@@ -127,9 +106,6 @@
 #endif
 #if defined(CONFIG_MODULES) && !defined(CONFIG_STRICT_MODULE_RWX)
 #error "CONFIG_DONJON needs CONFIG_STRICT_MODULE_RWX: text of modules becomes executable page by page, apart from their data"
-#endif
-#ifdef CONFIG_ARM64_PTR_AUTH
-#error "CONFIG_DONJON needs CONFIG_ARM64_PTR_AUTH=n: SCTLR_EL1 would change with the task"
 #endif
 #ifdef CONFIG_ARMV8_DEPRECATED
 #error "CONFIG_DONJON needs CONFIG_ARMV8_DEPRECATED=n: its sysctls change SCTLR_EL1 while the system runs"
