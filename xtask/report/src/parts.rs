@@ -110,10 +110,9 @@ impl Part {
     /// The machine in words.
     pub const fn machine(self) -> &'static str {
         match self {
-            Self::Idc | Self::Lmbench | Self::Calls | Self::Programs => {
-                "virt, cortex-a57, 1 CPU, -icount shift=0"
-            }
-            Self::Scale => "virt, -icount shift=0",
+            Self::Idc | Self::Lmbench | Self::Calls => "virt, cortex-a57, 1 CPU, -icount shift=0",
+            Self::Programs => "virt, cortex-a57, 1 CPU, -icount shift=0; stress-ng: 2 and 4 CPUs",
+            Self::Scale => "virt, cortex-a57, 1 CPU, -icount shift=0; by CPUs: up to 8",
             Self::Stress => "virt, cortex-a57, 2 CPUs; 64 MiB: 1 CPU, -icount shift=0",
             Self::Attacks => "virt, 2 CPUs; alone: 1 CPU",
             Self::Audit | Self::Kselftests => "virt, cortex-a57, 4 CPUs",
@@ -132,9 +131,9 @@ impl Part {
         matches!(self, Self::Idc | Self::Audit)
     }
 
-    /// Whether other work on the host changes its figures.
+    /// Whether other work on the host changes its figures, or some of them.
     pub const fn is_wall_time(self) -> bool {
-        matches!(self, Self::Stress)
+        matches!(self, Self::Stress | Self::Programs | Self::Scale)
     }
 
     /// Where docs/figures.json has it.

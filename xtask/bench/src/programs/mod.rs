@@ -81,9 +81,11 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
             step.finish();
             stress::add(&mut report.stress, name, cpus, &text)?;
         }
+        // A kernel takes long: what it gave is not lost if the next one fails.
+        json::write(arguments.json.as_deref(), &report)?;
     }
     println!("{report}");
-    json::write(arguments.json.as_deref(), &report)
+    Ok(())
 }
 
 /// Those that have one of the words in their names; all without a word.

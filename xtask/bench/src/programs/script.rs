@@ -115,7 +115,8 @@ fn per_unit(short: Run, long: Run) -> Result<Sample> {
     let units = units.context("the long run did no more than the short one")?;
     let instructions = difference(short.instructions, long.instructions);
     let instructions = instructions.context("the long run took no longer")?;
-    let calls = difference(short.calls, long.calls).unwrap_or_default();
+    let calls = difference(short.calls, long.calls);
+    let calls = calls.context("the long run made fewer calls")?;
     Ok(Sample {
         instructions: instructions / units,
         calls: calls / units,
@@ -145,5 +146,7 @@ mod tests {
         assert!(samples(&format!("{text}{pair}"), program).is_err());
         let backwards = text.replace(" 12 1300 ", " 1 1300 ");
         assert!(samples(&backwards, program).is_err());
+        let fewer_calls = text.replace(" 1300 24", " 1300 3");
+        assert!(samples(&fewer_calls, program).is_err());
     }
 }

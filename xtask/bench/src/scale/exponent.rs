@@ -13,6 +13,8 @@ const LEAST_PAGES: u64 = 16;
 /// Most that an exponent over pages may be: the cost grows as the work, not faster.
 pub const MOST: f64 = 1.05;
 const PAGES: &str = "pages";
+/// Behind the name of an operation: its instructions in the inner domain.
+const INSIDE: &str = ", inside";
 
 /// The exponents of a row.
 #[derive(Clone, Debug, Serialize)]
@@ -85,13 +87,34 @@ pub fn of_operations(operations: &[Operation]) -> Vec<Exponent> {
             modes: of_modes(|it| it.instructions),
         });
         all.push(Exponent {
-            name: format!("{name}, inside"),
+            name: format!("{name}{INSIDE}"),
             over: PAGES,
             native: None,
             modes: of_modes(|it| it.inside),
         });
     }
     all
+}
+
+/// Names costs of several sizes that have no exponent in a mode: one of them was not above zero, so
+/// nothing was counted.
+pub fn missing(operations: &[Operation], exponents: &[Exponent]) -> Vec<String> {
+    let mut missing = Vec::new();
+    for name in NAMES {
+        let rows = || operations.iter().filter(|it| it.name == name);
+        if rows().filter(|it| it.pages >= LEAST_PAGES).count() < 2 {
+            continue;
+        }
+        for mode in rows().next().into_iter().flat_map(|it| it.modes.keys()) {
+            for cost in [name.to_owned(), format!("{name}{INSIDE}")] {
+                let found = exponents.iter().find(|it| it.name == cost);
+                if !found.is_some_and(|it| it.modes.contains_key(mode)) {
+                    missing.push(format!("{cost} ({mode})"));
+                }
+            }
+        }
+    }
+    missing
 }
 
 /// Of the number of times that a lock was found held, for each call. One CPU waits for nobody.
@@ -148,6 +171,13 @@ mod tests {
         }
         assert_eq!(slope(&[(16.0, 5.0), (16.0, 6.0)]), None);
         assert_eq!(slope(&[(16.0, 0.0), (256.0, 6.0)]), None);
+    }
+
+    #[test]
+    fn what_counted_nothing_is_missing() {
+        let rows = [(16, 32.0), (256, 512.0)].map(|(pages, cost)| operation(pages, cost, cost));
+        let missing = missing(&rows, &of_operations(&rows));
+        assert_eq!(missing, ["map, inside (asid)"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::boot::Boots;
 use super::cpus::Cpus;
-use super::exponent::{Exponent, MOST};
+use super::exponent::{self, Exponent, MOST};
 use super::memory::Memory;
 use super::operations::Operation;
 use crate::calls::{self, Calls};
@@ -71,6 +71,8 @@ impl Report {
     fn wrong(&self) -> impl Iterator<Item = String> {
         let growth = self.exponents.iter().flat_map(Exponent::above);
         let growth = growth.map(|it| format!("the exponent is above {MOST}: {it}"));
+        let missing = exponent::missing(&self.operations, &self.exponents).into_iter();
+        let missing = missing.map(|it| format!("a size of {it} costs nothing: it was not counted"));
         let memory = self.memory.iter().flat_map(|row| {
             let above = row
                 .modes
@@ -95,7 +97,7 @@ impl Report {
                 it.call.function, it.call.instructions, it.mode
             )
         });
-        growth.chain(memory).chain(long)
+        growth.chain(missing).chain(memory).chain(long)
     }
 }
 
