@@ -37,8 +37,19 @@ impl Said {
         Ok(())
     }
 
+    /// How many checks of the self-test passed. Fails unless there are some, and none failed.
+    pub fn expect_self_test(&self) -> Result<u32> {
+        let (passed, failed) = self.self_test()?;
+        ensure!(
+            passed > 0 && failed == 0,
+            "the self-test failed:\n{}",
+            self.text
+        );
+        Ok(passed)
+    }
+
     /// Passed and failed checks of the self-test.
-    pub fn self_test(&self) -> Result<(u32, u32)> {
+    fn self_test(&self) -> Result<(u32, u32)> {
         let numbers = self.text.lines().rev().find_map(|line| {
             let (passed, rest) = line.strip_prefix("selftest: ")?.split_once(" passed, ")?;
             Some((
