@@ -73,13 +73,20 @@ const SAME: [&str; 6] = [
 const DIFFERENT: [(&str, &str); 4] = [
     (
         "isolation: is off under DONJON",
-        "isolation: forced ON by command line option",
+        "isolation: forced ON by kpti command line option",
     ),
     ("nodes: 1", "nodes: 2"),
     ("idle: none", "idle: psci_idle"),
-    ("states: 0", "states: 2"),
+    ("states: 0", "states: 3"),
 ];
-/// Numbers of nodes of memory, CPUs and idle states.
+/// Features that the native kernel uses there, and the protected one does not.
+const UNUSED: [&str; 4] = [
+    "Kernel page table isolation (KPTI)",
+    "Common not Private translations",
+    "E0PD",
+    "Hardware dirty bit management",
+];
+/// Two nodes of memory with two CPUs each, for QEMU.
 const NODES: [&str; 8] = [
     "-object",
     "memory-backend-ram,id=memory0,size=256M",
@@ -135,6 +142,11 @@ pub fn test(host: &HostArguments) -> Test {
         for (ours, theirs) in DIFFERENT {
             protected.expect_line(ours)?;
             native.expect_line(theirs)?;
+        }
+        let (ours, theirs) = (detected(&protected)?, detected(&native)?);
+        for feature in UNUSED {
+            ensure!(!ours.contains(feature), "{feature} is used: {ours}");
+            ensure!(theirs.contains(feature), "no {feature} to use: {theirs}");
         }
         for said in [protected, native] {
             takes_effect(&said)?;
@@ -202,6 +214,12 @@ fn add_idle_state(tree: &mut DeviceTree) {
     }
 }
 
+/// What the kernel says that it found in its CPUs.
+fn detected(said: &Said) -> Result<&str> {
+    let line = said.text.lines().find(|it| it.starts_with("detected: "));
+    line.context("no features of CPUs")
+}
+
 /// Options have the effect that programs see.
 fn takes_effect(said: &Said) -> Result<()> {
     for line in SAME {
@@ -212,8 +230,7 @@ fn takes_effect(said: &Said) -> Result<()> {
     for wanted in FEATURES {
         ensure!(features.contains(&wanted), "no {wanted} in {features:?}");
     }
-    let line = said.text.lines().find(|it| it.starts_with("detected: "));
-    let detected = line.context("no features of CPUs")?;
+    let detected = detected(said)?;
     for wanted in DETECTED {
         ensure!(detected.contains(wanted), "no `{wanted}` in {detected}");
     }
