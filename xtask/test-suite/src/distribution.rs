@@ -104,7 +104,7 @@ const IDLE_STATE: u32 = 0x7000;
 const OF_DEBIAN: &str = "\
 uname -r
 ls /proc/mounts /proc/self/attr/apparmor/current /dev/mem
-echo modules: $(cat /sys/kernel/security/lsm)
+echo security modules: $(cat /sys/kernel/security/lsm)
 cd /sys/kernel/security/donjon && cat status && cat selftest";
 
 /// A kernel of thousands of options, so it runs by name alone.

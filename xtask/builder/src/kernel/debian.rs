@@ -21,13 +21,16 @@ const COMPRESSED: &str = "usr/src/linux-config-6.12/config.arm64_none_arm64.xz";
 pub fn configuration() -> Result<PathBuf> {
     let root = guest::obtain_libraries("linux-config", &[PACKAGE], COMPRESSED)
         .context("Debian's configuration is in the archive that has linux-source-6.12")?;
+    let file = root.join("config");
+    if file.exists() {
+        return Ok(file);
+    }
     let text = process::output(
         Command::new("xz")
             .args(["--decompress", "--stdout"])
             .arg(root.join(COMPRESSED)),
     )?;
-    let file = root.join("config");
-    // As it is there, or whole: two commands may run.
+    // Renamed when it is whole: another command may read it.
     let unfinished = root.join(format!("config.{}", std::process::id()));
     fs::write(&unfinished, text)
         .and_then(|()| fs::rename(&unfinished, &file))

@@ -94,8 +94,8 @@ pub fn section(material: &Material) -> Section {
         let load = loaded.envelope.as_ref().and_then(|it| it.host_load);
         if let Some(load) = load.filter(|it| part.is_wall_time() && *it >= BUSY) {
             section.note(format!(
-                "Figures of several CPUs in {} are wall time, and the host had other work when it began \
-                 (load {}). Emulated CPUs then wait for each other, and ratios of modes mean \
+                "Figures of several CPUs in {} are wall time, and the host had other work when it \
+                 began (load {}). Emulated CPUs then wait for each other, and ratios of modes mean \
                  nothing.",
                 part.name(),
                 number(load, 1)
