@@ -51,6 +51,18 @@ pub unsafe fn items<T: Copy + FromBytes>(physical: u64, count: u64) -> impl Iter
     })
 }
 
+/// Writes words to a private frame.
+///
+/// # Safety
+///
+/// `physical` is aligned, and the range is in a frame that the compartment which is being built has.
+pub unsafe fn write_private(physical: u64, words: &[u64]) {
+    for (index, word) in words.iter().enumerate() {
+        // SAFETY: the caller's promise; the physical view maps it.
+        unsafe { ((PHYSMAP + physical) as *mut u64).add(index).write_volatile(*word) };
+    }
+}
+
 /// Writes one instruction of text.
 ///
 /// # Safety
