@@ -182,6 +182,13 @@ impl Compartment {
         self.ask(request::<u64>(WRITE, 6), &mut bytes)
     }
 
+    /// Any request, to measure it.
+    pub fn raw(&self, request: u64) {
+        let mut information = Information::default();
+        // SAFETY: no request writes more than an `Information`.
+        unsafe { libc::ioctl(self.0.as_raw_fd(), request as _, std::ptr::from_mut(&mut information)) };
+    }
+
     fn ask<T>(&self, request: u64, argument: &mut T) -> Result<()> {
         // SAFETY: the device reads and writes a `T`, whose size the request names.
         let result = unsafe { libc::ioctl(self.0.as_raw_fd(), request as _, std::ptr::from_mut(argument)) };

@@ -85,6 +85,15 @@ mod program {
             empty = empty.min(counter.read()? - before);
         }
         println!("compartment: call from user space {} instructions", least - empty);
+        for (what, request) in [("unknown request", 0xd0ff_u64), ("information", 0x8038_d005)] {
+            let mut least = u64::MAX;
+            for _ in 0..100 {
+                let before = counter.read()?;
+                it.raw(request);
+                least = least.min(counter.read()? - before);
+            }
+            println!("compartment: {what} {} instructions", least - empty);
+        }
         let begin = Instant::now();
         let count = std::env::args().nth(2).map_or(Ok(100), |it| it.parse::<usize>())?;
         let mut all = Vec::new();

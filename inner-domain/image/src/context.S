@@ -16,6 +16,51 @@
     .arch_extension fp
     .arch_extension simd
 
+// All registers of FP and SIMD, to x9 or from there.
+.macro store_simd
+    stp     q0, q1, [x9], #32
+    stp     q2, q3, [x9], #32
+    stp     q4, q5, [x9], #32
+    stp     q6, q7, [x9], #32
+    stp     q8, q9, [x9], #32
+    stp     q10, q11, [x9], #32
+    stp     q12, q13, [x9], #32
+    stp     q14, q15, [x9], #32
+    stp     q16, q17, [x9], #32
+    stp     q18, q19, [x9], #32
+    stp     q20, q21, [x9], #32
+    stp     q22, q23, [x9], #32
+    stp     q24, q25, [x9], #32
+    stp     q26, q27, [x9], #32
+    stp     q28, q29, [x9], #32
+    stp     q30, q31, [x9]
+.endm
+.macro load_simd
+    ldp     q0, q1, [x9], #32
+    ldp     q2, q3, [x9], #32
+    ldp     q4, q5, [x9], #32
+    ldp     q6, q7, [x9], #32
+    ldp     q8, q9, [x9], #32
+    ldp     q10, q11, [x9], #32
+    ldp     q12, q13, [x9], #32
+    ldp     q14, q15, [x9], #32
+    ldp     q16, q17, [x9], #32
+    ldp     q18, q19, [x9], #32
+    ldp     q20, q21, [x9], #32
+    ldp     q22, q23, [x9], #32
+    ldp     q24, q25, [x9], #32
+    ldp     q26, q27, [x9], #32
+    ldp     q28, q29, [x9], #32
+    ldp     q30, q31, [x9]
+.endm
+
+// A constant of 48 bits.
+.macro constant48 register, value
+    movz    \register, #((\value) & 0xffff)
+    movk    \register, #(((\value) >> 16) & 0xffff), lsl #16
+    movk    \register, #(((\value) >> 32) & 0xffff), lsl #32
+.endm
+
     // What is kept on the stack.
     .equ    K_CONTEXT, 0
     .equ    K_CPACR, 8
@@ -26,12 +71,15 @@
     .equ    K_TPIDR, 48
     .equ    K_TPIDRRO, 56
     .equ    K_MDSCR, 64
-    .equ    K_GENERAL, 80
-    .equ    K_SIZE, 176
+    .equ    K_FPSR, 80
+    .equ    K_GENERAL, 96
+    .equ    K_Q, 192
+    .equ    K_SIZE, 704
 
     .section .text.context, "ax"
-    // x0 the context, x1 TTBR0_EL1, x2 whether to invalidate. Gives 0 for a synchronous exception, 1
-    // for an interrupt, 2 for an SError.
+    // x0 the context, x1 TTBR0_EL1, x2 whether to invalidate, x3 whether a call begins: all registers
+    // but x0 to x3 are zero then. Gives 0 for a synchronous exception, 1 for an interrupt, 2 for an
+    // SError, 3 when a call is over: of its registers the context has x0 alone.
     .global donjon_context_run
 donjon_context_run:
     sub     sp, sp, #K_SIZE
@@ -55,6 +103,17 @@ donjon_context_run:
     stp     x14, x15, [sp, #K_TPIDR]
     str     x16, [sp, #K_MDSCR]
 
+    // Linux's registers of FP and SIMD: kept here, which takes less than to have Linux save them.
+    // For EL0 and EL1, and traps for SVE and SME.
+    movz    x13, #0x30, lsl #16
+    msr     cpacr_el1, x13
+    isb
+    mrs     x14, fpsr
+    mrs     x15, fpcr
+    stp     x14, x15, [sp, #K_FPSR]
+    add     x9, sp, #K_Q
+    store_simd
+
     cbz     x2, 1f
     // Another program was here. Its entries have the same ASID, which is not current now.
     movz    x9, #{ASID}, lsl #48
@@ -68,9 +127,6 @@ donjon_context_run:
     movz    x9, #0x1000
     msr     mdscr_el1, x9
 .endif
-    // FP and SIMD for EL0 and EL1, traps for SVE and SME.
-    movz    x9, #0x30, lsl #16
-    msr     cpacr_el1, x9
     movz    x9, #(({SCTLR_OFF}) & 0xffff)
     movk    x9, #((({SCTLR_OFF}) >> 16) & 0xffff), lsl #16
     bic     x12, x12, x9
@@ -91,26 +147,10 @@ donjon_context_run:
     ldp     x9, x10, [x0, #{FPSR}]
     msr     fpsr, x9
     msr     fpcr, x10
+    cbnz    x3, 2f
     add     x9, x0, #{Q}
-    ldp     q0, q1, [x9], #32
-    ldp     q2, q3, [x9], #32
-    ldp     q4, q5, [x9], #32
-    ldp     q6, q7, [x9], #32
-    ldp     q8, q9, [x9], #32
-    ldp     q10, q11, [x9], #32
-    ldp     q12, q13, [x9], #32
-    ldp     q14, q15, [x9], #32
-    ldp     q16, q17, [x9], #32
-    ldp     q18, q19, [x9], #32
-    ldp     q20, q21, [x9], #32
-    ldp     q22, q23, [x9], #32
-    ldp     q24, q25, [x9], #32
-    ldp     q26, q27, [x9], #32
-    ldp     q28, q29, [x9], #32
-    ldp     q30, q31, [x9]
-    movz    x9, #(({INSIDE}) & 0xffff)
-    movk    x9, #((({INSIDE}) >> 16) & 0xffff), lsl #16
-    movk    x9, #((({INSIDE}) >> 32) & 0xffff), lsl #32
+    load_simd
+    constant48 x9, {INSIDE}
     msr     tcr_el1, x9
     // ERET is a context synchronization event (SCTLR_EL1.EOS is 1).
     ldp     x2, x3, [x0, #16]
@@ -134,6 +174,32 @@ donjon_context_run:
     dsb     nsh
     isb
 
+    // A call begins.
+2:
+    .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    movi    v\n\().2d, #0
+    .endr
+    constant48 x9, {INSIDE}
+    msr     tcr_el1, x9
+    ldp     x2, x3, [x0, #16]
+    ldp     x0, x1, [x0]
+    .irp    n, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
+    mov     x\n, xzr
+    .endr
+    eret
+    dsb     nsh
+    isb
+
+    // The call is over: nothing of it but x0 counts any more.
+donjon_context_returned:
+    ldr     x3, [sp], #16
+    mov     x2, #3
+    str     x3, [x0]
+    constant48 x9, {INNER}
+    msr     tcr_el1, x9
+    isb
+    b       5f
+
     // x0 the context, x2 what to give back; x0 and x1 of the program on the stack, x2 and x3 saved.
 donjon_context_left:
     stp     x4, x5, [x0, #32]
@@ -152,9 +218,7 @@ donjon_context_left:
     ldp     x3, x4, [sp], #16
     str     x30, [x0, #240]
     stp     x3, x4, [x0]
-    movz    x9, #(({INNER}) & 0xffff)
-    movk    x9, #((({INNER}) >> 16) & 0xffff), lsl #16
-    movk    x9, #((({INNER}) >> 32) & 0xffff), lsl #32
+    constant48 x9, {INNER}
     msr     tcr_el1, x9
     isb
     mrs     x9, sp_el0
@@ -170,29 +234,15 @@ donjon_context_left:
     stp     x15, x16, [x0, #{FPSR}]
     stp     x13, x14, [x0, #{ESR}]
     add     x9, x0, #{Q}
-    stp     q0, q1, [x9], #32
-    stp     q2, q3, [x9], #32
-    stp     q4, q5, [x9], #32
-    stp     q6, q7, [x9], #32
-    stp     q8, q9, [x9], #32
-    stp     q10, q11, [x9], #32
-    stp     q12, q13, [x9], #32
-    stp     q14, q15, [x9], #32
-    stp     q16, q17, [x9], #32
-    stp     q18, q19, [x9], #32
-    stp     q20, q21, [x9], #32
-    stp     q22, q23, [x9], #32
-    stp     q24, q25, [x9], #32
-    stp     q26, q27, [x9], #32
-    stp     q28, q29, [x9], #32
-    stp     q30, q31, [x9]
+    store_simd
+5:
 .if !{WEAKEN_SCRUB}
-    .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-    movi    v\n\().2d, #0
-    .endr
-    msr     fpsr, xzr
-    msr     fpcr, xzr
+    add     x9, sp, #K_Q
+    load_simd
 .endif
+    ldp     x14, x15, [sp, #K_FPSR]
+    msr     fpsr, x14
+    msr     fpcr, x15
     ldp     x9, x10, [sp, #K_CPACR]     // and TTBR0_EL1
     ldp     x11, x12, [sp, #K_VBAR]     // and SCTLR_EL1
     ldp     x13, x14, [sp, #K_SP_EL0]   // and TPIDR_EL0
@@ -230,6 +280,12 @@ donjon_context_left:
     stp     x0, x1, [sp, #-16]!
     ldr     x0, [sp, #16 + K_CONTEXT]
     stp     x2, x3, [x0, #16]
+.if \kind == 0
+    mrs     x1, esr_el1
+    movz    x2, #(({RETURN}) >> 16), lsl #16
+    cmp     x1, x2
+    b.eq    donjon_context_returned
+.endif
     mov     x2, #\kind
     b       donjon_context_left
 .endm

@@ -5,6 +5,7 @@ use core::arch::global_asm;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use donjon_abi::call::Supervisor;
 use donjon_abi::layout::{MAX_CPUS, PAGE_SIZE, PHYSMAP};
 use donjon_abi::tcr;
 use donjon_core::compartment::Entry;
@@ -51,11 +52,13 @@ pub enum Cause {
     Interrupt,
     /// An SError.
     Error,
+    /// Its SVC [`RETURN`]; x0 is the result.
+    Returned,
 }
 
 unsafe extern "C" {
     /// Runs a program until the next exception; returns the kind of it.
-    fn donjon_context_run(context: *mut Context, ttbr0: u64, invalidate: u64) -> u64;
+    fn donjon_context_run(context: *mut Context, ttbr0: u64, invalidate: u64, begin: u64) -> u64;
 }
 
 /// The tag of the program that each CPU entered last.
@@ -92,19 +95,18 @@ impl Registers {
         }
     }
 
-    /// Begins anew: every register is zero but for these.
-    pub fn begin(&mut self, pc: u64, sp: u64, arguments: [u64; 4]) {
+    /// Prepares a call, with which it is then [run](Self::run): every other register will be zero.
+    pub fn prepare(&mut self, pc: u64, sp: u64, arguments: [u64; 4]) {
         let context = self.context();
-        context.x = [0; 31];
         context.x[..4].copy_from_slice(&arguments);
         (context.pc, context.sp) = (pc, sp);
         (context.pstate, context.thread) = (0, 0);
         (context.fpsr, context.fpcr) = (0, 0);
-        context.q = [0; 32];
     }
 
-    /// Runs the program until the next exception. `cpu` is this CPU's index.
-    pub fn run(&mut self, entry: &Entry, cpu: usize) -> Cause {
+    /// Runs the program until the next exception, from the beginning of a call or from where it was
+    /// left. `cpu` is this CPU's index.
+    pub fn run(&mut self, entry: &Entry, begin: bool, cpu: usize) -> Cause {
         let last = &LAST[cpu % MAX_CPUS];
         let stale = last.load(Ordering::Relaxed) != entry.tag;
         last.store(entry.tag, Ordering::Relaxed);
@@ -113,16 +115,22 @@ impl Registers {
         // SAFETY: the context is a whole one, and so is the root, whose frames belong to the
         // compartment. Nothing that this CPU holds of other roots has its ASID: it is invalidated
         // if another tree was entered last.
-        let kind = unsafe { donjon_context_run(self.0, ttbr0, u64::from(stale)) };
+        let kind = unsafe { donjon_context_run(self.0, ttbr0, u64::from(stale), u64::from(begin)) };
         match kind {
             0 => Cause::Synchronous(self.context().esr),
             1 => Cause::Interrupt,
+            3 => Cause::Returned,
             _ => Cause::Error,
         }
     }
 }
 
 const _: () = assert!(offset_of!(Context, q) == 320, "q0 is aligned");
+
+/// `ESR_EL1` of an SVC of AArch64 with the number of [`Supervisor::Return`].
+const RETURN: u64 = 0x15 << 26 | 1 << 25;
+
+const _: () = assert!(Supervisor::Return as u64 == 0);
 
 global_asm!(
     include_str!("context.S"),
@@ -135,6 +143,7 @@ global_asm!(
     FPSR = const offset_of!(Context, fpsr),
     ESR = const offset_of!(Context, esr),
     Q = const offset_of!(Context, q),
+    RETURN = const RETURN,
     WEAKEN_SCRUB = const weaken::SCRUB as u32,
     WEAKEN_DEBUG = const weaken::CONTEXT_DEBUG as u32,
 );

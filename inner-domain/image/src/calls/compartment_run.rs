@@ -44,12 +44,14 @@ fn enter(handle: Handle, arguments: [u64; 4]) -> Result<(CompartmentExit, u64), 
     // SAFETY: it runs here from now on, until `leave` below.
     let mut program = unsafe { Registers::of(&entry) };
     match entry.begin {
-        Some((pc, sp)) => program.begin(pc, sp, arguments),
+        Some((pc, sp)) => program.prepare(pc, sp, arguments),
         None if entry.called_out => program.set(0, arguments[0]),
         None => {}
     }
+    let mut begin = entry.begin.is_some();
     let (left, exit, value) = loop {
-        let cause = program.run(&entry, cpu);
+        let cause = program.run(&entry, begin, cpu);
+        begin = false;
         panic_report::join_if_stopping();
         let serve = Serve {
             compartments,
@@ -79,6 +81,10 @@ impl Serve<'_> {
         let esr = match cause {
             Cause::Interrupt => return Some((Exit::Suspended, CompartmentExit::Interrupted, 0)),
             Cause::Error => return Some((Exit::Died, CompartmentExit::Faulted, 0)),
+            Cause::Returned => {
+                let result = self.program.argument(0);
+                return Some((Exit::Returned, CompartmentExit::Returned, result));
+            }
             Cause::Synchronous(esr) => esr,
         };
         if esr >> 26 & 0x3f != SVC {
@@ -86,14 +92,14 @@ impl Serve<'_> {
         }
         let argument = self.program.argument(0);
         match Supervisor::from_number(esr & 0xffff) {
-            Some(Supervisor::Return) => Some((Exit::Returned, CompartmentExit::Returned, argument)),
             Some(Supervisor::CallOut) => {
                 Some((Exit::CalledOut, CompartmentExit::CalledOut, argument))
             }
             Some(Supervisor::Exit) => Some((Exit::Died, CompartmentExit::Ended, argument)),
             Some(Supervisor::Grow) => self.resize(argument, false),
             Some(Supervisor::Shrink) => self.resize(argument, true),
-            None => Some((Exit::Died, CompartmentExit::Faulted, esr)),
+            // RETURN is told apart where the program is left.
+            Some(Supervisor::Return) | None => Some((Exit::Died, CompartmentExit::Faulted, esr)),
         }
     }
 

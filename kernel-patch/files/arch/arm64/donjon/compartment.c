@@ -18,6 +18,7 @@
 
 #include <uapi/linux/donjon.h>
 
+#include <asm/cpufeature.h>
 #include <asm/donjon.h>
 #include <asm/neon.h>
 
@@ -251,17 +252,20 @@ static long seal(struct compartment *it, void __user *argument)
 }
 
 /*
- * The registers of FP and SIMD are the compartment's meanwhile, so this task's
- * are saved. An interrupt ends the call, and is taken behind it.
+ * The inner domain keeps the registers of FP and SIMD that are the task's, but
+ * not what SVE and SME add to them.
  */
 static struct donjon_result enter(unsigned long handle, const __u64 *arguments)
 {
+	bool scalable = system_supports_sve() || system_supports_sme();
 	struct donjon_result result;
 
-	kernel_neon_begin();
+	if (scalable)
+		kernel_neon_begin();
 	result = __donjon_call(DONJON_FN_COMPARTMENT_RUN, handle, arguments[0],
 			       arguments[1], arguments[2], arguments[3], 0);
-	kernel_neon_end();
+	if (scalable)
+		kernel_neon_end();
 	return result;
 }
 
