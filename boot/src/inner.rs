@@ -89,11 +89,13 @@ pub struct Metadata {
     pub private_blocks: Bank,
     /// Slots of compartments.
     pub compartments: Bank,
+    /// The root of each.
+    pub compartment_roots: Bank,
 }
 
 impl Metadata {
     /// Bytes of each.
-    fn sizes(banks: &[Range]) -> [u64; 8] {
+    fn sizes(banks: &[Range]) -> [u64; 9] {
         let ram: u64 = banks.iter().map(|bank| bank.size()).sum();
         let blocks =
             (ram / POOL_SHARE / BLOCK_SIZE).clamp(POOL_BLOCKS_MIN, MAX_TABLE_BLOCKS as u64);
@@ -111,6 +113,7 @@ impl Metadata {
             frames * size_of::<u32>() as u64,
             private * size_of::<PrivateBlock>() as u64,
             slots * size_of::<Slot>() as u64,
+            slots * size_of::<u64>() as u64,
         ]
     }
 }
@@ -306,7 +309,7 @@ impl Builder {
 
     /// Takes the memory for the inner domain's metadata.
     pub fn take_metadata(&mut self, banks: &[Range]) -> Result<Metadata, Failure> {
-        let [frames, pool, arena, cells, trees, words, blocks, slots] = Metadata::sizes(banks);
+        let [frames, pool, arena, cells, trees, words, blocks, slots, roots] = Metadata::sizes(banks);
         let mut take = |size| -> Result<Bank, Failure> {
             let start = self.region.take(size, PAGE_SIZE)?.as_u64();
             Ok(Bank {
@@ -323,6 +326,7 @@ impl Builder {
             private_words: take(words)?,
             private_blocks: take(blocks)?,
             compartments: take(slots)?,
+            compartment_roots: take(roots)?,
         })
     }
 

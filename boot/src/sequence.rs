@@ -113,6 +113,7 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
         private_words: Bank::default(),
         private_blocks: Bank::default(),
         compartments: Bank::default(),
+        compartment_roots: Bank::default(),
         devices: machine.devices.allowed.banks(),
         readable: banks(&machine.devices.readable),
         mediated: [Mediated::default(); MAX_MEDIATED],
@@ -235,6 +236,7 @@ fn start_inner(
     boot.private_words = metadata.private_words;
     boot.private_blocks = metadata.private_blocks;
     boot.compartments = metadata.compartments;
+    boot.compartment_roots = metadata.compartment_roots;
     let (conduit, pen_page) = (boot.conduit, boot.pen);
     let boot = builder.store(&boot)?;
     let region = machine.region;

@@ -172,6 +172,8 @@ pub struct BootInfo {
     pub private_blocks: Bank,
     /// Inner memory for what is kept about compartments.
     pub compartments: Bank,
+    /// Zeroed inner memory for the root of each compartment, 8 bytes.
+    pub compartment_roots: Bank,
 }
 
 const _: () = assert!(size_of::<BootInfo>() <= crate::layout::PAGE_SIZE as usize);

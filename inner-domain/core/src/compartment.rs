@@ -192,21 +192,31 @@ impl Default for Slot {
 /// All compartments.
 pub struct Compartments<'a> {
     slots: &'a [Slot],
+    /// The root of each, or 0: what an auditor reads.
+    roots: &'a [AtomicU64],
     vacant: Mutex<Vacant, Waiting<COMPARTMENTS>>,
     /// The next tag. None comes twice.
     tags: AtomicU64,
 }
 
 impl<'a> Compartments<'a> {
-    /// None, with room for as many as there are slots.
-    pub const fn new(slots: &'a [Slot]) -> Self {
+    /// None, with room for as many as there are slots and roots, which are zero.
+    pub const fn new(slots: &'a [Slot], roots: &'a [AtomicU64]) -> Self {
         Self {
             slots,
+            roots,
             vacant: Mutex::new(Vacant {
                 first: NONE,
                 fresh: 0,
             }),
             tags: AtomicU64::new(1),
+        }
+    }
+
+    /// Writes down where the root of a slot's compartment is.
+    fn note_root(&self, index: u32, root: u64) {
+        if let Some(place) = self.roots.get(index as usize) {
+            place.store(root, Ordering::Relaxed);
         }
     }
 

@@ -3,7 +3,7 @@
 
 extern crate alloc;
 
-use core::sync::atomic::{AtomicU16, AtomicU32};
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -154,7 +154,10 @@ unsafe fn compartments(machine: &MachineInfo) -> Compartments<'static> {
     // SAFETY: the caller's promise; each slot becomes a new one before it is read.
     let slots = unsafe { physical::table::<Slot>(bank.start, count) };
     slots.fill_with(Slot::new);
-    Compartments::new(slots)
+    let roots = &machine.boot.compartment_roots;
+    // SAFETY: the caller's promise; zeros are valid: no root.
+    let roots = unsafe { physical::table::<AtomicU64>(roots.start, count) };
+    Compartments::new(slots, roots)
 }
 
 fn machine(boot: BootInfo) -> Option<MachineInfo> {

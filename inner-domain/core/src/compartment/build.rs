@@ -51,6 +51,7 @@ impl Compartments<'_> {
         state.generation = state.generation.wrapping_add(1).max(1);
         state.phase = Phase::Building;
         (state.root, state.context) = (root, context);
+        self.note_root(index, root);
         (state.frames, state.limit) = (2, limit);
         state.heap = 0;
         state.tag = self.tag();

@@ -39,6 +39,7 @@ impl Compartments<'_> {
         let mut wiped = 0;
         while wiped < WIPED_PER_SLICE && looks < LOOKS_PER_SLICE {
             if !strip(hw, private, (&mut state, owner), &mut wiped) {
+                self.note_root(handle.index(), 0);
                 for frame in [state.context, state.root] {
                     wipe(hw, private, frame);
                 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Compartments over memory that is a map of words.
 
-use core::sync::atomic::{AtomicU16, AtomicU32};
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
@@ -90,6 +90,7 @@ struct Ram {
     owners: Vec<AtomicU32>,
     blocks: Vec<PrivateBlock>,
     slots: Vec<Slot>,
+    roots: Vec<AtomicU64>,
 }
 
 struct Machine<'a> {
@@ -106,6 +107,7 @@ impl Ram {
             owners: (0..FRAMES).map(|_| AtomicU32::new(0)).collect(),
             blocks: std::vec![PrivateBlock::NEW; BLOCKS as usize],
             slots: (0..4).map(|_| Slot::new()).collect(),
+            roots: (0..4).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
@@ -120,7 +122,7 @@ impl Ram {
             memory: Words::default(),
             frames,
             private,
-            compartments: Compartments::new(&self.slots),
+            compartments: Compartments::new(&self.slots, &self.roots),
         }
     }
 }

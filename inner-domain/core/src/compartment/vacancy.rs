@@ -18,6 +18,7 @@ impl Compartments<'_> {
             NONE => vacant.fresh,
             first => first,
         };
+        self.roots.get(index as usize)?;
         let state = self.slots.get(index as usize)?.0.lock();
         debug_assert_eq!(state.phase, Phase::Vacant);
         match vacant.first {
