@@ -4,6 +4,7 @@
 use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
 
+use super::end::wipe;
 use super::space::{self, Access};
 use super::{Compartments, Guard, HEAP, Handle, Phase};
 use crate::private::Private;
@@ -71,8 +72,7 @@ impl Compartments<'_> {
             };
             let frame = hw.read(entry) & bits::OUTPUT_ADDRESS;
             hw.perform(Step::Write { entry, value: 0 });
-            hw.perform(Step::ZeroFrame(frame));
-            private.give_back(frame);
+            wipe(hw, private, frame);
             removed += 1;
         }
         state.heap -= removed;
