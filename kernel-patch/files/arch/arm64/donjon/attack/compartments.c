@@ -212,9 +212,15 @@ static void leftovers(void)
 	block = NULL;
 }
 
+/* Interrupts are on, and are taken where it is left for one. */
 static struct donjon_result run(u64 argument)
 {
-	return call(DONJON_FN_COMPARTMENT_RUN, handle, 0, argument, 0);
+	struct donjon_result result;
+
+	do {
+		result = call(DONJON_FN_COMPARTMENT_RUN, handle, 0, argument, 0);
+	} while (result.status == DONJON_EXIT_INTERRUPTED);
+	return result;
 }
 
 /* What it had in a register of FP. Nothing here uses those. */
@@ -245,12 +251,11 @@ static void registers(void)
 static void breakpoint(void)
 {
 	struct donjon_result result;
-	unsigned long flags;
 	u64 mdscr;
 
 	if (!prepare())
 		return;
-	local_irq_save(flags);
+	preempt_disable();
 	mdscr = read_sysreg(mdscr_el1);
 	write_sysreg(CODE + 4, dbgbvr0_el1);
 	write_sysreg(BREAKPOINT, dbgbcr0_el1);
@@ -260,7 +265,7 @@ static void breakpoint(void)
 	write_sysreg(mdscr, mdscr_el1);
 	write_sysreg(0, dbgbcr0_el1);
 	isb();
-	local_irq_restore(flags);
+	preempt_enable();
 	if (result.status == DONJON_EXIT_RETURNED)
 		attack_stopped("it ran to its end");
 	else if (result.status == DONJON_EXIT_FAULTED &&
