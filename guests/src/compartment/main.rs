@@ -67,6 +67,18 @@ mod program {
         // SAFETY: within the vector; the compartment has written there.
         let seen = unsafe { buffer.as_ptr().add(index).read_volatile() };
         ensure!(seen == 99, "the shared page has {seen}");
+        println!("compartment: all as expected");
+        Ok(())
+    }
+
+    /// Stays in a compartment nearly all the time.
+    fn spin(seconds: u64) -> Result<()> {
+        let it = make(64)?;
+        let begin = Instant::now();
+        while begin.elapsed().as_secs() < seconds {
+            let counted = it.run([2, 2_000_000, 0, 0])?;
+            ensure!(counted == Exit::Returned(0), "{counted:x?}");
+        }
         Ok(())
     }
 
@@ -117,7 +129,8 @@ mod program {
         match std::env::args().nth(1).as_deref() {
             Some("check") => check(),
             Some("bench") => bench(),
-            _ => bail!("check or bench [COUNT]"),
+            Some("spin") => spin(std::env::args().nth(2).context("SECONDS")?.parse()?),
+            _ => bail!("check, bench [COUNT] or spin SECONDS"),
         }
     }
 }

@@ -152,10 +152,14 @@ fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
     let inside = snapshot
         .running()
         .filter(|it| checks::registers::is_inside(it));
+    let in_compartments = snapshot
+        .running()
+        .filter(|it| checks::registers::is_in_compartment(it));
     let report = Report {
         violations,
         cpus: snapshot.running().count(),
         cpus_inside: inside.count(),
+        cpus_in_compartments: in_compartments.count(),
         user_roots: roots.len(),
         tables: walks.tables.len(),
         leaves: walks.leaves.len(),
