@@ -16,6 +16,7 @@
 //! first.
 
 mod build;
+mod clone;
 mod end;
 mod memory;
 mod run;
@@ -49,6 +50,8 @@ pub trait Memory: Hardware {
     /// Copies a piece of Linux's memory to private memory, reading each word once; `seen` is what
     /// was copied.
     fn copy_in(&mut self, from: u64, to: u64, seen: &mut [u8; PIECE]);
+    /// Copies a private frame to another one.
+    fn copy_frame(&mut self, from: u64, to: u64);
     /// Makes instructions that were written to a frame visible to fetches of all CPUs.
     fn make_executable(&mut self, frame: u64);
 }
@@ -145,6 +148,14 @@ struct State {
     measurement: [u8; 32],
     /// Of a vacant slot: the next one that has had a compartment.
     next: u32,
+    /// It was sealed and has not run.
+    is_pristine: bool,
+    /// Compartments that were made from it. Their code is its own, so it stays as long.
+    clones: u32,
+    /// The slot of the one that it was made from, or [`NONE`].
+    template: u32,
+    /// Below this address all of the template is copied.
+    copied: u64,
 }
 
 /// Where slots without a compartment are.
@@ -179,6 +190,10 @@ impl Slot {
             addition: None,
             measurement: [0; 32],
             next: NONE,
+            is_pristine: false,
+            clones: 0,
+            template: NONE,
+            copied: 0,
         }))
     }
 }

@@ -156,6 +156,8 @@ entries! {
     CompartmentSeal => entry!(calls::compartment::seal),
     CompartmentRun => entry_itself!(calls::compartment_run::run),
     CompartmentDestroy => entry!(calls::compartment::destroy),
+    CompartmentClone => entry!(calls::compartment::clone),
+    CompartmentCopy => entry!(calls::compartment::copy),
     CompartmentInformation => entry!(calls::compartment::information),
 }
 

@@ -279,6 +279,18 @@ functions! {
             value: "1 when there is more to do, by the same call",
             errors: [Refused],
         }
+        /// Makes a compartment that will be as another one is, which is sealed and has not run.
+        CompartmentClone = 36 {
+            arguments: ["handle of the other one"],
+            value: "its handle",
+            errors: [Refused],
+        }
+        /// Copies a part of what a clone is made from; it can run when all is copied.
+        CompartmentCopy = 37 {
+            arguments: ["handle of the clone"],
+            value: "1 when there is more to do, by the same call",
+            errors: [Refused],
+        }
         /// Reads one fact about a compartment.
         CompartmentInformation = 35 {
             arguments: ["handle", "which"],

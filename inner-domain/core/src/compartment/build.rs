@@ -6,7 +6,7 @@ use donjon_abi::layout::PAGE_SIZE;
 use sha2::{Digest, Sha256};
 
 use super::space::{self, Access};
-use super::{Compartments, END, Guard, HEAP, Handle, Memory, Phase};
+use super::{Compartments, END, Guard, HEAP, Handle, Memory, NONE, Phase};
 use crate::frames::{FrameTable, FrameType};
 use crate::private::{Owner, Private};
 use crate::rules::{Hardware, Step};
@@ -58,6 +58,8 @@ impl Compartments<'_> {
         state.hash = Sha256::default();
         state.addition = None;
         state.measurement = [0; 32];
+        state.is_pristine = false;
+        (state.clones, state.template, state.copied) = (0, NONE, 0);
         Ok(Handle::new(index, state.generation))
     }
 
@@ -77,6 +79,9 @@ impl Compartments<'_> {
         (va, access, from): (u64, Access, u64),
     ) -> Result<bool, Reason> {
         let Guard { mut state, owner } = self.of_phase(handle, Phase::Building)?;
+        if state.template != NONE {
+            return Err(Reason::WrongTime);
+        }
         if frames.get(from) != Some(FrameType::Ordinary) || !from.is_multiple_of(PAGE_SIZE) {
             return Err(Reason::WrongFrame);
         }
@@ -134,7 +139,8 @@ impl Compartments<'_> {
         (va, frame): (u64, u64),
     ) -> Result<(), Reason> {
         let Guard { mut state, owner } = self.of(handle)?;
-        if !matches!(state.phase, Phase::Building | Phase::Idle) {
+        let is_clone = state.phase == Phase::Building && state.template != NONE;
+        if !matches!(state.phase, Phase::Building | Phase::Idle) || is_clone {
             return Err(Reason::WrongTime);
         }
         if !space::is_page(va) || va >= HEAP {
@@ -163,7 +169,7 @@ impl Compartments<'_> {
     /// for an address beyond the end.
     pub fn seal(&self, handle: Handle, entry: u64, stack: u64) -> Result<(), Reason> {
         let Guard { mut state, .. } = self.of_phase(handle, Phase::Building)?;
-        if state.addition.is_some() {
+        if state.addition.is_some() || state.template != NONE {
             return Err(Reason::WrongTime);
         }
         let right = entry.is_multiple_of(4) && stack.is_multiple_of(16);
@@ -176,6 +182,7 @@ impl Compartments<'_> {
         }
         state.measurement = state.hash.finalize_reset().into();
         (state.entry, state.stack) = (entry, stack);
+        state.is_pristine = true;
         state.phase = Phase::Idle;
         Ok(())
     }

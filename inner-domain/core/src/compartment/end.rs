@@ -4,7 +4,7 @@
 use donjon_abi::call::Reason;
 
 use super::space::first_valid;
-use super::{Compartments, Guard, Handle, Phase, State};
+use super::{Compartments, Guard, Handle, NONE, Phase, State};
 use crate::private::{Owner, Private};
 use crate::rules::{Hardware, Step};
 use crate::weaken;
@@ -20,7 +20,7 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::InUse`] while it runs.
+    /// [`Reason::InUse`] while it runs, and while there are compartments that were made from it.
     pub fn destroy<H: Hardware>(
         &self,
         hw: &mut H,
@@ -28,7 +28,7 @@ impl Compartments<'_> {
         handle: Handle,
     ) -> Result<bool, Reason> {
         let Guard { mut state, owner } = self.of(handle)?;
-        if matches!(state.phase, Phase::Running(_)) {
+        if matches!(state.phase, Phase::Running(_)) || state.clones > 0 {
             return Err(Reason::InUse);
         }
         state.phase = Phase::Ending;
@@ -46,7 +46,10 @@ impl Compartments<'_> {
                 }
                 state.phase = Phase::Vacant;
                 state.measurement = [0; 32];
+                let template = core::mem::replace(&mut state.template, NONE);
                 self.make_vacant(handle.index(), &mut state);
+                drop(state);
+                self.release_template(template);
                 return Ok(true);
             }
             looks += 512;
@@ -91,7 +94,9 @@ fn strip<H: Hardware>(
                 wipe(hw, private, frame);
                 state.frames -= 1;
             }
-            _ => private.unshare(frame),
+            // The template's code.
+            Some(_) => {}
+            None => private.unshare(frame),
         }
         *wiped += 1;
     }

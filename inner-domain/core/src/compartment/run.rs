@@ -51,6 +51,7 @@ impl Compartments<'_> {
             _ => return Err(Reason::WrongTime),
         };
         state.phase = Phase::Running(cpu);
+        state.is_pristine = false;
         Ok(Entry {
             context: state.context,
             root: state.root,

@@ -126,3 +126,44 @@ pub(super) fn first_valid<H: Hardware>(hw: &H, table: u64) -> Option<(u64, u64)>
         .find(|(_, descriptor)| bits::is_valid(*descriptor))
         .map(|(entry, descriptor)| (entry, descriptor & bits::OUTPUT_ADDRESS))
 }
+
+/// What a search for a page came to.
+pub(super) enum Next {
+    /// A page and its descriptor.
+    Page(u64, u64),
+    /// Nothing so far: it goes on at this address.
+    Later(u64),
+    /// There is none any more.
+    None,
+}
+
+/// The first page from an address on, as far as `looks` reach: each is at one entry of level 3, or at
+/// one above where there is no table.
+pub(super) fn next_page<H: Hardware>(hw: &H, root: u64, from: u64, looks: &mut u32) -> Next {
+    let mut va = from.next_multiple_of(PAGE_SIZE);
+    while va < END {
+        if *looks == 0 {
+            return Next::Later(va);
+        }
+        *looks -= 1;
+        match look(hw, root, va) {
+            Ok(descriptor) if bits::is_valid(descriptor) => return Next::Page(va, descriptor),
+            Ok(_) => va += PAGE_SIZE,
+            Err(shift) => va = ((va >> shift) + 1) << shift,
+        }
+    }
+    Next::None
+}
+
+/// The entry of level 3 for an address; without a table, what the entry above spans, as a shift.
+fn look<H: Hardware>(hw: &H, root: u64, va: u64) -> Result<u64, u32> {
+    let mut table = root;
+    for shift in UPPER {
+        let descriptor = hw.read(place(table, va, shift));
+        if !bits::is_valid(descriptor) {
+            return Err(shift);
+        }
+        table = descriptor & bits::OUTPUT_ADDRESS;
+    }
+    Ok(hw.read(place(table, va, 12)))
+}

@@ -80,6 +80,12 @@ impl Memory for Words {
         }
     }
 
+    fn copy_frame(&mut self, from: u64, to: u64) {
+        for at in (0..PAGE_SIZE).step_by(8) {
+            self.words.insert(to + at, self.read(from + at));
+        }
+    }
+
     fn make_executable(&mut self, frame: u64) {
         self.executable.push(frame);
     }
@@ -192,6 +198,19 @@ impl Machine<'_> {
         }
     }
 
+    /// Who has what the compartment shares.
+    fn template_of(&self, handle: Handle) -> Option<Owner> {
+        let template = self.compartments.of(handle).expect("there").state.template;
+        (template != NONE).then(|| Owner::compartment(template))
+    }
+
+    fn cloned(&mut self, template: Handle) -> Result<Handle, Reason> {
+        let handle = self.compartments.clone_of(&mut self.private, template)?;
+        let (memory, private) = (&mut self.memory, &mut self.private);
+        while !self.compartments.copy(memory, private, handle)? {}
+        Ok(handle)
+    }
+
     /// What holds at any time.
     fn check(&mut self, live: &[Handle]) {
         let mut used = BTreeMap::new();
@@ -206,7 +225,11 @@ impl Machine<'_> {
                 let writable = leaf & bits::READ_ONLY == 0;
                 let executable = leaf & bits::NO_EL0 == 0;
                 assert!(!writable || !executable, "{va:#x}");
-                if self.frames.get(frame) == Some(FrameType::Private) {
+                let template = self.template_of(*handle);
+                let is_shared_code = self.private.owner(frame) == template && template.is_some();
+                if is_shared_code {
+                    assert!(!writable, "{va:#x} of the template is writable");
+                } else if self.frames.get(frame) == Some(FrameType::Private) {
                     assert_eq!(self.private.owner(frame), Some(owner), "{va:#x}");
                     assert_eq!(used.insert(frame, va), None, "{frame:#x} is used twice");
                 } else {
@@ -393,9 +416,63 @@ fn slots_and_memory_end() {
     assert_eq!(small, Err(Reason::OverLimit));
 }
 
+#[test]
+fn a_clone_has_the_same_code_and_its_own_data() {
+    let mut ram = Ram::new();
+    let mut machine = ram.machine();
+    let template = machine.sealed();
+    let one = machine.cloned(template).expect("sealed");
+    let other = machine.cloned(template).expect("sealed");
+    machine.check(&[template, one, other]);
+    let leaves = [template, one, other].map(|it| machine.leaves(it));
+    let frame = |index: usize, va| leaves[index][&va] & bits::OUTPUT_ADDRESS;
+    assert_eq!(frame(0, CODE), frame(1, CODE));
+    assert_ne!(frame(0, DATA), frame(1, DATA));
+    assert_ne!(frame(1, DATA), frame(2, DATA));
+    let data = machine.memory.bytes(frame(2, DATA));
+    assert_eq!(data, machine.memory.bytes(frame(0, DATA)));
+    let compartments = &machine.compartments;
+    let measured = compartments.measurement(template);
+    assert_eq!(compartments.measurement(one), measured);
+    assert!(compartments.enter(one, 0).is_ok());
+    compartments.leave(one, 0, Exit::Returned);
+    // The code stays as long as there are clones.
+    assert_eq!(machine.destroy(template), Err(Reason::InUse));
+    machine.destroy(one).expect("nothing runs");
+    machine.check(&[template, other]);
+    machine.destroy(other).expect("nothing runs");
+    machine.destroy(template).expect("no clones");
+    machine.check(&[]);
+}
+
+#[test]
+fn a_clone_is_of_what_has_not_run() {
+    let mut ram = Ram::new();
+    let mut machine = ram.machine();
+    let unsealed = machine.create();
+    assert_eq!(machine.cloned(unsealed), Err(Reason::WrongTime));
+    let template = machine.sealed();
+    let begun = machine.compartments.clone_of(&mut machine.private, template);
+    let begun = begun.expect("sealed");
+    // Nothing but the template's pages gets into it.
+    for result in [
+        machine.add(begun, DATA, Access::Write, RAM).map(drop),
+        machine.share(begun, DATA, RAM),
+        machine.compartments.seal(begun, CODE, DATA),
+        machine.compartments.enter(begun, 0).map(drop),
+    ] {
+        assert_eq!(result, Err(Reason::WrongTime));
+    }
+    machine.destroy(begun).expect("nothing runs");
+    machine.compartments.enter(template, 0).expect("idle");
+    machine.compartments.leave(template, 0, Exit::Returned);
+    assert_eq!(machine.cloned(template), Err(Reason::WrongTime));
+    machine.destroy(template).expect("no clones");
+}
+
 proptest! {
     #[test]
-    fn whatever_is_asked_for(steps in prop::collection::vec((0..9_u8, 0..6_usize, any::<u64>()), 0..120)) {
+    fn whatever_is_asked_for(steps in prop::collection::vec((0..10_u8, 0..6_usize, any::<u64>()), 0..120)) {
         let mut ram = Ram::new();
         let mut machine = ram.machine();
         machine.memory.fill(RAM, 5);
@@ -423,6 +500,13 @@ proptest! {
                 }
                 6 => drop(machine.compartments.grow(&mut machine.memory, &mut machine.private, at, number % 9)),
                 7 => drop(machine.compartments.shrink(&mut machine.memory, &mut machine.private, at, number % 9)),
+                8 => if let Ok(handle) = machine.compartments.clone_of(&mut machine.private, handle) {
+                    live.push(handle);
+                    let (memory, private) = (&mut machine.memory, &mut machine.private);
+                    for _ in 0..number % 4 {
+                        drop(machine.compartments.copy(memory, private, handle));
+                    }
+                },
                 _ => if machine.destroy(handle).is_ok() {
                     live.retain(|it| *it != handle);
                 },

@@ -51,6 +51,24 @@ pub fn destroy([handle, ..]: &Arguments) -> Outcome {
     destroyed.map(|all| u64::from(!all)).map_err(Refusal::rule)
 }
 
+/// Makes one from another.
+pub fn clone([template, ..]: &Arguments) -> Outcome {
+    let compartments = compartments::get()?;
+    let mut domain = domain::lock_after_handover()?;
+    let (_, private) = domain.rules.private();
+    let clone = compartments.clone_of(private, Handle::from_word(*template));
+    clone.map(Handle::word).map_err(Refusal::rule)
+}
+
+/// Copies a part of the other one.
+pub fn copy([handle, ..]: &Arguments) -> Outcome {
+    let compartments = compartments::get()?;
+    let mut domain = domain::lock_after_handover()?;
+    let (_, private) = domain.rules.private();
+    let copied = compartments.copy(&mut Executor, private, Handle::from_word(*handle));
+    copied.map(|all| u64::from(!all)).map_err(Refusal::rule)
+}
+
 /// One fact.
 pub fn information([handle, which, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;
