@@ -2,16 +2,18 @@
 //! A compartment ends: its frames are wiped and freed.
 
 use donjon_abi::call::Reason;
+use donjon_abi::layout::PAGE_SIZE;
 
 use super::space::first_valid;
 use super::{Compartments, Guard, Handle, NONE, Phase, State};
+use crate::address::ENTRIES;
 use crate::private::{Owner, Private};
 use crate::rules::{Hardware, Step};
 use crate::weaken;
 
 /// Most frames that are wiped in one call.
 const WIPED_PER_SLICE: u64 = 16;
-/// Most entries of level 3 that are looked at in one call.
+/// Entries after which a call ends. With the table that it ends in it looks at 3,072 at most.
 const LOOKS_PER_SLICE: u64 = 1_024;
 
 impl Compartments<'_> {
@@ -36,10 +38,9 @@ impl Compartments<'_> {
             wipe(hw, private, addition.to);
             state.frames -= 1;
         }
-        let mut looks = 0;
-        let mut wiped = 0;
-        while wiped < WIPED_PER_SLICE && looks < LOOKS_PER_SLICE {
-            if !strip(hw, private, (&mut state, owner), &mut wiped) {
+        let mut budget = Budget { looks: 0, wiped: 0 };
+        while budget.wiped < WIPED_PER_SLICE && budget.looks < LOOKS_PER_SLICE {
+            if !strip(hw, private, (&mut state, owner), &mut budget) {
                 self.note_root(handle.index(), 0);
                 for frame in [state.context, state.root] {
                     wipe(hw, private, frame);
@@ -52,40 +53,54 @@ impl Compartments<'_> {
                 self.release_template(template);
                 return Ok(true);
             }
-            looks += 512;
         }
         Ok(false)
     }
 }
 
-/// Unmaps pages of the first table of level 3, or the table when it is empty; false when the root
-/// has none.
+/// What a slice has done so far.
+struct Budget {
+    /// Entries that it has looked at.
+    looks: u64,
+    /// Frames that it has wiped, or let go of.
+    wiped: u64,
+}
+
+/// Unmaps pages of the first table of level 3, or frees the table when it is empty; false when the
+/// root has none.
 fn strip<H: Hardware>(
     hw: &mut H,
     private: &mut Private<'_>,
     (state, owner): (&mut State, Owner),
-    wiped: &mut u64,
+    budget: &mut Budget,
 ) -> bool {
     let mut table = state.root;
     let mut parent = None;
     for _ in 0..3 {
-        match first_valid(hw, table) {
-            Some((entry, below)) => (parent, table) = (Some(entry), below),
-            None => break,
-        }
+        let Some((entry, below)) = first_valid(hw, table, table) else {
+            budget.looks += ENTRIES as u64;
+            break;
+        };
+        budget.looks += (entry - table) / 8 + 1;
+        (parent, table) = (Some(entry), below);
     }
     let Some(link) = parent else {
         return false;
     };
-    while *wiped < WIPED_PER_SLICE {
-        let Some((entry, frame)) = first_valid(hw, table) else {
+    let mut from = table;
+    while budget.wiped < WIPED_PER_SLICE {
+        let found = first_valid(hw, table, from);
+        let end = found.map_or(table + PAGE_SIZE, |(entry, _)| entry + 8);
+        budget.looks += (end - from) / 8;
+        from = end;
+        budget.wiped += 1;
+        let Some((entry, frame)) = found else {
             hw.perform(Step::Write {
                 entry: link,
                 value: 0,
             });
             wipe(hw, private, table);
             state.frames -= 1;
-            *wiped += 1;
             return true;
         };
         hw.perform(Step::Write { entry, value: 0 });
@@ -98,7 +113,6 @@ fn strip<H: Hardware>(
             Some(_) => {}
             None => private.unshare(frame),
         }
-        *wiped += 1;
     }
     true
 }

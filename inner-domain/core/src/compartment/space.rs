@@ -118,9 +118,9 @@ pub(super) fn map<H: Hardware>(hw: &mut H, entry: u64, frame: u64, access: Acces
     hw.perform(Step::Write { entry, value });
 }
 
-/// The first valid entry of a table, and what it leads to.
-pub(super) fn first_valid<H: Hardware>(hw: &H, table: u64) -> Option<(u64, u64)> {
-    let entries = (table..table + PAGE_SIZE).step_by(8);
+/// The first valid entry of a table from the one at `from` on, and what it leads to.
+pub(super) fn first_valid<H: Hardware>(hw: &H, table: u64, from: u64) -> Option<(u64, u64)> {
+    let entries = (from..table + PAGE_SIZE).step_by(8);
     entries
         .map(|entry| (entry, hw.read(entry)))
         .find(|(_, descriptor)| bits::is_valid(*descriptor))
