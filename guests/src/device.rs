@@ -86,24 +86,40 @@ const fn request<T>(direction: u64, number: u64) -> u64 {
 const WRITE: u64 = 1;
 const READ: u64 = 2;
 
+const DEVICE: &str = "/dev/donjon/compartment";
+
 /// A compartment.
 pub struct Compartment(File);
 
 impl Compartment {
+    fn open() -> Result<Self> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).open(DEVICE)?;
+        Ok(Self(file))
+    }
+
     /// Makes one that may have so many frames, its tables included.
     ///
     /// # Errors
     ///
     /// What the system call left; so for all of these.
     pub fn create(frames: u64) -> Result<Self> {
-        let this = Self(
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .open("/dev/donjon/compartment")?,
-        );
+        let this = Self::open()?;
         let mut frames = frames;
         this.ask(request::<u64>(WRITE, 0), &mut frames)?;
+        Ok(this)
+    }
+
+    /// Makes one from this one, which is sealed and has not run: with the same code and copies of
+    /// its data.
+    ///
+    /// # Errors
+    ///
+    /// [`create`](Self::create).
+    pub fn another(&self) -> Result<Self> {
+        let this = Self::open()?;
+        let mut template = self.0.as_raw_fd();
+        this.ask(request::<i32>(WRITE, 7), &mut template)?;
         Ok(this)
     }
 

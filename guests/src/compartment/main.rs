@@ -67,6 +67,18 @@ mod program {
         // SAFETY: within the vector; the compartment has written there.
         let seen = unsafe { buffer.as_ptr().add(index).read_volatile() };
         ensure!(seen == 99, "the shared page has {seen}");
+        let template = make(64)?;
+        let one = template.another()?;
+        let other = template.another()?;
+        expect("store in a clone", one.run([5, DATA, 7, 0])?, Exit::Returned(0))?;
+        expect("the same clone", one.run([3, DATA, 0, 0])?, Exit::Returned(7))?;
+        let untouched = Exit::Returned(0x5a5a_5a5a_5a5a_5a5a);
+        expect("another clone", other.run([3, DATA, 0, 0])?, untouched)?;
+        ensure!(
+            other.information()?.measurement == template.information()?.measurement,
+            "a clone has another measurement"
+        );
+        drop((template, one, other));
         println!("compartment: all as expected");
         Ok(())
     }
@@ -106,13 +118,14 @@ mod program {
             }
             println!("compartment: {what} {} instructions", least - empty);
         }
+        let template = make(16)?;
         let begin = Instant::now();
         let count = std::env::args().nth(2).map_or(Ok(100), |it| it.parse::<usize>())?;
         let mut all = Vec::new();
         for index in 0..count {
             let before = counter.read()?;
-            all.push(make(16)?);
-            if index % 100 == 0 || index == count - 1 {
+            all.push(template.another()?);
+            if index < 2 || index % 1000 == 0 || index == count - 1 {
                 println!("compartment: {index} made, the last in {} instructions", counter.read()? - before - empty);
             }
         }
@@ -120,7 +133,12 @@ mod program {
             let sum = it.run([0, index as u64, 1, 0])?;
             ensure!(sum == Exit::Returned(index as u64 + 1), "{index}: {sum:?}");
         }
+        let frames = all.last().map_or(Ok(0), |it| it.information().map(|it| it.frames))?;
+        println!("compartment: {frames} frames each");
+        let before = counter.read()?;
         drop(all);
+        let freed = (counter.read()? - before) / count.max(1) as u64;
+        println!("compartment: ended in {freed} instructions each");
         println!("compartment: {count} in {:?}", begin.elapsed());
         Ok(())
     }

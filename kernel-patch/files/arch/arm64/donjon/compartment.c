@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) "donjon: " fmt
 
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/miscdevice.h>
@@ -39,6 +40,8 @@ struct compartment {
 	struct mutex mutex;
 	unsigned long handle;	/* 0 for none */
 	struct list_head shared;
+	/* What it was made from, which stays as long */
+	struct file *template;
 };
 
 static struct donjon_result call(unsigned long function, unsigned long a1,
@@ -119,6 +122,8 @@ static int compartment_release(struct inode *inode, struct file *file)
 			unpin_user_page(shared->page);
 			kfree(shared);
 		}
+	if (it->template)
+		fput(it->template);
 	kfree(it);
 	if (atomic_dec_and_test(&users))
 		donjon_private_shrink();
@@ -140,6 +145,56 @@ static long create(struct compartment *it, void __user *argument)
 		return refused(result);
 	it->handle = result.value;
 	return 0;
+}
+
+static const struct file_operations compartment_fops;
+
+static long copy_template(struct compartment *it)
+{
+	struct donjon_result result;
+
+	do {
+		result = call_with_memory(DONJON_FN_COMPARTMENT_COPY, it->handle,
+					  0, 0, 0);
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	} while (!result.status && result.value);
+	return result.status ? refused(result) : 0;
+}
+
+/*
+ * The template's handle is read without its mutex: a handle of what is gone is
+ * refused, and the file keeps what is there.
+ */
+static long clone(struct compartment *it, void __user *argument)
+{
+	struct donjon_result result;
+	struct compartment *template;
+	struct file *file;
+	__s32 descriptor;
+
+	if (copy_from_user(&descriptor, argument, sizeof(descriptor)))
+		return -EFAULT;
+	if (it->handle)
+		return -EEXIST;
+	file = fget(descriptor);
+	if (!file)
+		return -EBADF;
+	template = file->private_data;
+	if (file->f_op != &compartment_fops || template == it) {
+		fput(file);
+		return -EINVAL;
+	}
+	result = call_with_memory(DONJON_FN_COMPARTMENT_CLONE,
+				  READ_ONCE(template->handle), 0, 0, 0);
+	if (result.status) {
+		fput(file);
+		return refused(result);
+	}
+	it->handle = result.value;
+	it->template = file;
+	return copy_template(it);
 }
 
 static long add_page(struct compartment *it, unsigned long va,
@@ -358,6 +413,9 @@ static long compartment_ioctl(struct file *file, unsigned int command,
 		break;
 	case DONJON_COMPARTMENT_INFO:
 		error = info(it, argument);
+		break;
+	case DONJON_COMPARTMENT_CLONE:
+		error = clone(it, argument);
 		break;
 	case DONJON_COMPARTMENT_RESERVE:
 		error = reserve(argument);

@@ -71,7 +71,10 @@ struct donjon_compartment_info {
 	_IOWR(DONJON_COMPARTMENT_IOCTL, 4, struct donjon_compartment_run)
 #define DONJON_COMPARTMENT_INFO \
 	_IOR(DONJON_COMPARTMENT_IOCTL, 5, struct donjon_compartment_info)
-/* Takes memory for compartments from Linux, so much at least that is free */
+/* Takes so much memory for compartments from Linux */
 #define DONJON_COMPARTMENT_RESERVE	_IOW(DONJON_COMPARTMENT_IOCTL, 6, __u64)
+
+/* Another open file of this device, whose compartment is sealed and has not run */
+#define DONJON_COMPARTMENT_CLONE	_IOW(DONJON_COMPARTMENT_IOCTL, 7, __s32)
 
 #endif /* _UAPI_LINUX_DONJON_H */
