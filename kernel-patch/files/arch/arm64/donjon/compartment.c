@@ -22,6 +22,7 @@
 #include <asm/cpufeature.h>
 #include <asm/donjon.h>
 #include <asm/neon.h>
+#include <asm/sysreg.h>
 
 #include "private.h"
 
@@ -321,6 +322,9 @@ static struct donjon_result enter(unsigned long handle, const __u64 *arguments)
 			       arguments[1], arguments[2], arguments[3], 0);
 	if (scalable)
 		kernel_neon_end();
+	/* As it is on the way in from user mode; an exception from EL0 leaves EL0's */
+	if (cpus_have_final_cap(ARM64_HAS_DIT))
+		set_pstate_dit(1);
 	return result;
 }
 
