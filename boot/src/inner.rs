@@ -14,9 +14,9 @@ use donjon_abi::layout::{
 use donjon_abi::manifest::{Segment, SwitchMode};
 use donjon_abi::tcr::RESERVED_ASID;
 use donjon_core::address::{Level, PhysicalAddress, VirtualAddress};
+use donjon_core::compartment::Slot;
 use donjon_core::cpus::CpuSet;
 use donjon_core::descriptor::MappingKind;
-use donjon_core::compartment::Slot;
 use donjon_core::frames::FrameTable;
 use donjon_core::placement::Range;
 use donjon_core::private::{Private, PrivateBlock};
@@ -309,7 +309,17 @@ impl Builder {
 
     /// Takes the memory for the inner domain's metadata.
     pub fn take_metadata(&mut self, banks: &[Range]) -> Result<Metadata, Failure> {
-        let [frames, pool, arena, cells, trees, words, blocks, slots, roots] = Metadata::sizes(banks);
+        let [
+            frames,
+            pool,
+            arena,
+            cells,
+            trees,
+            words,
+            blocks,
+            slots,
+            roots,
+        ] = Metadata::sizes(banks);
         let mut take = |size| -> Result<Bank, Failure> {
             let start = self.region.take(size, PAGE_SIZE)?.as_u64();
             Ok(Bank {

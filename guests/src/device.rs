@@ -144,7 +144,10 @@ impl Compartment {
     ///
     /// [`create`](Self::create).
     pub fn share(&self, va: u64, address: u64, bytes: u64) -> Result<()> {
-        self.ask(request::<Share>(WRITE, 2), &mut Share { va, address, bytes })
+        self.ask(
+            request::<Share>(WRITE, 2),
+            &mut Share { va, address, bytes },
+        )
     }
 
     /// Ends the building.
@@ -202,12 +205,24 @@ impl Compartment {
     pub fn raw(&self, request: u64) {
         let mut information = Information::default();
         // SAFETY: no request writes more than an `Information`.
-        unsafe { libc::ioctl(self.0.as_raw_fd(), request as _, std::ptr::from_mut(&mut information)) };
+        unsafe {
+            libc::ioctl(
+                self.0.as_raw_fd(),
+                request as _,
+                std::ptr::from_mut(&mut information),
+            )
+        };
     }
 
     fn ask<T>(&self, request: u64, argument: &mut T) -> Result<()> {
         // SAFETY: the device reads and writes a `T`, whose size the request names.
-        let result = unsafe { libc::ioctl(self.0.as_raw_fd(), request as _, std::ptr::from_mut(argument)) };
+        let result = unsafe {
+            libc::ioctl(
+                self.0.as_raw_fd(),
+                request as _,
+                std::ptr::from_mut(argument),
+            )
+        };
         if result < 0 {
             return Err(Error::last_os_error());
         }

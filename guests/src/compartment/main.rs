@@ -20,14 +20,19 @@ mod program {
 
     fn make(limit: u64) -> Result<Compartment> {
         let it = Compartment::create(limit).context("creating")?;
-        it.add(CODE, code::page(), Access::Execute).context("adding code")?;
-        it.add(DATA, &[0x5a; 4096], Access::Write).context("adding data")?;
+        it.add(CODE, code::page(), Access::Execute)
+            .context("adding code")?;
+        it.add(DATA, &[0x5a; 4096], Access::Write)
+            .context("adding data")?;
         it.seal(CODE, DATA + 4096).context("sealing")?;
         Ok(it)
     }
 
     fn expect(what: &str, found: Exit, expected: Exit) -> Result<()> {
-        ensure!(found == expected, "{what}: {found:x?}, expected {expected:x?}");
+        ensure!(
+            found == expected,
+            "{what}: {found:x?}, expected {expected:x?}"
+        );
         println!("compartment: {what}: ok");
         Ok(())
     }
@@ -39,12 +44,28 @@ mod program {
         expect("sum", it.run([0, 3, 4, 5])?, Exit::Returned(12))?;
         expect("call out", it.run([1, 40, 0, 0])?, Exit::CalledOut(40))?;
         expect("answer", it.run([2, 0, 0, 0])?, Exit::Returned(42))?;
-        expect("interrupts", it.run([2, 100_000_000, 0, 0])?, Exit::Returned(0))?;
-        expect("own data", it.run([3, DATA + 64, 0, 0])?, Exit::Returned(0x5a5a_5a5a_5a5a_5a5a))?;
+        expect(
+            "interrupts",
+            it.run([2, 100_000_000, 0, 0])?,
+            Exit::Returned(0),
+        )?;
+        expect(
+            "own data",
+            it.run([3, DATA + 64, 0, 0])?,
+            Exit::Returned(0x5a5a_5a5a_5a5a_5a5a),
+        )?;
         expect("heap", it.run([4, 20, 0, 0])?, Exit::Returned(20))?;
-        expect("limit", it.run([4, 1000, 0, 0])?, Exit::Returned(64 - 7 - 3))?;
+        expect(
+            "limit",
+            it.run([4, 1000, 0, 0])?,
+            Exit::Returned(64 - 7 - 3),
+        )?;
         expect("store", it.run([5, DATA, 7, 0])?, Exit::Returned(0))?;
-        expect("what was stored", it.run([3, DATA, 0, 0])?, Exit::Returned(7))?;
+        expect(
+            "what was stored",
+            it.run([3, DATA, 0, 0])?,
+            Exit::Returned(7),
+        )?;
         for (what, arguments) in [
             ("store to code", [5, CODE, 7, 0]),
             ("kernel address", [3, 0xffff_8000_0000_0000, 0, 0]),
@@ -62,7 +83,11 @@ mod program {
         let buffer = vec![0_u64; 1024];
         let page = (buffer.as_ptr() as u64).next_multiple_of(4096);
         it.share(SHARED, page, 4096).context("sharing")?;
-        expect("shared page", it.run([5, SHARED, 99, 0])?, Exit::Returned(0))?;
+        expect(
+            "shared page",
+            it.run([5, SHARED, 99, 0])?,
+            Exit::Returned(0),
+        )?;
         let index = (page - buffer.as_ptr() as u64) as usize / 8;
         // SAFETY: within the vector; the compartment has written there.
         let seen = unsafe { buffer.as_ptr().add(index).read_volatile() };
@@ -70,8 +95,16 @@ mod program {
         let template = make(64)?;
         let one = template.another()?;
         let other = template.another()?;
-        expect("store in a clone", one.run([5, DATA, 7, 0])?, Exit::Returned(0))?;
-        expect("the same clone", one.run([3, DATA, 0, 0])?, Exit::Returned(7))?;
+        expect(
+            "store in a clone",
+            one.run([5, DATA, 7, 0])?,
+            Exit::Returned(0),
+        )?;
+        expect(
+            "the same clone",
+            one.run([3, DATA, 0, 0])?,
+            Exit::Returned(7),
+        )?;
         let untouched = Exit::Returned(0x5a5a_5a5a_5a5a_5a5a);
         expect("another clone", other.run([3, DATA, 0, 0])?, untouched)?;
         ensure!(
@@ -108,8 +141,14 @@ mod program {
             let before = counter.read()?;
             empty = empty.min(counter.read()? - before);
         }
-        println!("compartment: call from user space {} instructions", least - empty);
-        for (what, request) in [("unknown request", 0xd0ff_u64), ("information", 0x8038_d005)] {
+        println!(
+            "compartment: call from user space {} instructions",
+            least - empty
+        );
+        for (what, request) in [
+            ("unknown request", 0xd0ff_u64),
+            ("information", 0x8038_d005),
+        ] {
             let mut least = u64::MAX;
             for _ in 0..100 {
                 let before = counter.read()?;
@@ -120,20 +159,27 @@ mod program {
         }
         let template = make(16)?;
         let begin = Instant::now();
-        let count = std::env::args().nth(2).map_or(Ok(100), |it| it.parse::<usize>())?;
+        let count = std::env::args()
+            .nth(2)
+            .map_or(Ok(100), |it| it.parse::<usize>())?;
         let mut all = Vec::new();
         for index in 0..count {
             let before = counter.read()?;
             all.push(template.another()?);
             if index < 2 || index % 1000 == 0 || index == count - 1 {
-                println!("compartment: {index} made, the last in {} instructions", counter.read()? - before - empty);
+                println!(
+                    "compartment: {index} made, the last in {} instructions",
+                    counter.read()? - before - empty
+                );
             }
         }
         for (index, it) in all.iter().enumerate() {
             let sum = it.run([0, index as u64, 1, 0])?;
             ensure!(sum == Exit::Returned(index as u64 + 1), "{index}: {sum:?}");
         }
-        let frames = all.last().map_or(Ok(0), |it| it.information().map(|it| it.frames))?;
+        let frames = all
+            .last()
+            .map_or(Ok(0), |it| it.information().map(|it| it.frames))?;
         println!("compartment: {frames} frames each");
         let before = counter.read()?;
         drop(all);

@@ -219,7 +219,9 @@ impl<'a> FrameTable<'a> {
     /// the table has no entry.
     pub fn number(&self, address: u64) -> Option<u32> {
         let index = self.index(address);
-        u32::try_from(index).ok().filter(|_| index < self.entries.len())
+        u32::try_from(index)
+            .ok()
+            .filter(|_| index < self.entries.len())
     }
 
     /// Physical address of the frame with a [number](Self::number).

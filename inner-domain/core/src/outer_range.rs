@@ -244,8 +244,16 @@ mod tests {
             .check(Allegation::new(0x4000_0ff8, 8), &none())
             .expect("outer memory");
         assert_eq!((buffer.address(), buffer.length()), (0x4000_0ff8, 8));
-        assert!(memory().check(Allegation::new(0x7fbf_f000, 4096), &none()).is_ok());
-        assert!(memory().check(Allegation::new(0x7fe0_0000, 4096), &none()).is_ok());
+        assert!(
+            memory()
+                .check(Allegation::new(0x7fbf_f000, 4096), &none())
+                .is_ok()
+        );
+        assert!(
+            memory()
+                .check(Allegation::new(0x7fe0_0000, 4096), &none())
+                .is_ok()
+        );
     }
 
     #[test]

@@ -194,7 +194,10 @@ impl<'a> Private<'a> {
     /// Who has a frame; none for a free one, and for one that is not private.
     pub fn owner(&self, frame: u64) -> Option<Owner> {
         let private = self.frames.get(frame) == Some(FrameType::Private);
-        let word = self.word(frame).filter(|_| private)?.load(Ordering::Relaxed);
+        let word = self
+            .word(frame)
+            .filter(|_| private)?
+            .load(Ordering::Relaxed);
         (word & FREE == 0 && word != 0).then_some(Owner(word))
     }
 

@@ -59,7 +59,11 @@ pub unsafe fn items<T: Copy + FromBytes>(physical: u64, count: u64) -> impl Iter
 pub unsafe fn write_private(physical: u64, words: &[u64]) {
     for (index, word) in words.iter().enumerate() {
         // SAFETY: the caller's promise; the physical view maps it.
-        unsafe { ((PHYSMAP + physical) as *mut u64).add(index).write_volatile(*word) };
+        unsafe {
+            ((PHYSMAP + physical) as *mut u64)
+                .add(index)
+                .write_volatile(*word)
+        };
     }
 }
 

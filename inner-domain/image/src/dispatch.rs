@@ -241,7 +241,12 @@ fn measured(
 /// A compartment was not entered: counted and recorded like any refusal.
 #[cold]
 pub fn refuse_run(block: &PerCpu, arguments: Arguments, refusal: Refusal) -> CallResult {
-    note_refusal(block, Function::CompartmentRun as usize, &arguments, &refusal);
+    note_refusal(
+        block,
+        Function::CompartmentRun as usize,
+        &arguments,
+        &refusal,
+    );
     CallResult::new(Err(refusal))
 }
 

@@ -111,7 +111,9 @@ fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
     let root = kernel_root(snapshot);
     let mut walks = Walks::new(&*snapshot.memory);
     walks.kernel(root);
-    let outside = snapshot.running().filter(|it| !checks::registers::is_in_compartment(it));
+    let outside = snapshot
+        .running()
+        .filter(|it| !checks::registers::is_in_compartment(it));
     let mut roots: BTreeSet<u64> = outside.map(|it| it.user_root()).collect();
     for user in &roots {
         walks.user(*user);

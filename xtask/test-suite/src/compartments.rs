@@ -84,7 +84,11 @@ fn audit(host: &HostArguments) -> Result<()> {
         ensure!(report.violations.is_empty(), "{report}");
         inside += report.cpus_in_compartments;
     }
-    ensure!(inside > 0, "no CPU was in a compartment at any of {} moments", audits.count());
+    ensure!(
+        inside > 0,
+        "no CPU was in a compartment at any of {} moments",
+        audits.count()
+    );
     Ok(())
 }
 

@@ -20,11 +20,7 @@ impl Compartments<'_> {
     /// # Errors
     ///
     /// [`Reason::WrongTime`] for a template that is not sealed, or has run; [`Reason::NoRoom`].
-    pub fn clone_of(
-        &self,
-        private: &mut Private<'_>,
-        template: Handle,
-    ) -> Result<Handle, Reason> {
+    pub fn clone_of(&self, private: &mut Private<'_>, template: Handle) -> Result<Handle, Reason> {
         let limit = {
             let Guard { mut state, .. } = self.of_phase(template, Phase::Idle)?;
             if !state.is_pristine {

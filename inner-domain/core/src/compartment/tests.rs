@@ -452,7 +452,9 @@ fn a_clone_is_of_what_has_not_run() {
     let unsealed = machine.create();
     assert_eq!(machine.cloned(unsealed), Err(Reason::WrongTime));
     let template = machine.sealed();
-    let begun = machine.compartments.clone_of(&mut machine.private, template);
+    let begun = machine
+        .compartments
+        .clone_of(&mut machine.private, template);
     let begun = begun.expect("sealed");
     // Nothing but the template's pages gets into it.
     for result in [

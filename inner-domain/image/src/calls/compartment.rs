@@ -13,7 +13,9 @@ pub fn create([limit, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;
     let mut domain = domain::lock_after_handover()?;
     let (_, private) = domain.rules.private();
-    let handle = compartments.create(private, *limit).map_err(Refusal::rule)?;
+    let handle = compartments
+        .create(private, *limit)
+        .map_err(Refusal::rule)?;
     Ok(handle.word())
 }
 

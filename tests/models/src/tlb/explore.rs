@@ -89,12 +89,7 @@ pub fn explore_with(
     violations
 }
 
-fn operations(
-    gate: &Gate,
-    way: Option<&Way>,
-    rules: &Rules,
-    attacker: bool,
-) -> Vec<Operation> {
+fn operations(gate: &Gate, way: Option<&Way>, rules: &Rules, attacker: bool) -> Vec<Operation> {
     let mut operations = vec![Operation::Call];
     operations.extend(USERS.map(Operation::Switch));
     if !rules.reserved_asid_kept {

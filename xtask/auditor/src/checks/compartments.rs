@@ -38,7 +38,12 @@ pub fn check(world: &World<'_>) -> Vec<Violation> {
     for (frame, _) in free {
         let page = world.snapshot.memory.page(*frame);
         if page.is_none_or(|words| words.iter().any(|word| *word != 0)) {
-            look.wrong("I22", None, *frame, "a free private frame is not zero".to_owned());
+            look.wrong(
+                "I22",
+                None,
+                *frame,
+                "a free private frame is not zero".to_owned(),
+            );
         }
     }
     look.violations
@@ -108,9 +113,15 @@ impl Look<'_> {
         let checks = [
             (attributes.executable_at_el1(), "executable at EL1"),
             (attributes.global(), "global"),
-            (executable && attributes.writable(), "writable and executable"),
+            (
+                executable && attributes.writable(),
+                "writable and executable",
+            ),
             (executable && !is_private, "executable and not private"),
-            (!is_private && class != Class::Ordinary, "neither private nor ordinary"),
+            (
+                !is_private && class != Class::Ordinary,
+                "neither private nor ordinary",
+            ),
         ];
         for (_, what) in checks.iter().filter(|(is_wrong, _)| *is_wrong) {
             let text = format!("a page of compartment {number} is {what}");
@@ -143,7 +154,10 @@ impl Look<'_> {
             wrong(format!("TTBR0_EL1 is {:#x}, no compartment's", cpu.ttbr0));
         }
         if !INNER_CODE.contains(&cpu.vbar) {
-            wrong(format!("VBAR_EL1 is {:#x}, not the inner domain's", cpu.vbar));
+            wrong(format!(
+                "VBAR_EL1 is {:#x}, not the inner domain's",
+                cpu.vbar
+            ));
         }
         if cpu.sctlr & SCTLR_OFF != 0 {
             wrong(format!("SCTLR_EL1 is {:#x}", cpu.sctlr));

@@ -4,8 +4,8 @@
 use std::fmt::{Display, Write};
 
 use donjon_abi::call::{
-    CORE_FUNCTIONS, CompartmentExit, CompartmentFact, Counter, Error, Function, Information, Reason,
-    Supervisor,
+    CORE_FUNCTIONS, CompartmentExit, CompartmentFact, Counter, Error, Function, Information,
+    Reason, Supervisor,
 };
 use donjon_abi::declare::{Documentation, Layout};
 use donjon_abi::manifest::{DmaProfile, SwitchMode};
