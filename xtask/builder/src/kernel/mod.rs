@@ -262,7 +262,6 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     let place = paths::cache()?
         .join("kernels")
         .join(format!("{kind}-{key}"));
-    let place = std::env::var_os("DONJON_DEV_KERNEL").map_or(place, PathBuf::from);
     if !place.exists() {
         let lock = CacheLock::take()?;
         if !place.exists() {
