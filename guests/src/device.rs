@@ -78,6 +78,13 @@ struct Run {
     value: u64,
 }
 
+#[repr(C)]
+struct Connect {
+    other: i32,
+    end: u32,
+    other_end: u32,
+}
+
 /// A request without data of this size, as `_IOC` makes it: direction, size, type, number.
 const fn request<T>(direction: u64, number: u64) -> u64 {
     direction << 30 | (size_of::<T>() as u64) << 16 | 0xd0 << 8 | number
@@ -189,6 +196,21 @@ impl Compartment {
         let mut information = Information::default();
         self.ask(request::<Information>(READ, 5), &mut information)?;
         Ok(information)
+    }
+
+    /// Joins it with another one by a channel: the numbers of the ends, here and there.
+    ///
+    /// # Errors
+    ///
+    /// [`create`](Self::create).
+    pub fn connect(&self, other: &Self) -> Result<(u32, u32)> {
+        let mut connect = Connect {
+            other: other.0.as_raw_fd(),
+            end: 0,
+            other_end: 0,
+        };
+        self.ask(request::<Connect>(READ | WRITE, 8), &mut connect)?;
+        Ok((connect.end, connect.other_end))
     }
 
     /// Takes memory for compartments from Linux.

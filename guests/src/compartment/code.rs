@@ -27,6 +27,12 @@ compartment_code:
     b.eq 16f
     cmp x0, #7
     b.eq 17f
+    cmp x0, #8
+    b.eq 18f
+    cmp x0, #9
+    b.eq 19f
+    cmp x0, #10
+    b.eq 20f
     svc #4
     // 0: the sum of the other arguments
 10: add x0, x1, x2
@@ -98,6 +104,23 @@ compartment_code:
     svc #0
     // 7: jumps to x1
 17: br x1
+    // 8: sends x2 bytes at x1 by end x3; how many went, and from bit 32 on whether it is open
+18: mov x0, x3
+    svc #5
+    add x0, x0, x1, lsl #32
+    svc #0
+    // 9: receives in the same way
+19: mov x0, x3
+    svc #6
+    add x0, x0, x1, lsl #32
+    svc #0
+    // 10: stores the measurement of who is at end x3 at x1
+20: mov x0, x3
+    mov x10, x1
+    svc #7
+    stp x1, x2, [x10]
+    stp x3, x4, [x10, #16]
+    svc #0
     .balign 4096
     .global compartment_code_end
 compartment_code_end:

@@ -2,6 +2,8 @@
 //! Makes compartments and looks whether they do what they should.
 
 #[cfg(target_arch = "aarch64")]
+mod channel;
+#[cfg(target_arch = "aarch64")]
 mod code;
 
 #[cfg(target_arch = "aarch64")]
@@ -12,13 +14,13 @@ mod program {
     use donjon_guests::device::{Access, Compartment, Exit};
     use donjon_guests::perf::Instructions;
 
-    use crate::code;
+    use crate::{channel, code};
 
     const CODE: u64 = 0x40_0000;
-    const DATA: u64 = 0x60_0000;
+    pub const DATA: u64 = 0x60_0000;
     const SHARED: u64 = 0x70_0000;
 
-    fn make(limit: u64) -> Result<Compartment> {
+    pub fn make(limit: u64) -> Result<Compartment> {
         let it = Compartment::create(limit).context("creating")?;
         it.add(CODE, code::page(), Access::Execute)
             .context("adding code")?;
@@ -28,7 +30,7 @@ mod program {
         Ok(it)
     }
 
-    fn expect(what: &str, found: Exit, expected: Exit) -> Result<()> {
+    pub fn expect(what: &str, found: Exit, expected: Exit) -> Result<()> {
         ensure!(
             found == expected,
             "{what}: {found:x?}, expected {expected:x?}"
@@ -112,6 +114,7 @@ mod program {
             "a clone has another measurement"
         );
         drop((template, one, other));
+        channel::check()?;
         println!("compartment: all as expected");
         Ok(())
     }
@@ -157,6 +160,7 @@ mod program {
             }
             println!("compartment: {what} {} instructions", least - empty);
         }
+        channel::bench(&mut counter, empty)?;
         let template = make(16)?;
         let begin = Instant::now();
         let count = std::env::args()

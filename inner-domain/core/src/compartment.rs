@@ -16,6 +16,7 @@
 //! first.
 
 mod build;
+mod channel;
 mod clone;
 mod end;
 mod memory;
@@ -36,6 +37,7 @@ use crate::rules::Hardware;
 use crate::waits::{COMPARTMENTS, Waiting};
 
 pub use build::{Addition, PIECE};
+pub use channel::{ENDS, MESSAGE_MAX, Moved};
 pub use memory::{GROW_MAX, SHRINK_MAX};
 pub use run::{Entry, Exit};
 pub use space::Access;
@@ -52,6 +54,9 @@ pub trait Memory: Hardware {
     fn copy_in(&mut self, from: u64, to: u64, seen: &mut [u8; PIECE]);
     /// Copies a private frame to another one.
     fn copy_frame(&mut self, from: u64, to: u64);
+    /// Copies bytes from a compartment's memory to another one's, each read once. Both ranges lie in
+    /// one frame each.
+    fn copy(&mut self, from: u64, to: u64, bytes: u64);
     /// Makes instructions that were written to a frame visible to fetches of all CPUs.
     fn make_executable(&mut self, frame: u64);
 }
@@ -156,6 +161,8 @@ struct State {
     template: u32,
     /// Below this address all of the template is copied.
     copied: u64,
+    /// Of its channels.
+    ends: [channel::End; ENDS],
 }
 
 /// Where slots without a compartment are.
@@ -194,6 +201,7 @@ impl Slot {
             clones: 0,
             template: NONE,
             copied: 0,
+            ends: [channel::End::NONE; ENDS],
         }))
     }
 }

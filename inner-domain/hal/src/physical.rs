@@ -67,6 +67,32 @@ pub unsafe fn write_private(physical: u64, words: &[u64]) {
     }
 }
 
+/// Copies bytes, each read once; whole words where both addresses and the number allow it.
+///
+/// # Safety
+///
+/// Both ranges are RAM that compartments have or share with the outer domain. That may write what it
+/// shares meanwhile.
+pub unsafe fn copy(from: u64, to: u64, bytes: u64) {
+    if (from | to | bytes).is_multiple_of(8) {
+        for at in (0..bytes).step_by(8) {
+            // SAFETY: the caller's promise, and both are aligned.
+            unsafe {
+                let word = ((PHYSMAP + from + at) as *const u64).read_volatile();
+                ((PHYSMAP + to + at) as *mut u64).write_volatile(word);
+            }
+        }
+        return;
+    }
+    for at in 0..bytes {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let byte = ((PHYSMAP + from + at) as *const u8).read_volatile();
+            ((PHYSMAP + to + at) as *mut u8).write_volatile(byte);
+        }
+    }
+}
+
 /// Writes one instruction of text.
 ///
 /// # Safety

@@ -125,6 +125,12 @@ impl Memory for Executor {
         }
     }
 
+    fn copy(&mut self, from: u64, to: u64, bytes: u64) {
+        // SAFETY: each in one frame of RAM that the rules gave to compartments, or that a compartment
+        // shares with Linux, which may write it meanwhile; the physical view maps both.
+        unsafe { physical::copy(from, to, bytes) };
+    }
+
     fn make_executable(&mut self, frame: u64) {
         // SAFETY: a frame of RAM, which the physical view maps.
         unsafe { cpu::sync_icache_all_cpus(frame, PAGE_SIZE) };

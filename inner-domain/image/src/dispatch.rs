@@ -158,6 +158,7 @@ entries! {
     CompartmentDestroy => entry!(calls::compartment::destroy),
     CompartmentClone => entry!(calls::compartment::clone),
     CompartmentCopy => entry!(calls::compartment::copy),
+    CompartmentConnect => entry!(calls::compartment::connect),
     CompartmentInformation => entry!(calls::compartment::information),
 }
 

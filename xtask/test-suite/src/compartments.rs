@@ -79,6 +79,7 @@ fn audit(host: &HostArguments) -> Result<()> {
     qemu::exec_live(&parts.boot, BUSY, TIMEOUT, |guest, _, _| {
         audits.look(guest);
     })?;
+    let count = audits.count();
     let mut inside = 0;
     for report in audits.reports()? {
         ensure!(report.violations.is_empty(), "{report}");
@@ -86,8 +87,7 @@ fn audit(host: &HostArguments) -> Result<()> {
     }
     ensure!(
         inside > 0,
-        "no CPU was in a compartment at any of {} moments",
-        audits.count()
+        "no CPU was in a compartment at any of {count} moments"
     );
     Ok(())
 }

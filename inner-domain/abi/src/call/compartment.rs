@@ -33,6 +33,14 @@ numbers! {
         Shrink = 3,
         /// Ends for good.
         Exit = 4,
+        /// Sends x2 bytes at address x1 by the channel's end x0: x0 says how many went, x1 is 1 as long
+        /// as the other compartment is there. x0 is -1 without such an end or memory.
+        Send = 5,
+        /// Receives up to x2 bytes, in the same way.
+        Receive = 6,
+        /// Asks who is at the other end of channel x0: x1 to x4 are that one's measurement, as words
+        /// of big-endian bytes, and x0 is 1; 0 if it is not there any more, -1 without such an end.
+        Peer = 7,
     }
 }
 

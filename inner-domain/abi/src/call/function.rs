@@ -260,8 +260,8 @@ functions! {
             value: "0",
             errors: [Refused],
         }
-        /// Runs a compartment until it is left. x0 is a positive number then, an exit. Linux has
-        /// saved the FP registers.
+        /// Runs a compartment until it is left. x0 is a positive number then, an exit. Where
+        /// there is SVE or SME, Linux has saved their registers.
         CompartmentRun = 33 {
             arguments: [
                 "handle",
@@ -279,6 +279,12 @@ functions! {
             value: "1 when there is more to do, by the same call",
             errors: [Refused],
         }
+        /// Reads one fact about a compartment.
+        CompartmentInformation = 35 {
+            arguments: ["handle", "which"],
+            value: "the fact",
+            errors: [InvalidArgument, Refused],
+        }
         /// Makes a compartment that will be as another one is, which is sealed and has not run.
         CompartmentClone = 36 {
             arguments: ["handle of the other one"],
@@ -291,11 +297,11 @@ functions! {
             value: "1 when there is more to do, by the same call",
             errors: [Refused],
         }
-        /// Reads one fact about a compartment.
-        CompartmentInformation = 35 {
-            arguments: ["handle", "which"],
-            value: "the fact",
-            errors: [InvalidArgument, Refused],
+        /// Joins two compartments by a channel.
+        CompartmentConnect = 38 {
+            arguments: ["handle", "handle of the other one"],
+            value: "numbers of the channel's ends: the first one's, and the other one's times 2^32",
+            errors: [Refused],
         }
     }
 }

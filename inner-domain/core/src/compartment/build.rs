@@ -5,8 +5,9 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
 use sha2::{Digest, Sha256};
 
+use super::channel::End;
 use super::space::{self, Access};
-use super::{Compartments, END, Guard, HEAP, Handle, Memory, NONE, Phase};
+use super::{Compartments, END, ENDS, Guard, HEAP, Handle, Memory, NONE, Phase};
 use crate::frames::{FrameTable, FrameType};
 use crate::private::{Owner, Private};
 use crate::rules::{Hardware, Step};
@@ -60,6 +61,7 @@ impl Compartments<'_> {
         state.measurement = [0; 32];
         state.is_pristine = false;
         (state.clones, state.template, state.copied) = (0, NONE, 0);
+        state.ends = [End::NONE; ENDS];
         Ok(Handle::new(index, state.generation))
     }
 

@@ -5,7 +5,7 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
 
 use super::space::first_valid;
-use super::{Compartments, Guard, Handle, NONE, Phase, State};
+use super::{Compartments, Guard, Handle, NONE, Phase, State, channel};
 use crate::address::ENTRIES;
 use crate::private::{Owner, Private};
 use crate::rules::{Hardware, Step};
@@ -36,6 +36,10 @@ impl Compartments<'_> {
         state.phase = Phase::Ending;
         if let Some(addition) = state.addition.take() {
             wipe(hw, private, addition.to);
+            state.frames -= 1;
+        }
+        for inbox in channel::close(&mut state) {
+            wipe(hw, private, inbox);
             state.frames -= 1;
         }
         let mut budget = Budget { looks: 0, wiped: 0 };

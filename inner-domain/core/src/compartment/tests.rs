@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Compartments over memory that is a map of words.
 
+mod channel;
+
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 use std::collections::BTreeMap;
 use std::vec::Vec;
@@ -44,6 +46,10 @@ impl Words {
         }
     }
 
+    fn byte(&self, address: u64) -> u8 {
+        (self.read(address & !7) >> (address % 8 * 8)) as u8
+    }
+
     fn bytes(&self, frame: u64) -> Vec<u8> {
         let words = (frame..frame + PAGE_SIZE).step_by(8);
         words.flat_map(|at| self.read(at).to_le_bytes()).collect()
@@ -83,6 +89,15 @@ impl Memory for Words {
     fn copy_frame(&mut self, from: u64, to: u64) {
         for at in (0..PAGE_SIZE).step_by(8) {
             self.words.insert(to + at, self.read(from + at));
+        }
+    }
+
+    fn copy(&mut self, from: u64, to: u64, bytes: u64) {
+        for (from, to) in (from..from + bytes).zip(to..) {
+            let byte = self.byte(from);
+            let word = self.words.entry(to & !7).or_default();
+            let shift = to % 8 * 8;
+            *word = *word & !(0xff << shift) | u64::from(byte) << shift;
         }
     }
 
@@ -474,7 +489,7 @@ fn a_clone_is_of_what_has_not_run() {
 
 proptest! {
     #[test]
-    fn whatever_is_asked_for(steps in prop::collection::vec((0..10_u8, 0..6_usize, any::<u64>()), 0..120)) {
+    fn whatever_is_asked_for(steps in prop::collection::vec((0..13_u8, 0..6_usize, any::<u64>()), 0..120)) {
         let mut ram = Ram::new();
         let mut machine = ram.machine();
         machine.memory.fill(RAM, 5);
@@ -506,9 +521,15 @@ proptest! {
                     live.push(handle);
                     let (memory, private) = (&mut machine.memory, &mut machine.private);
                     for _ in 0..number % 4 {
-                        drop(machine.compartments.copy(memory, private, handle));
+                        let _ = machine.compartments.copy(memory, private, handle);
                     }
                 },
+                9 => {
+                    let other = live.get(number as usize % 5).copied().unwrap_or(handle);
+                    let _ = machine.compartments.connect(&mut machine.private, handle, other);
+                }
+                10 => { let _ = machine.compartments.send(&mut machine.memory, at, number % 5, (va, number >> 20)); }
+                11 => { let _ = machine.compartments.receive(&mut machine.memory, at, number % 5, (va, number >> 20)); }
                 _ => if machine.destroy(handle).is_ok() {
                     live.retain(|it| *it != handle);
                 },

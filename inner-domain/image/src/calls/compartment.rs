@@ -71,6 +71,17 @@ pub fn copy([handle, ..]: &Arguments) -> Outcome {
     copied.map(|all| u64::from(!all)).map_err(Refusal::rule)
 }
 
+/// Joins two by a channel.
+pub fn connect([one, other, ..]: &Arguments) -> Outcome {
+    let compartments = compartments::get()?;
+    let mut domain = domain::lock_after_handover()?;
+    let (_, private) = domain.rules.private();
+    let (one, other) = (Handle::from_word(*one), Handle::from_word(*other));
+    let ends = compartments.connect(private, one, other);
+    ends.map(|(first, second)| first as u64 | (second as u64) << 32)
+        .map_err(Refusal::rule)
+}
+
 /// One fact.
 pub fn information([handle, which, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;

@@ -98,6 +98,9 @@ impl Serve<'_> {
             Some(Supervisor::Exit) => Some((Exit::Died, CompartmentExit::Ended, argument)),
             Some(Supervisor::Grow) => self.resize(argument, false),
             Some(Supervisor::Shrink) => self.resize(argument, true),
+            Some(Supervisor::Send) => self.transfer(argument, false),
+            Some(Supervisor::Receive) => self.transfer(argument, true),
+            Some(Supervisor::Peer) => self.peer(argument),
             // RETURN is told apart where the program is left.
             Some(Supervisor::Return) | None => Some((Exit::Died, CompartmentExit::Faulted, esr)),
         }
@@ -122,6 +125,36 @@ impl Serve<'_> {
         let (pages, heap) = resized.unwrap_or((0, 0));
         self.program.set(0, pages);
         self.program.set(1, heap);
+        None
+    }
+
+    /// Sends or receives: how many bytes in x0, whether the other one is there in x1.
+    fn transfer(self, end: u64, inwards: bool) -> Option<(Exit, CompartmentExit, u64)> {
+        let bytes = (self.program.argument(1), self.program.argument(2));
+        let moved = if inwards {
+            self.compartments
+                .receive(&mut Executor, self.at, end, bytes)
+        } else {
+            self.compartments.send(&mut Executor, self.at, end, bytes)
+        };
+        let (count, is_open) = moved.map_or((u64::MAX, false), |it| (it.bytes, it.is_open));
+        self.program.set(0, count);
+        self.program.set(1, u64::from(is_open));
+        None
+    }
+
+    /// Who is at the other end: 1 in x0 and the measurement in the next four registers.
+    fn peer(self, end: u64) -> Option<(Exit, CompartmentExit, u64)> {
+        let (found, measurement) = match self.compartments.peer(self.at, end) {
+            Ok(Some(measurement)) => (1, measurement),
+            Ok(None) => (0, [0; 32]),
+            Err(_) => (u64::MAX, [0; 32]),
+        };
+        self.program.set(0, found);
+        let (words, _) = measurement.as_chunks::<8>();
+        for (index, word) in words.iter().enumerate() {
+            self.program.set(index + 1, u64::from_be_bytes(*word));
+        }
         None
     }
 }

@@ -164,14 +164,33 @@ static long copy_template(struct compartment *it)
 	return result.status ? refused(result) : 0;
 }
 
+/* Another file of this device, with a reference */
+static struct file *other_file(struct compartment *it, __s32 descriptor)
+{
+	struct file *file = fget(descriptor);
+
+	if (!file)
+		return ERR_PTR(-EBADF);
+	if (file->f_op == &compartment_fops && file->private_data != it)
+		return file;
+	fput(file);
+	return ERR_PTR(-EINVAL);
+}
+
 /*
- * The template's handle is read without its mutex: a handle of what is gone is
- * refused, and the file keeps what is there.
+ * Its handle is read without its mutex: a handle of what is gone is refused, and
+ * the file keeps what is there.
  */
+static unsigned long handle_of(struct file *file)
+{
+	struct compartment *it = file->private_data;
+
+	return READ_ONCE(it->handle);
+}
+
 static long clone(struct compartment *it, void __user *argument)
 {
 	struct donjon_result result;
-	struct compartment *template;
 	struct file *file;
 	__s32 descriptor;
 
@@ -179,16 +198,11 @@ static long clone(struct compartment *it, void __user *argument)
 		return -EFAULT;
 	if (it->handle)
 		return -EEXIST;
-	file = fget(descriptor);
-	if (!file)
-		return -EBADF;
-	template = file->private_data;
-	if (file->f_op != &compartment_fops || template == it) {
-		fput(file);
-		return -EINVAL;
-	}
-	result = call_with_memory(DONJON_FN_COMPARTMENT_CLONE,
-				  READ_ONCE(template->handle), 0, 0, 0);
+	file = other_file(it, descriptor);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	result = call_with_memory(DONJON_FN_COMPARTMENT_CLONE, handle_of(file),
+				  0, 0, 0);
 	if (result.status) {
 		fput(file);
 		return refused(result);
@@ -350,6 +364,30 @@ static long run(struct compartment *it, struct donjon_compartment_run __user *us
 	return copy_to_user(user, &run, sizeof(run)) ? -EFAULT : 0;
 }
 
+static long connect(struct compartment *it,
+		    struct donjon_compartment_connect __user *user)
+{
+	struct donjon_compartment_connect connect;
+	struct donjon_result result;
+	struct file *file;
+
+	if (copy_from_user(&connect, user, sizeof(connect)))
+		return -EFAULT;
+	if (!it->handle)
+		return -ENODEV;
+	file = other_file(it, connect.other);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	result = call_with_memory(DONJON_FN_COMPARTMENT_CONNECT, it->handle,
+				  handle_of(file), 0, 0);
+	fput(file);
+	if (result.status)
+		return refused(result);
+	connect.end = lower_32_bits(result.value);
+	connect.other_end = upper_32_bits(result.value);
+	return copy_to_user(user, &connect, sizeof(connect)) ? -EFAULT : 0;
+}
+
 static unsigned long fact(struct compartment *it, unsigned long which)
 {
 	return call(DONJON_FN_COMPARTMENT_INFORMATION, it->handle, which, 0, 0).value;
@@ -420,6 +458,9 @@ static long compartment_ioctl(struct file *file, unsigned int command,
 		break;
 	case DONJON_COMPARTMENT_CLONE:
 		error = clone(it, argument);
+		break;
+	case DONJON_COMPARTMENT_CONNECT:
+		error = connect(it, argument);
 		break;
 	case DONJON_COMPARTMENT_RESERVE:
 		error = reserve(argument);

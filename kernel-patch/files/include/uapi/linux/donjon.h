@@ -51,6 +51,13 @@ struct donjon_compartment_run {
 	__u64 value;
 };
 
+/* A channel to the compartment of another open file of this device */
+struct donjon_compartment_connect {
+	__s32 other;
+	__u32 end;		/* its number here */
+	__u32 other_end;	/* and there */
+};
+
 struct donjon_compartment_info {
 	__u64 frames;
 	__u64 limit;
@@ -76,5 +83,8 @@ struct donjon_compartment_info {
 
 /* Another open file of this device, whose compartment is sealed and has not run */
 #define DONJON_COMPARTMENT_CLONE	_IOW(DONJON_COMPARTMENT_IOCTL, 7, __s32)
+
+#define DONJON_COMPARTMENT_CONNECT \
+	_IOWR(DONJON_COMPARTMENT_IOCTL, 8, struct donjon_compartment_connect)
 
 #endif /* _UAPI_LINUX_DONJON_H */

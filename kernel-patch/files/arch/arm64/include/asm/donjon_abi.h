@@ -84,7 +84,7 @@
  * One more than the highest number of a function of the core. As an index of
  * STATISTICS: calls to unknown functions.
  */
-#define DONJON_FUNCTIONS		_AC(0x24, UL)
+#define DONJON_FUNCTIONS		_AC(0x27, UL)
 
 /* Most entries of TABLE_WRITE_LIST. */
 #define DONJON_LIST_MAX			_AC(0x40, UL)
@@ -237,13 +237,22 @@
 #define DONJON_FN_COMPARTMENT_SEAL	_AC(0x20, UL)
 /*
  * Runs a compartment until it is left. x0 is a positive number then, an exit.
- * Linux has saved the FP registers.
+ * Where there is SVE or SME, Linux has saved their registers.
  */
 #define DONJON_FN_COMPARTMENT_RUN	_AC(0x21, UL)
 /* Wipes a compartment that does not run, a part in each call. */
 #define DONJON_FN_COMPARTMENT_DESTROY	_AC(0x22, UL)
 /* Reads one fact about a compartment. */
 #define DONJON_FN_COMPARTMENT_INFORMATION	_AC(0x23, UL)
+/*
+ * Makes a compartment that will be as another one is, which is sealed and has
+ * not run.
+ */
+#define DONJON_FN_COMPARTMENT_CLONE	_AC(0x24, UL)
+/* Copies a part of what a clone is made from; it can run when all is copied. */
+#define DONJON_FN_COMPARTMENT_COPY	_AC(0x25, UL)
+/* Joins two compartments by a channel. */
+#define DONJON_FN_COMPARTMENT_CONNECT	_AC(0x26, UL)
 
 /* An array with their names, by number, and one for calls to unknown ones */
 
@@ -284,6 +293,9 @@
 	[DONJON_FN_COMPARTMENT_RUN] = "compartment_run",		\
 	[DONJON_FN_COMPARTMENT_DESTROY] = "compartment_destroy",	\
 	[DONJON_FN_COMPARTMENT_INFORMATION] = "compartment_information", \
+	[DONJON_FN_COMPARTMENT_CLONE] = "compartment_clone",		\
+	[DONJON_FN_COMPARTMENT_COPY] = "compartment_copy",		\
+	[DONJON_FN_COMPARTMENT_CONNECT] = "compartment_connect",	\
 	[DONJON_FUNCTIONS] = "unknown",					\
 }
 
@@ -516,6 +528,20 @@
 #define DONJON_SVC_SHRINK		_AC(0x3, UL)
 /* Ends for good. */
 #define DONJON_SVC_EXIT			_AC(0x4, UL)
+/*
+ * Sends x2 bytes at address x1 by the channel's end x0: x0 says how many went,
+ * x1 is 1 as long as the other compartment is there. x0 is -1 without such an
+ * end or memory.
+ */
+#define DONJON_SVC_SEND			_AC(0x5, UL)
+/* Receives up to x2 bytes, in the same way. */
+#define DONJON_SVC_RECEIVE		_AC(0x6, UL)
+/*
+ * Asks who is at the other end of channel x0: x1 to x4 are that one's
+ * measurement, as words of big-endian bytes, and x0 is 1; 0 if it is not there
+ * any more, -1 without such an end.
+ */
+#define DONJON_SVC_PEER			_AC(0x7, UL)
 
 /* Values of DONJON_INFO_SWITCH_MODE */
 
