@@ -37,7 +37,7 @@ use crate::rules::Hardware;
 use crate::waits::{COMPARTMENTS, Waiting};
 
 pub use build::{Addition, PIECE};
-pub use channel::{ENDS, MESSAGE_MAX, Moved};
+pub use channel::{ENDS, INBOX, MESSAGE_MAX, Moved};
 pub use memory::{GROW_MAX, SHRINK_MAX};
 pub use run::{Entry, Exit};
 pub use space::Access;

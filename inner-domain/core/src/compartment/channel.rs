@@ -15,8 +15,11 @@ use crate::rules::{Hardware, bits};
 
 /// Ends that a compartment may have.
 pub const ENDS: usize = 4;
-/// Most bytes that are sent, or received, at once, and that wait at an end.
-pub const MESSAGE_MAX: u64 = PAGE_SIZE;
+/// Most bytes that are sent, or received, at once. Copied byte by byte, where addresses do not suit,
+/// they take some 6,000 instructions.
+pub const MESSAGE_MAX: u64 = 1024;
+/// Most bytes that wait at an end.
+pub const INBOX: u64 = PAGE_SIZE;
 
 /// One end of a channel.
 #[derive(Clone, Copy, Debug)]
@@ -175,10 +178,10 @@ impl Compartments<'_> {
         }
         moved.is_open = true;
         for (mut at, mut left) in from {
-            while left > 0 && u64::from(there.waiting) < PAGE_SIZE {
-                let place = u64::from(there.first + there.waiting) % PAGE_SIZE;
-                let room = PAGE_SIZE - u64::from(there.waiting);
-                let count = left.min(room).min(PAGE_SIZE - place);
+            while left > 0 && u64::from(there.waiting) < INBOX {
+                let place = u64::from(there.first + there.waiting) % INBOX;
+                let room = INBOX - u64::from(there.waiting);
+                let count = left.min(room).min(INBOX - place);
                 memory.copy(at, there.inbox + place, count);
                 there.waiting += count as u16;
                 (at, left) = (at + count, left - count);
@@ -211,9 +214,9 @@ impl Compartments<'_> {
         for (mut at, mut left) in to {
             while left > 0 && this.waiting > 0 {
                 let place = u64::from(this.first);
-                let count = left.min(u64::from(this.waiting)).min(PAGE_SIZE - place);
+                let count = left.min(u64::from(this.waiting)).min(INBOX - place);
                 memory.copy(this.inbox + place, at, count);
-                this.first = ((place + count) % PAGE_SIZE) as u16;
+                this.first = ((place + count) % INBOX) as u16;
                 this.waiting -= count as u16;
                 (at, left) = (at + count, left - count);
                 moved.bytes += count;

@@ -8,7 +8,7 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
 use proptest::prelude::*;
 
-use super::super::{Access, ENDS, Exit, Handle, MESSAGE_MAX, Moved};
+use super::super::{Access, ENDS, Exit, Handle, INBOX, MESSAGE_MAX, Moved};
 use super::{CODE, DATA, LIMIT, Machine, RAM, Ram};
 
 /// Two compartments that run, joined by their ends 0.
@@ -167,12 +167,12 @@ proptest! {
             let bytes = bytes.min(PAGE_SIZE - offset);
             if sends {
                 let seen: Vec<u8> = (0..bytes).map(|at| memory.byte(from + offset + at)).collect();
-                let count = bytes.min(MESSAGE_MAX - waiting.len() as u64);
+                let count = bytes.min(MESSAGE_MAX).min(INBOX - waiting.len() as u64);
                 let sent = compartments.send(memory, (one, 0), 0, (DATA + offset, bytes));
                 prop_assert_eq!(sent, moved(count));
                 waiting.extend(seen.into_iter().take(count as usize));
             } else {
-                let count = bytes.min(waiting.len() as u64);
+                let count = bytes.min(MESSAGE_MAX).min(waiting.len() as u64);
                 let received = compartments.receive(memory, (other, 1), 0, (DATA + offset, bytes));
                 prop_assert_eq!(received, moved(count));
                 for at in 0..count {
