@@ -79,11 +79,11 @@ impl Way {
     ) {
         let process = cpu.user();
         let inner = gate.steps.iter().take(gate.inner());
-        let inner = inner.filter_map(|step| match step {
+        let mut inner = inner.filter_map(|step| match step {
             Step::Write(value) => Some(*value),
             _ => None,
         });
-        let inner = inner.last().unwrap_or(Tcr::of_register(tcr::INNER));
+        let inner = inner.next_back().unwrap_or(Tcr::of_register(tcr::INNER));
         breaches.extend(cpu.breaches(Who::Inner, world));
         for step in &self.0 {
             match step {
