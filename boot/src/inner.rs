@@ -14,10 +14,12 @@ use donjon_abi::layout::{
 use donjon_abi::manifest::{Segment, SwitchMode};
 use donjon_abi::tcr::RESERVED_ASID;
 use donjon_core::address::{Level, PhysicalAddress, VirtualAddress};
+use donjon_core::compartment::Slot;
 use donjon_core::cpus::CpuSet;
 use donjon_core::descriptor::MappingKind;
 use donjon_core::frames::FrameTable;
 use donjon_core::placement::Range;
+use donjon_core::private::{Private, PrivateBlock};
 use donjon_core::rules::{MAX_TABLE_BLOCKS, PoolFrame};
 use donjon_core::shadow::{self, ASIDS};
 use donjon_core::tables::{self, Mapping};
@@ -44,6 +46,8 @@ const POOL_BLOCKS_MIN: u64 = 16;
 /// One page of RAM in this many is for user tables. They are a cache: with less, processes fault
 /// more often.
 const USER_SHARE: u64 = 64;
+/// Bytes of RAM for each compartment that there may be.
+const COMPARTMENT_SHARE: u64 = 256 << 10;
 
 /// Whether text and data are mapped in blocks, so that mode `tlbi` has few of them to invalidate.
 fn in_blocks(mode: SwitchMode) -> bool {
@@ -79,22 +83,37 @@ pub struct Metadata {
     pub user_cells: Bank,
     /// The user tree of each ASID.
     pub user_trees: Bank,
+    /// Who has each private frame.
+    pub private_words: Bank,
+    /// What is kept about each block of them.
+    pub private_blocks: Bank,
+    /// Slots of compartments.
+    pub compartments: Bank,
+    /// The root of each.
+    pub compartment_roots: Bank,
 }
 
 impl Metadata {
     /// Bytes of each.
-    fn sizes(banks: &[Range]) -> [u64; 5] {
+    fn sizes(banks: &[Range]) -> [u64; 9] {
         let ram: u64 = banks.iter().map(|bank| bank.size()).sum();
         let blocks =
             (ram / POOL_SHARE / BLOCK_SIZE).clamp(POOL_BLOCKS_MIN, MAX_TABLE_BLOCKS as u64);
         let pages = (ram / USER_SHARE / PAGE_SIZE).max(shadow::LEAST_PAGES);
-        let frames = hull(banks).map_or(0, FrameTable::entries_for);
+        let hull = hull(banks);
+        let frames = hull.map_or(0, FrameTable::entries_for);
+        let private = hull.map_or(0, |it| Private::blocks_for(it.start(), it.end()));
+        let slots = (ram / COMPARTMENT_SHARE).max(1);
         [
             frames * size_of::<u16>() as u64,
             blocks * (BLOCK_SIZE / PAGE_SIZE) * size_of::<PoolFrame>() as u64,
             pages * PAGE_SIZE,
             pages * size_of::<shadow::Cell>() as u64,
             (ASIDS * size_of::<u32>()) as u64,
+            frames * size_of::<u32>() as u64,
+            private * size_of::<PrivateBlock>() as u64,
+            slots * size_of::<Slot>() as u64,
+            slots * size_of::<u64>() as u64,
         ]
     }
 }
@@ -290,7 +309,17 @@ impl Builder {
 
     /// Takes the memory for the inner domain's metadata.
     pub fn take_metadata(&mut self, banks: &[Range]) -> Result<Metadata, Failure> {
-        let [frames, pool, arena, cells, trees] = Metadata::sizes(banks);
+        let [
+            frames,
+            pool,
+            arena,
+            cells,
+            trees,
+            words,
+            blocks,
+            slots,
+            roots,
+        ] = Metadata::sizes(banks);
         let mut take = |size| -> Result<Bank, Failure> {
             let start = self.region.take(size, PAGE_SIZE)?.as_u64();
             Ok(Bank {
@@ -304,6 +333,10 @@ impl Builder {
             user_arena: take(arena)?,
             user_cells: take(cells)?,
             user_trees: take(trees)?,
+            private_words: take(words)?,
+            private_blocks: take(blocks)?,
+            compartments: take(slots)?,
+            compartment_roots: take(roots)?,
         })
     }
 

@@ -110,6 +110,10 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
         user_arena: Bank::default(),
         user_cells: Bank::default(),
         user_trees: Bank::default(),
+        private_words: Bank::default(),
+        private_blocks: Bank::default(),
+        compartments: Bank::default(),
+        compartment_roots: Bank::default(),
         devices: machine.devices.allowed.banks(),
         readable: banks(&machine.devices.readable),
         mediated: [Mediated::default(); MAX_MEDIATED],
@@ -229,6 +233,10 @@ fn start_inner(
     boot.user_arena = metadata.user_arena;
     boot.user_cells = metadata.user_cells;
     boot.user_trees = metadata.user_trees;
+    boot.private_words = metadata.private_words;
+    boot.private_blocks = metadata.private_blocks;
+    boot.compartments = metadata.compartments;
+    boot.compartment_roots = metadata.compartment_roots;
     let (conduit, pen_page) = (boot.conduit, boot.pen);
     let boot = builder.store(&boot)?;
     let region = machine.region;

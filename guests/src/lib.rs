@@ -2,6 +2,8 @@
 //! Code that the guest programs share.
 
 #[cfg(target_arch = "aarch64")]
+pub mod device;
+#[cfg(target_arch = "aarch64")]
 pub mod memory;
 #[cfg(target_arch = "aarch64")]
 pub mod perf;

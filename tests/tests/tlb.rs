@@ -5,10 +5,14 @@
 use std::collections::BTreeSet;
 
 use donjon_models::tlb::{
-    Assumptions, Breach, Gate, Invalidation, Mismatch, Operation, Rules, SizeCaching, explore,
+    Assumptions, Breach, Gate, Invalidation, Mismatch, Move, Operation, Rules, SizeCaching, Way,
+    explore, explore_with,
 };
 
-use Breach::{InnerReachesForged, InnerReachesUser, OuterReachesInner};
+use Breach::{
+    CompartmentReachesOther, InnerReachesForged, InnerReachesUser, OuterReachesCompartment,
+    OuterReachesInner,
+};
 
 /// A cached T1SZ belongs to an ASID, and a translation sees one value of TCR_EL1.
 const KIND: Assumptions = Assumptions {
@@ -195,4 +199,61 @@ fn each_rule_of_the_layout_is_needed() {
     assert_eq!(global_user, [InnerReachesUser]);
     let shared_asid = broken(|rules| rules.reserved_asid_kept = false);
     assert!(shared_asid.contains(&OuterReachesInner));
+}
+
+/// With compartments that are entered and left so. A stray access of the inner domain is another
+/// matter, and EPD0 is clear while they run.
+fn with_compartments(gate: &Gate, way: &Way, assumptions: Assumptions) -> Vec<Breach> {
+    let violations = explore_with(gate, Some(way), assumptions, Rules::KEPT, true);
+    let breaches = violations.into_keys();
+    breaches.filter(|it| *it != InnerReachesUser).collect()
+}
+
+#[test]
+fn compartments_take_nothing_away_from_a_mode() {
+    let way = Way::of_context();
+    for gate in [Gate::asid(), Gate::strict(), tlbi()] {
+        assert_eq!(with_compartments(&gate, &way, KIND), []);
+    }
+    // What strict and tlbi stand, they stand with compartments as well.
+    assert_eq!(with_compartments(&tlbi(), &way, MIXING), []);
+    let gate = Gate::strict();
+    let violations = explore_with(&gate, Some(&way), MIXING, Rules::KEPT, false);
+    assert!(violations.keys().all(|it| *it == InnerReachesUser));
+    let gate = Gate::tlbi(Invalidation::All);
+    assert_eq!(with_compartments(&gate, &way, LETTER), []);
+}
+
+#[test]
+fn each_move_of_a_compartment_is_needed() {
+    let way = Way::of_context;
+    for gate in [Gate::asid(), Gate::strict(), tlbi()] {
+        let found = |way: &Way| with_compartments(&gate, way, KIND);
+        let stale = found(&way().without(Move::InvalidateOther));
+        assert_eq!(stale, [CompartmentReachesOther]);
+        let left = found(&way().without(Move::RestoreRoot));
+        assert!(left.contains(&OuterReachesCompartment), "{left:?}");
+    }
+    for gate in [Gate::asid(), Gate::strict()] {
+        let found = |way: &Way| with_compartments(&gate, way, KIND);
+        // Opened with the process's ASID current, for a moment. What that leaves of the inner
+        // domain's pages, the gate of mode tlbi would invalidate.
+        let early = found(&way().exchanged(Move::LoadRoot, Move::Open));
+        assert!(early.contains(&OuterReachesInner), "{early:?}");
+        // The process's root is back while the range is wide and A1 is clear.
+        let late = found(&way().exchanged(Move::Close, Move::RestoreRoot));
+        assert!(late.contains(&OuterReachesInner), "{late:?}");
+    }
+}
+
+#[test]
+fn a_process_with_the_asid_of_compartments_is_found() {
+    let rules = Rules {
+        compartment_asid_kept: false,
+        ..Rules::KEPT
+    };
+    let way = Way::of_context();
+    let violations = explore_with(&Gate::asid(), Some(&way), KIND, rules, false);
+    assert!(violations.contains_key(&OuterReachesCompartment));
+    assert!(violations.contains_key(&OuterReachesInner));
 }

@@ -166,6 +166,14 @@ pub struct BootInfo {
     pub user_cells: Bank,
     /// Zeroed inner memory for the user tree of each ASID.
     pub user_trees: Bank,
+    /// Zeroed inner memory for a word about each frame: who has it if it is private.
+    pub private_words: Bank,
+    /// Inner memory for what is kept about each block of private frames.
+    pub private_blocks: Bank,
+    /// Inner memory for what is kept about compartments.
+    pub compartments: Bank,
+    /// Zeroed inner memory for the root of each compartment, 8 bytes.
+    pub compartment_roots: Bank,
 }
 
 const _: () = assert!(size_of::<BootInfo>() <= crate::layout::PAGE_SIZE as usize);

@@ -5,23 +5,26 @@
 //! [`Error`], x1 the value. x2 to x17, x30 and the flags do not survive, x19 to x29 and SP do;
 //! x18 belongs to the gate.
 
+mod compartment;
 mod error;
 mod facts;
 pub(crate) mod function;
 
+pub use compartment::{CompartmentExit, CompartmentFact, Supervisor};
 pub use error::{Error, Reason};
 pub use facts::{Counter, Information};
 pub use function::{
-    CORE_FUNCTIONS, Function, Handover, LIST_MAX, MAP_MAX, POKE_COPY, POKE_FILL, POKE_MAX,
-    POKE_STOPPED, POKE_VALUE, POOL_TABLES, POOL_TEXT, PROPERTIES_MAX, REGISTER_SCTLR, RELEASE_MAX,
-    RefusalRecord, ReplyHeader, Signature, TableEntry,
+    ACCESS_EXECUTE, ACCESS_READ, ACCESS_WRITE, CORE_FUNCTIONS, Function, Handover, LIST_MAX,
+    MAP_MAX, POKE_COPY, POKE_FILL, POKE_MAX, POKE_STOPPED, POKE_VALUE, POOL_PRIVATE, POOL_TABLES,
+    POOL_TEXT, PROPERTIES_MAX, REGISTER_SCTLR, RELEASE_MAX, RefusalRecord, ReplyHeader, Signature,
+    TableEntry,
 };
 
 use crate::declare::constants;
 
 constants! {
     /// Version of the interface. The major half changes when an old caller would misunderstand.
-    pub const ABI_VERSION: u32 = version(4, 2) => "ABI_VERSION";
+    pub const ABI_VERSION: u32 = version(4, 3) => "ABI_VERSION";
 
     /// Bits of a function number below its owner.
     pub const OWNER_SHIFT: u32 = 16;

@@ -63,8 +63,16 @@ constants! {
     /// walks of the lower range for the boot stage's own identity map.
     pub const BOOT: u64 = INNER & !EPD0;
 
+    /// `TCR_EL1` while a compartment runs: the inner view, with the ASID of TTBR0_EL1 and with walks
+    /// of the lower range. That ASID is [`COMPARTMENT_ASID`], which no process has.
+    pub const INSIDE: u64 = SHARED | field(T1SZ_INNER, T1SZ_SHIFT);
+
     /// The ASID in TTBR1_EL1, never a user's; valid with 8-bit ASIDs as well.
     pub const RESERVED_ASID: u16 = 1 => "RESERVED_ASID";
+    /// The ASID of all compartments: each CPU invalidates it before it enters another one.
+    pub const COMPARTMENT_ASID: u16 = 2;
+    /// The last ASID that Linux gives no process.
+    pub const LAST_RESERVED_ASID: u16 = COMPARTMENT_ASID => "LAST_RESERVED_ASID";
 }
 
 /// Physical address bits that `TCR_EL1.IPS` admits.

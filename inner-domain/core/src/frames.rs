@@ -46,11 +46,14 @@ pub enum FrameType {
     /// A page of the table block that is no table of Linux's: the gate's tables, and what is zero
     /// because a walk with a forged geometry may read it.
     TableBlock = 14,
+    /// Of the pool that compartments get their memory from. In no mapping of the outer view, the
+    /// linear map included.
+    Private = 15,
 }
 
 impl FrameType {
     /// Every type, in the order of their numbers.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Ordinary,
         Self::Inner,
         Self::PoolFree,
@@ -66,6 +69,7 @@ impl FrameType {
         Self::Claimed,
         Self::Gate,
         Self::TableBlock,
+        Self::Private,
     ];
 
     /// The type of a kernel table of a level.
@@ -209,6 +213,20 @@ impl<'a> FrameTable<'a> {
         if let Some(entry) = self.entries.get(index) {
             entry.store(NO_FRAME, Ordering::Relaxed);
         }
+    }
+
+    /// How many frames there are from the first one to the one at a physical address; none where
+    /// the table has no entry.
+    pub fn number(&self, address: u64) -> Option<u32> {
+        let index = self.index(address);
+        u32::try_from(index)
+            .ok()
+            .filter(|_| index < self.entries.len())
+    }
+
+    /// Physical address of the frame with a [number](Self::number).
+    pub const fn address(&self, number: u32) -> u64 {
+        (self.first + number as u64) * PAGE_SIZE
     }
 
     /// First physical address of the table and one past its last.

@@ -11,6 +11,7 @@
 extern crate std;
 
 pub mod address;
+pub mod compartment;
 pub mod cpu_start;
 pub mod cpus;
 pub mod descriptor;
@@ -26,6 +27,7 @@ pub mod log_ring;
 pub mod outer_range;
 pub mod pen;
 pub mod placement;
+pub mod private;
 pub mod properties;
 pub mod redistributors;
 pub mod refusals;

@@ -180,12 +180,17 @@ impl OuterMemory {
     }
 
     /// Believes the allegation if the buffer lies in one bank and in one page and touches
-    /// nothing withheld.
+    /// nothing withheld and no private frame. The caller holds the lock under which frames change
+    /// their type until it has read the buffer.
     ///
     /// # Errors
     ///
     /// [`OuterRangeError`], one arm for each of these.
-    pub fn check(&self, alleged: Allegation) -> Result<OuterBuffer, OuterRangeError> {
+    pub fn check(
+        &self,
+        alleged: Allegation,
+        frames: &FrameTable<'_>,
+    ) -> Result<OuterBuffer, OuterRangeError> {
         let Allegation { address, length } = alleged;
         if length == 0 {
             return Err(OuterRangeError::Empty);
@@ -198,7 +203,8 @@ impl OuterMemory {
             return Err(OuterRangeError::CrossesPage { address, length });
         }
         let withheld = self.withheld.iter().flatten().any(|it| it.overlaps(range));
-        if withheld && !weaken::BOUNDS {
+        let private = frames.get(address) == Some(FrameType::Private);
+        if (withheld || private) && !weaken::BOUNDS {
             return Err(OuterRangeError::Withheld { address });
         }
         if !self.banks.iter().flatten().any(|bank| bank.encloses(range)) {
@@ -227,14 +233,27 @@ mod tests {
         OuterMemory::new(&ram, &[range(0x7fc0_0000, 0x7fe0_0000)]).expect("few ranges")
     }
 
+    /// No types: every frame is as good as the bank that it is in.
+    fn none() -> FrameTable<'static> {
+        FrameTable::new(0, &[])
+    }
+
     #[test]
     fn ordinary_buffers_are_believed() {
         let buffer = memory()
-            .check(Allegation::new(0x4000_0ff8, 8))
+            .check(Allegation::new(0x4000_0ff8, 8), &none())
             .expect("outer memory");
         assert_eq!((buffer.address(), buffer.length()), (0x4000_0ff8, 8));
-        assert!(memory().check(Allegation::new(0x7fbf_f000, 4096)).is_ok());
-        assert!(memory().check(Allegation::new(0x7fe0_0000, 4096)).is_ok());
+        assert!(
+            memory()
+                .check(Allegation::new(0x7fbf_f000, 4096), &none())
+                .is_ok()
+        );
+        assert!(
+            memory()
+                .check(Allegation::new(0x7fe0_0000, 4096), &none())
+                .is_ok()
+        );
     }
 
     #[test]
@@ -244,10 +263,11 @@ mod tests {
             let entries = [const { AtomicU16::new(0) }; 2];
             let frames = FrameTable::new(FRAME, &entries);
             frames.set(FRAME, class);
-            let buffer = memory().check(Allegation::new(FRAME + 8, 64));
+            let buffer = memory().check(Allegation::new(FRAME + 8, 64), &frames);
             let writable = buffer.and_then(|it| it.writable(&frames).map(|it| it.length()));
             let expected = match class {
                 FrameType::Ordinary => Ok(64),
+                FrameType::Private => Err(OuterRangeError::Withheld { address: FRAME + 8 }),
                 _ => Err(OuterRangeError::NotOrdinary { address: FRAME + 8 }),
             };
             assert_eq!(writable, expected, "{class:?}");
@@ -259,7 +279,7 @@ mod tests {
         let entries = [AtomicU16::new(0)];
         let frames = FrameTable::new(0x4000_0000, &entries);
         let buffer = memory()
-            .check(Allegation::new(0x4000_0010, 32))
+            .check(Allegation::new(0x4000_0010, 32), &frames)
             .and_then(|it| it.writable(&frames))
             .expect("ordinary");
         assert_eq!(buffer.part(24, 8), Some(0x4000_0028));
@@ -271,7 +291,7 @@ mod tests {
     fn each_lie_has_its_own_answer() {
         let refused = |address, length| {
             memory()
-                .check(Allegation::new(address, length))
+                .check(Allegation::new(address, length), &none())
                 .expect_err("a lie")
         };
         assert_eq!(refused(0x4000_0000, 0), OuterRangeError::Empty);
@@ -338,7 +358,7 @@ mod tests {
                 && (0..length).all(|byte| {
                     address.checked_add(byte).is_some_and(|at| good(at) && at >> 12 == address >> 12)
                 });
-            let checked = memory().check(Allegation::new(address, length));
+            let checked = memory().check(Allegation::new(address, length), &none());
             prop_assert_eq!(checked.is_ok(), all_good, "{:?}", checked);
         }
     }

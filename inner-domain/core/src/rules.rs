@@ -41,6 +41,7 @@ use donjon_abi::layout::PAGE_SIZE;
 use crate::address::ENTRIES;
 use crate::devices::{DeviceList, WritableRegister};
 use crate::frames::{FrameTable, FrameType, pool_block_of};
+use crate::private::Private;
 use table::LinkedEntry;
 use types::EntryAddress;
 
@@ -65,12 +66,18 @@ pub struct Storage<'a> {
     /// Metadata of pool frames: 512 for each block that the table pools may have, at most
     /// [`MAX_TABLE_BLOCKS`] times.
     pub pool: &'a mut [PoolFrame],
+    /// Private memory, none so far.
+    pub private: Private<'a>,
 }
 
 /// The rules and all that they know.
 pub struct Rules<'a, C: Checks = Configured> {
     frames: FrameTable<'a>,
     pool: &'a mut [PoolFrame],
+    private: Private<'a>,
+    /// How the linear map shows a block that is not private, its address aside; none before the
+    /// first one became private.
+    linear_block: Option<RawDescriptor>,
     devices: DeviceList,
     /// Physical address of the kernel's root.
     root: u64,
@@ -96,12 +103,18 @@ impl<'a> Rules<'a> {
 impl<'a, C: Checks> Rules<'a, C> {
     /// The same with a choice of checks.
     pub fn with_checks(storage: Storage<'a>, devices: DeviceList, root: u64) -> Self {
-        let Storage { frames, pool } = storage;
+        let Storage {
+            frames,
+            pool,
+            private,
+        } = storage;
         // More would have no number.
         let frames_of_pools = pool.len().min(MAX_TABLE_BLOCKS * ENTRIES);
         Self {
             frames,
             pool: &mut pool[..frames_of_pools],
+            private,
+            linear_block: None,
             devices,
             root,
             blocks: pools::Blocks::NONE,
@@ -203,6 +216,11 @@ impl<'a, C: Checks> Rules<'a, C> {
 
     fn charge(&mut self, cost: u32) {
         self.cost = self.cost.saturating_add(cost);
+    }
+
+    /// The private frames, and the types of all frames.
+    pub const fn private(&mut self) -> (&FrameTable<'a>, &mut Private<'a>) {
+        (&self.frames, &mut self.private)
     }
 
     /// The types of all frames.

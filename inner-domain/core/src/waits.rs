@@ -13,8 +13,10 @@ pub const DOMAIN: usize = 0;
 pub const TREES: usize = 1;
 /// The lock of the pages that trees are made of.
 pub const ARENA: usize = 2;
+/// The locks of compartments.
+pub const COMPARTMENTS: usize = 3;
 
-static CHECKS: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
+static CHECKS: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 
 /// Waiting for a lock of the kind `LOCK`.
 pub struct Waiting<const LOCK: usize>;

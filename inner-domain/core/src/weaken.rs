@@ -88,6 +88,12 @@ weakenings! {
     GLOBAL = "weaken-global", 35;
     /// Mode `tlbi` invalidates before it narrows the range.
     EARLY_TLBI = "weaken-early-tlbi", 36;
+    /// What a compartment leaves in FP registers stays there.
+    SCRUB = "weaken-scrub", 37;
+    /// Linux's breakpoints and watchpoints work in compartments.
+    CONTEXT_DEBUG = "weaken-context-debug", 38;
+    /// Frames of compartments are not wiped.
+    WIPE = "weaken-wipe", 39;
 }
 
 #[cfg(test)]

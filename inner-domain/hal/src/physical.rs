@@ -51,6 +51,48 @@ pub unsafe fn items<T: Copy + FromBytes>(physical: u64, count: u64) -> impl Iter
     })
 }
 
+/// Writes words to a private frame.
+///
+/// # Safety
+///
+/// `physical` is aligned, and the range is in a frame that the compartment which is being built has.
+pub unsafe fn write_private(physical: u64, words: &[u64]) {
+    for (index, word) in words.iter().enumerate() {
+        // SAFETY: the caller's promise; the physical view maps it.
+        unsafe {
+            ((PHYSMAP + physical) as *mut u64)
+                .add(index)
+                .write_volatile(*word)
+        };
+    }
+}
+
+/// Copies bytes, each read once; whole words where both addresses and the number allow it.
+///
+/// # Safety
+///
+/// Both ranges are RAM that compartments have or share with the outer domain. That may write what it
+/// shares meanwhile.
+pub unsafe fn copy(from: u64, to: u64, bytes: u64) {
+    if (from | to | bytes).is_multiple_of(8) {
+        for at in (0..bytes).step_by(8) {
+            // SAFETY: the caller's promise, and both are aligned.
+            unsafe {
+                let word = ((PHYSMAP + from + at) as *const u64).read_volatile();
+                ((PHYSMAP + to + at) as *mut u64).write_volatile(word);
+            }
+        }
+        return;
+    }
+    for at in 0..bytes {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let byte = ((PHYSMAP + from + at) as *const u8).read_volatile();
+            ((PHYSMAP + to + at) as *mut u8).write_volatile(byte);
+        }
+    }
+}
+
 /// Writes one instruction of text.
 ///
 /// # Safety

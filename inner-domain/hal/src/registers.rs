@@ -87,6 +87,14 @@ pub fn set_ttbr0(value: u64) {
     crate::trace::record(donjon_abi::trace::RecordKind::Load, [value, 0, 0]);
 }
 
+/// Whether SP is SP_EL1 (`SPSel`).
+pub fn selects_sp_el1() -> bool {
+    let selected: u64;
+    // SAFETY: reading a register has no other effect.
+    unsafe { asm!("mrs {}, spsel", out(reg) selected, options(nomem, nostack, preserves_flags)) };
+    selected & 1 != 0
+}
+
 /// Affinity and the rest of `MPIDR_EL1`.
 pub fn mpidr() -> u64 {
     MPIDR_EL1.get()

@@ -7,10 +7,11 @@ use core::arch::asm;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use donjon_abi::layout::{PAGE_SIZE, PHYSMAP};
+use donjon_core::compartment::{Memory, PIECE};
 use donjon_core::errata;
 use donjon_core::rules::{Hardware, Step};
 
-use crate::{cpu, registers};
+use crate::{cpu, physical, registers};
 
 /// This machine.
 pub struct Executor;
@@ -97,6 +98,42 @@ impl Hardware for Executor {
         }
         #[cfg(feature = "trace-steps")]
         crate::trace::step(step, replaced);
+    }
+}
+
+impl Memory for Executor {
+    fn copy_in(&mut self, from: u64, to: u64, seen: &mut [u8; PIECE]) {
+        let mut words = [0_u64; PIECE / 8];
+        // SAFETY: both are aligned pieces of frames of RAM: of ordinary memory, and of a private
+        // frame that nothing but this compartment's tables will lead to.
+        unsafe {
+            physical::read_outer(from, &mut words);
+            physical::write_private(to, &words);
+        }
+        for (bytes, word) in seen.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+    }
+
+    fn copy_frame(&mut self, from: u64, to: u64) {
+        let words = PAGE_SIZE as usize / 8;
+        // SAFETY: two frames of RAM that the rules gave to compartments, one of them to nothing
+        // else yet; the physical view maps both.
+        unsafe {
+            let from = (PHYSMAP + from) as *const u64;
+            core::ptr::copy_nonoverlapping(from, (PHYSMAP + to) as *mut u64, words);
+        }
+    }
+
+    fn copy(&mut self, from: u64, to: u64, bytes: u64) {
+        // SAFETY: each in one frame of RAM that the rules gave to compartments, or that a compartment
+        // shares with Linux, which may write it meanwhile; the physical view maps both.
+        unsafe { physical::copy(from, to, bytes) };
+    }
+
+    fn make_executable(&mut self, frame: u64) {
+        // SAFETY: a frame of RAM, which the physical view maps.
+        unsafe { cpu::sync_icache_all_cpus(frame, PAGE_SIZE) };
     }
 }
 

@@ -150,6 +150,16 @@ entries! {
     Free => entry!(calls::user_tables::free),
     DeviceWrite => entry!(calls::device::write),
     Properties => entry!(calls::properties::ask),
+    CompartmentCreate => entry!(calls::compartment::create),
+    CompartmentAdd => entry!(calls::compartment::add),
+    CompartmentShare => entry!(calls::compartment::share),
+    CompartmentSeal => entry!(calls::compartment::seal),
+    CompartmentRun => entry_itself!(calls::compartment_run::run),
+    CompartmentDestroy => entry!(calls::compartment::destroy),
+    CompartmentClone => entry!(calls::compartment::clone),
+    CompartmentCopy => entry!(calls::compartment::copy),
+    CompartmentConnect => entry!(calls::compartment::connect),
+    CompartmentInformation => entry!(calls::compartment::information),
 }
 
 /// By function number. A number between functions that is none has [`removed`].
@@ -227,6 +237,18 @@ fn measured(
         block.note_duration(function, after.wrapping_sub(before));
     }
     CallResult::new(outcome)
+}
+
+/// A compartment was not entered: counted and recorded like any refusal.
+#[cold]
+pub fn refuse_run(block: &PerCpu, arguments: Arguments, refusal: Refusal) -> CallResult {
+    note_refusal(
+        block,
+        Function::CompartmentRun as usize,
+        &arguments,
+        &refusal,
+    );
+    CallResult::new(Err(refusal))
 }
 
 /// Counts and records a refusal. A block that is being taken is no refusal: the caller is to

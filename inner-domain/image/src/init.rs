@@ -3,7 +3,7 @@
 
 extern crate alloc;
 
-use core::sync::atomic::{AtomicU16, AtomicU32};
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,18 +11,20 @@ use alloc::vec::Vec;
 use donjon_abi::boot_info::{Bank, BootInfo, Conduit};
 use donjon_abi::layout::cpu_index;
 use donjon_abi::manifest::SwitchMode;
+use donjon_core::compartment::{Compartments, Slot};
 use donjon_core::cpus::CpuSet;
 use donjon_core::devices::DeviceList;
 use donjon_core::frames::FrameTable;
 use donjon_core::outer_range::OuterMemory;
 use donjon_core::placement::Range;
+use donjon_core::private::{Private, PrivateBlock};
 use donjon_core::rules::{PoolFrame, Rules, Storage};
 use donjon_core::shadow::{self, Cell, Shadows};
 use donjon_core::weaken;
 use donjon_hal::{physical, registers, steps};
 
 use crate::state::{self, MachineInfo};
-use crate::{domain, gate, heap, logger, pen, secondary_entry, users};
+use crate::{compartments, domain, gate, heap, logger, pen, secondary_entry, users};
 
 /// Called by the boot stage with the inner view live, on the boot stage's stack.
 ///
@@ -53,6 +55,8 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
         panic!("the boot stage left too little memory for user tables");
     };
     users::set(shadows, *rules.frames());
+    // SAFETY: as for the rules.
+    compartments::set(unsafe { compartments(machine) });
     domain::set(rules, cpu_index(registers::mpidr()));
     log::info!(
         "inner domain {} runs, switch {}, {} CPUs, memory {:#x}-{:#x}",
@@ -91,9 +95,21 @@ unsafe fn rules(machine: &MachineInfo) -> Option<Rules<'static>> {
     // zeros are valid.
     let pool = unsafe { physical::table::<PoolFrame>(boot.pool_table.start, count) };
     pool.fill(PoolFrame::NEW);
+    let frames = FrameTable::new(start, frames);
+    // SAFETY: the caller's promise; zeros are valid (no owner), and each block becomes a new one
+    // before it is read.
+    let private = unsafe {
+        let count = entries(&boot.private_words, size_of::<AtomicU32>());
+        let words = physical::table::<AtomicU32>(boot.private_words.start, count);
+        let count = entries(&boot.private_blocks, size_of::<PrivateBlock>());
+        let blocks = physical::table::<PrivateBlock>(boot.private_blocks.start, count);
+        blocks.fill(PrivateBlock::NEW);
+        Private::new(frames, words, blocks)?
+    };
     let storage = Storage {
-        frames: FrameTable::new(start, frames),
+        frames,
         pool,
+        private,
     };
     let devices = DeviceList::from_banks(&boot.devices).ok()?;
     let devices = devices.without_memory(&machine.banks).ok()?;
@@ -125,6 +141,23 @@ unsafe fn shadows(machine: &MachineInfo) -> Option<Shadows<'static>> {
         asids,
     };
     Shadows::new(storage, boot.reserved_root)
+}
+
+/// Compartments, none so far.
+///
+/// # Safety
+///
+/// As for [`rules`].
+unsafe fn compartments(machine: &MachineInfo) -> Compartments<'static> {
+    let bank = &machine.boot.compartments;
+    let count = (bank.end - bank.start) as usize / size_of::<Slot>();
+    // SAFETY: the caller's promise; each slot becomes a new one before it is read.
+    let slots = unsafe { physical::table::<Slot>(bank.start, count) };
+    slots.fill_with(Slot::new);
+    let roots = &machine.boot.compartment_roots;
+    // SAFETY: the caller's promise; zeros are valid: no root.
+    let roots = unsafe { physical::table::<AtomicU64>(roots.start, count) };
+    Compartments::new(slots, roots)
 }
 
 fn machine(boot: BootInfo) -> Option<MachineInfo> {

@@ -9,6 +9,8 @@
 #![no_main]
 
 mod calls;
+mod compartments;
+mod context;
 mod dispatch;
 mod domain;
 mod gate;

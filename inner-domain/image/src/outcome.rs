@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The types of arguments and results of handlers and services.
 
-use donjon_abi::call::{Error, Reason};
+use donjon_abi::call::{CompartmentExit, Error, Reason};
 
 /// What a call gives back in x0 and x1 (AAPCS64: two words by value are returned so).
 #[derive(Clone, Copy)]
@@ -12,6 +12,16 @@ pub struct CallResult {
 }
 
 impl CallResult {
+    /// The words for the gate when a compartment was left.
+    pub fn exit(exit: CompartmentExit, value: u64) -> Self {
+        #[cfg(feature = "trace-steps")]
+        donjon_hal::trace::end();
+        Self {
+            status: exit as i64,
+            value,
+        }
+    }
+
     /// The words for the gate, with which a call ends.
     pub fn new(outcome: Outcome) -> Self {
         #[cfg(feature = "trace-steps")]

@@ -15,7 +15,7 @@
 pub mod memory;
 pub mod naive;
 
-use std::sync::atomic::AtomicU16;
+use std::sync::atomic::{AtomicU16, AtomicU32};
 
 use donjon_abi::boot_info::Bank;
 use donjon_abi::call::Handover;
@@ -24,6 +24,7 @@ use donjon_core::devices::DeviceList;
 use donjon_core::frames::FrameTable;
 use donjon_core::handover::{BadInstruction, HandoverError, MachineParts, Summary, take_over};
 use donjon_core::placement::Range;
+use donjon_core::private::{Private, PrivateBlock};
 use donjon_core::rules::{PoolFrame, Rules, Storage};
 
 pub use memory::Memory;
@@ -188,9 +189,13 @@ impl Linux {
         let frames = FrameTable::entries_for(range((RAM, SECOND_BANK + BLOCK)));
         let frames: Vec<AtomicU16> = (0..frames).map(|_| AtomicU16::new(0)).collect();
         let mut pool = vec![PoolFrame::NEW; 8 * 512];
+        let owners: Vec<AtomicU32> = frames.iter().map(|_| AtomicU32::new(0)).collect();
+        let mut blocks = vec![PrivateBlock::NEW; frames.len() / 512 + 1];
+        let frames = FrameTable::new(RAM, &frames);
         let storage = Storage {
-            frames: FrameTable::new(RAM, &frames),
+            frames,
             pool: &mut pool,
+            private: Private::new(frames, &owners, &mut blocks).expect("enough words"),
         };
         let mut rules = Rules::new(storage, devices(), root());
         let machine = MachineParts {

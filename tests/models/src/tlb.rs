@@ -29,8 +29,10 @@
 
 mod explore;
 mod gate;
+mod inside;
 mod model;
 
-pub use explore::{Operation, Violation, explore};
+pub use explore::{Operation, Violation, explore, explore_with};
 pub use gate::{Gate, Mismatch, Step};
+pub use inside::{Move, Way};
 pub use model::{Assumptions, Breach, Invalidation, Rules, SizeCaching, Tcr};

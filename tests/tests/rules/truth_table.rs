@@ -53,8 +53,12 @@ fn everything(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_>) {
     rules.seal_finish(hw, seal).expect("unchanged");
     let claimed = rules.pool_add(hw, ORDINARY + small::BLOCK, PoolKind::Tables, None);
     claimed.expect("ordinary");
+    rules.frames().set(PRIVATE, T::Private);
     (machine, rules)
 }
+
+/// As if its block had become private.
+const PRIVATE: u64 = ORDINARY + small::BLOCK + 6 * PAGE;
 
 /// A frame of each type, none for what is not RAM.
 fn frame(class: Option<T>) -> u64 {
@@ -74,6 +78,7 @@ fn frame(class: Option<T>) -> u64 {
         Some(T::Claimed) => ORDINARY + small::BLOCK + 5 * PAGE,
         Some(T::Gate) => GATE,
         Some(T::TableBlock) => small::RESERVED_ROOT,
+        Some(T::Private) => PRIVATE,
         None => DEVICE,
     }
 }
@@ -142,6 +147,7 @@ fn every_type_as_what_is_mapped() {
         (Some(T::Claimed), "TTTTXTT"),
         (Some(T::Gate), "TTTTXTT"),
         (Some(T::TableBlock), "T+TAXTT"),
+        (Some(T::Private), "TTTTXTT"),
         // Index 0 is no device memory.
         (None, "AAA+Xmm"),
     ];
@@ -193,6 +199,7 @@ fn every_type_as_the_table_that_is_written() {
         (Some(T::Claimed), "NNNNNNNN"),
         (Some(T::Gate), "NNNNNNNN"),
         (Some(T::TableBlock), "NNNNNNNN"),
+        (Some(T::Private), "NNNNNNNN"),
         (None, "NNNNNNNN"),
     ];
     let write = |index: u64, value: u64| {
@@ -254,6 +261,7 @@ fn every_type_in_the_other_calls() {
         (Some(T::Claimed), "FFU"),
         (Some(T::Gate), "FFU"),
         (Some(T::TableBlock), "FFU"),
+        (Some(T::Private), "FFU"),
         (None, "FFF"),
     ];
     compare(

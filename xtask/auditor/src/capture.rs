@@ -125,18 +125,21 @@ impl Fixed {
         let first = self.machinery.ram.iter().map(|it| it.start).min();
         let metadata = Metadata::read(memory, &inner.frame_table, first.unwrap_or_default());
         let user_trees = trees(memory, &inner);
+        let private = private(memory, &inner, &metadata);
         Ok(Facts {
             ram: self.machinery.ram.clone(),
             mpidrs: self.machinery.mpidrs.clone(),
             loaded,
-            inner: vec![inner.region, stay.clone()],
+            inner: vec![inner.region.clone(), stay.clone()],
             stay,
             table_pools: metadata.table_pools(),
             text_pools: metadata.text_pools(),
             metadata,
             user_trees,
-            user_arena: inner.user_arena,
-            user_tree_table: inner.user_trees,
+            user_arena: inner.user_arena.clone(),
+            user_tree_table: inner.user_trees.clone(),
+            private,
+            compartments: compartments(memory, &inner),
             devices: self.machinery.devices.clone(),
             read_only_devices: self.machinery.read_only.clone(),
             withheld: self.machinery.withheld.clone(),
@@ -158,6 +161,28 @@ fn trees(memory: &dyn Memory, inner: &Inner) -> BTreeMap<u16, u64> {
         .filter(|(_, number)| *number != 0);
     let page = |number: u32| inner.user_arena.start + u64::from(number - 1) * PAGE;
     roots.map(|(asid, number)| (asid, page(number))).collect()
+}
+
+/// Who has which private frame.
+fn private(memory: &dyn Memory, inner: &Inner, metadata: &Metadata) -> BTreeMap<u64, u32> {
+    const FREE: u32 = 1 << 31;
+    let words = memory.words(&inner.private_words).into_iter();
+    let owners: Vec<u32> = words
+        .flat_map(|it| [it as u32, (it >> 32) as u32])
+        .collect();
+    let owner = |number: usize| owners.get(number).copied().unwrap_or(FREE);
+    metadata
+        .private()
+        .map(|(number, frame)| (frame, owner(number)))
+        .map(|(frame, owner)| (frame, if owner & FREE == 0 { owner } else { 0 }))
+        .collect()
+}
+
+/// The roots of compartments.
+fn compartments(memory: &dyn Memory, inner: &Inner) -> BTreeMap<u32, u64> {
+    let roots = memory.words(&inner.compartment_roots);
+    let roots = (1..).zip(roots);
+    roots.filter(|(_, root)| *root != 0).collect()
 }
 
 /// Stops the machine, copies what an audit needs, and lets it go on.

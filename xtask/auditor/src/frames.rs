@@ -33,6 +33,8 @@ pub enum Class {
     ReadOnly,
     /// A pool of text.
     TextPool,
+    /// Memory of compartments.
+    Private,
     /// Registers of a device that may be mapped.
     Device,
     /// Registers of a device that may not.
@@ -56,6 +58,7 @@ impl Class {
             Self::Vectors => "vectors",
             Self::ReadOnly => "read-only data",
             Self::TextPool => "text pool",
+            Self::Private => "private",
             Self::Device => "device",
             Self::Withheld => "withheld device",
             Self::ReadableDevice => "read-only device",
@@ -129,6 +132,9 @@ impl Frames {
         }
         for pool in &facts.text_pools {
             frames.paint(pool.clone(), Class::TextPool);
+        }
+        for frame in facts.private.keys() {
+            frames.paint(page_of(*frame), Class::Private);
         }
         frames.paint(block..block + TABLE_BLOCK_SIZE, Class::TableBlock);
         for range in &facts.inner {

@@ -45,6 +45,10 @@ pub struct Inner {
     pub user_arena: Range<u64>,
     /// The root of each ASID among them, four bytes each: the number of its page, from 1 on.
     pub user_trees: Range<u64>,
+    /// Who has each frame of private memory, four bytes each.
+    pub private_words: Range<u64>,
+    /// The root of each compartment, eight bytes each, or zero.
+    pub compartment_roots: Range<u64>,
 }
 
 impl Inner {
@@ -120,6 +124,8 @@ fn described(memory: &dyn Memory, page: u64, known: &Known, hull: &Range<u64>) -
     let frame_table = range(offset_of!(BootInfo, frame_table))?;
     let user_arena = range(offset_of!(BootInfo, user_arena))?;
     let user_trees = range(offset_of!(BootInfo, user_trees))?;
+    let private_words = range(offset_of!(BootInfo, private_words))?;
+    let compartment_roots = range(offset_of!(BootInfo, compartment_roots))?;
     let within = |it: &Range<u64>| hull.contains(&it.start) && it.end <= region.end;
     let fits = region.start == hull.start
         && region.start.is_multiple_of(BLOCK_SIZE)
@@ -128,13 +134,21 @@ fn described(memory: &dyn Memory, page: u64, known: &Known, hull: &Range<u64>) -
         && word(offset_of!(BootInfo, reserved_root))? == known.reserved_root
         && range(offset_of!(BootInfo, table_block))?.start == known.table_block
         && range(offset_of!(BootInfo, stays))? == known.stay
-        && [&frame_table, &user_arena, &user_trees]
-            .into_iter()
-            .all(within);
+        && [
+            &frame_table,
+            &user_arena,
+            &user_trees,
+            &private_words,
+            &compartment_roots,
+        ]
+        .into_iter()
+        .all(within);
     fits.then_some(Inner {
         region,
         frame_table,
         user_arena,
         user_trees,
+        private_words,
+        compartment_roots,
     })
 }

@@ -111,7 +111,10 @@ fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
     let root = kernel_root(snapshot);
     let mut walks = Walks::new(&*snapshot.memory);
     walks.kernel(root);
-    let mut roots: BTreeSet<u64> = snapshot.running().map(|it| it.user_root()).collect();
+    let outside = snapshot
+        .running()
+        .filter(|it| !checks::registers::is_in_compartment(it));
+    let mut roots: BTreeSet<u64> = outside.map(|it| it.user_root()).collect();
     for user in &roots {
         walks.user(*user);
     }
@@ -134,6 +137,7 @@ fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
     violations.extend(checks::mappings::check(&world));
     violations.extend(checks::groups::check(&world));
     violations.extend(checks::registers::check(&world));
+    violations.extend(checks::compartments::check(&world));
     violations.extend(checks::parked::check(&world));
     violations.extend(checks::el2::check(&world));
     violations.extend(checks::constants::check(&world));
@@ -150,10 +154,14 @@ fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
     let inside = snapshot
         .running()
         .filter(|it| checks::registers::is_inside(it));
+    let in_compartments = snapshot
+        .running()
+        .filter(|it| checks::registers::is_in_compartment(it));
     let report = Report {
         violations,
         cpus: snapshot.running().count(),
         cpus_inside: inside.count(),
+        cpus_in_compartments: in_compartments.count(),
         user_roots: roots.len(),
         tables: walks.tables.len(),
         leaves: walks.leaves.len(),

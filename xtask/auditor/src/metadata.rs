@@ -24,6 +24,9 @@ pub const TEXT: u8 = 11;
 /// A frame of a pool of text that is being filled.
 pub const CLAIMED: u8 = 12;
 
+/// A frame of private memory.
+pub const PRIVATE: u8 = 15;
+
 /// Two bytes for each frame from the first byte of RAM on: its type, and for frames of a pool of
 /// tables the number of the block.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +58,13 @@ impl Metadata {
     pub fn table_pools(&self) -> Vec<Range<u64>> {
         let is_table = |it: &[u8; 2]| (POOL_FREE..=KERNEL_ROOT + 3).contains(&it[0]);
         self.blocks(|it| it[0][1] != 0 && it.iter().all(|it2| it2[1] == it[0][1] && is_table(it2)))
+    }
+
+    /// Frames of private memory, with their numbers from the first byte of RAM on.
+    pub fn private(&self) -> impl Iterator<Item = (usize, u64)> {
+        let frames = self.entries.iter().enumerate();
+        let private = frames.filter(|(_, entry)| entry[0] == PRIVATE);
+        private.map(|(number, _)| (number, self.first + number as u64 * PAGE))
     }
 
     /// Blocks that are pools of text.
@@ -96,6 +106,7 @@ mod tests {
         assert_eq!(TEXT_FREE, FrameType::TextPoolFree as u8);
         assert_eq!(TEXT, FrameType::ModuleText as u8);
         assert_eq!(CLAIMED, FrameType::Claimed as u8);
+        assert_eq!(PRIVATE, FrameType::Private as u8);
     }
 
     #[allow(clippy::single_range_in_vec_init, reason = "lists of ranges")]

@@ -88,6 +88,8 @@ pub struct Report {
     pub cpus: usize,
     /// Of these, how many were inside the inner domain.
     pub cpus_inside: usize,
+    /// How many CPUs were in compartments.
+    pub cpus_in_compartments: usize,
     /// Roots of user tables.
     pub user_roots: usize,
     /// Tables that walks reached.

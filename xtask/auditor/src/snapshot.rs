@@ -129,6 +129,11 @@ pub struct Facts {
     pub user_trees: BTreeMap<u16, u64>,
     /// Where that is written down, four bytes each.
     pub user_tree_table: Range<u64>,
+    /// Frames of private memory, and the number of the compartment that has it, from 1 on; 0 for
+    /// none.
+    pub private: BTreeMap<u64, u32>,
+    /// Roots of compartments, by their numbers.
+    pub compartments: BTreeMap<u32, u64>,
     /// Registers of devices that may be mapped, whole pages.
     pub devices: Vec<Range<u64>>,
     /// Registers of devices that must not be.

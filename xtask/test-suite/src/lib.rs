@@ -8,6 +8,7 @@ mod audit;
 mod bad_input;
 mod boards;
 mod boots;
+mod compartments;
 mod distribution;
 mod docs;
 mod fuzz;
@@ -131,6 +132,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(gate::tests(host_arguments));
     tests.extend(lmbench::tests(host_arguments));
     tests.extend(load::tests(host_arguments));
+    tests.extend(compartments::tests(host_arguments));
     tests.extend(longest::tests(host_arguments));
     tests.extend(machines::tests(host_arguments));
     tests.extend(modules::tests(host_arguments));

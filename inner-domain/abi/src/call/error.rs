@@ -73,5 +73,9 @@ numbers! {
         LiveText = 20 => "another CPU may execute the text",
         /// The VideoCore's property is not on the list, or the message is malformed.
         BadProperty = 21 => "property not on the list",
+        /// There is no compartment with this handle.
+        NoCompartment = 22 => "no such compartment",
+        /// The compartment would have more memory than it may.
+        OverLimit = 23 => "compartment at its limit",
     }
 }

@@ -114,7 +114,7 @@ functions! {
         /// Takes a block of ordinary memory into a pool, a part in each call: call again while it
         /// is busy.
         PoolAdd = 12 {
-            arguments: ["physical address of a 2 MiB block", "kind (POOL_TABLES, POOL_TEXT)"],
+            arguments: ["physical address of a 2 MiB block", "kind (POOL_TABLES, POOL_TEXT, POOL_PRIVATE)"],
             value: "0",
             errors: [InvalidArgument, Busy, Refused],
         }
@@ -230,6 +230,79 @@ functions! {
             value: "the VideoCore's word about the message",
             errors: [InvalidArgument, BadAddress, Busy, Refused],
         }
+        /// Makes a compartment without pages.
+        CompartmentCreate = 29 {
+            arguments: ["frames that it may have, its tables included"],
+            value: "its handle",
+            errors: [Refused],
+        }
+        /// Adds a page to a compartment that is not sealed, a piece in each call: copied from Linux's
+        /// memory and measured.
+        CompartmentAdd = 30 {
+            arguments: [
+                "handle",
+                "virtual address",
+                "access (ACCESS_READ, ACCESS_WRITE, ACCESS_EXECUTE)",
+                "physical address of the page to copy",
+            ],
+            value: "1 when there is more to do, by the same call",
+            errors: [InvalidArgument, Refused],
+        }
+        /// Lets a compartment read and write a page of Linux's.
+        CompartmentShare = 31 {
+            arguments: ["handle", "virtual address", "physical address of the page"],
+            value: "0",
+            errors: [Refused],
+        }
+        /// Ends the building of a compartment, after which it can run.
+        CompartmentSeal = 32 {
+            arguments: ["handle", "entry, a virtual address", "end of its stack"],
+            value: "0",
+            errors: [Refused],
+        }
+        /// Runs a compartment until it is left. x0 is a positive number then, an exit. Where
+        /// there is SVE or SME, Linux has saved their registers.
+        CompartmentRun = 33 {
+            arguments: [
+                "handle",
+                "first argument, or the answer to its call to the host",
+                "second argument",
+                "third argument",
+                "fourth argument",
+            ],
+            value: "what it returned or asks for; after EXIT_FAULTED the ESR_EL1 of its exception",
+            errors: [Refused],
+        }
+        /// Wipes a compartment that does not run, a part in each call.
+        CompartmentDestroy = 34 {
+            arguments: ["handle"],
+            value: "1 when there is more to do, by the same call",
+            errors: [Refused],
+        }
+        /// Reads one fact about a compartment.
+        CompartmentInformation = 35 {
+            arguments: ["handle", "which"],
+            value: "the fact",
+            errors: [InvalidArgument, Refused],
+        }
+        /// Makes a compartment that will be as another one is, which is sealed and has not run.
+        CompartmentClone = 36 {
+            arguments: ["handle of the other one"],
+            value: "its handle",
+            errors: [Refused],
+        }
+        /// Copies a part of what a clone is made from; it can run when all is copied.
+        CompartmentCopy = 37 {
+            arguments: ["handle of the clone"],
+            value: "1 when there is more to do, by the same call",
+            errors: [Refused],
+        }
+        /// Joins two compartments by a channel.
+        CompartmentConnect = 38 {
+            arguments: ["handle", "handle of the other one"],
+            value: "numbers of the channel's ends: the first one's, and the other one's times 2^32",
+            errors: [Refused],
+        }
     }
 }
 
@@ -256,6 +329,15 @@ constants! {
     pub const POOL_TABLES: u64 = 0 => "POOL_TABLES";
     /// POOL_ADD: for the text of modules.
     pub const POOL_TEXT: u64 = 1 => "POOL_TEXT";
+    /// POOL_ADD: for compartments. The linear map shows the block no more.
+    pub const POOL_PRIVATE: u64 = 2 => "POOL_PRIVATE";
+
+    /// COMPARTMENT_ADD: constants.
+    pub const ACCESS_READ: u64 = 0 => "ACCESS_READ";
+    /// COMPARTMENT_ADD: data.
+    pub const ACCESS_WRITE: u64 = 1 => "ACCESS_WRITE";
+    /// COMPARTMENT_ADD: code.
+    pub const ACCESS_EXECUTE: u64 = 2 => "ACCESS_EXECUTE";
 
     /// SYSTEM_REGISTER: SCTLR_EL1.
     pub const REGISTER_SCTLR: u64 = 0 => "REGISTER_SCTLR";

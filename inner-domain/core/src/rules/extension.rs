@@ -2,20 +2,20 @@
 //! Pool extension and shrinking, by whole blocks.
 //!
 //! A block that is to hold tables or text must not be mapped anywhere but in the linear map,
-//! where its one block becomes read-only. What Linux says about that is not believed: its frames
+//! where its one block becomes read-only, and a block of private memory not even there. What Linux says about that is not believed: its frames
 //! are claimed first, so that no new mapping of them is made, then they are withdrawn from the
 //! shadows, then every other leaf table is searched. That takes long, so it is done in slices of
 //! one call each.
 
 use donjon_abi::call::Reason;
-use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
+use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE, ROOT_HALF};
 
 use super::checks::Checks;
 use super::pools::{PoolKind, TextBlock};
 use super::step::{Hardware, Step};
 use super::types::{EntryAddress, FrameAddress, RawDescriptor};
 use super::{Rules, bits, flush, leaf};
-use crate::address::{ENTRIES, Level};
+use crate::address::{ENTRIES, Level, VirtualAddress};
 use crate::frames::FrameType;
 use crate::placement::Range;
 use crate::shadow::{Shadows, Withdrawal};
@@ -101,6 +101,9 @@ impl<C: Checks> Rules<'_, C> {
         if !block.is_multiple_of(BLOCK_SIZE) {
             return Err(Reason::WrongFrame);
         }
+        if self.frames.get(block) == Some(FrameType::Private) {
+            return self.remove_private(hw, block);
+        }
         let free = matches!(
             self.frames.get(block),
             Some(FrameType::PoolFree | FrameType::TextPoolFree)
@@ -126,6 +129,24 @@ impl<C: Checks> Rules<'_, C> {
         Ok(())
     }
 
+    /// Gives a block of private memory back, whose frames were wiped when they became free.
+    fn remove_private<H: Hardware>(&mut self, hw: &mut H, block: u64) -> Result<(), Reason> {
+        if !self.private.is_free_block(block) {
+            return Err(Reason::InUse);
+        }
+        let entry = self.linear_place(hw, block).ok_or(Reason::WrongFrame)?;
+        let leaf = self.linear_block.ok_or(Reason::WrongFrame)?;
+        if entry.read(hw) != RawDescriptor::INVALID {
+            return Err(Reason::WrongFrame);
+        }
+        self.private.leave(block);
+        flush::everything(hw);
+        self.frames.set_in_block(block, FrameType::Ordinary, 0);
+        entry.write(hw, leaf.with(block, 0));
+        hw.perform(Step::Barrier);
+        Ok(())
+    }
+
     fn claim<H: Hardware>(
         &mut self,
         hw: &mut H,
@@ -140,9 +161,18 @@ impl<C: Checks> Rules<'_, C> {
         let number = match kind {
             PoolKind::Tables => self.blocks.vacant(self.pool.len()),
             PoolKind::Text => self.blocks.vacant_text().map(|_| 0),
+            PoolKind::Private => Some(0),
         };
         let number = number.ok_or(Reason::NoRoom)?;
+        // A compartment would go on writing to it.
+        if C::WITHDRAW && self.private.is_shared(block) {
+            return Err(Reason::InUse);
+        }
         let entry = self.linear_entry(hw, block).ok_or(Reason::WrongFrame)?;
+        let attributes = entry.read(hw).with(0, block);
+        if kind == PoolKind::Private && *self.linear_block.get_or_insert(attributes) != attributes {
+            return Err(Reason::BadAttributes);
+        }
         self.blocks.set_tables(number, Some(block));
         self.frames.set_in_block(block, FrameType::Claimed, 0);
         // Calls on other CPUs that fill shadows see it from here on, or are waited for.
@@ -219,14 +249,20 @@ impl<C: Checks> Rules<'_, C> {
         }
         if C::POOL {
             let leaf = entry.read(hw);
-            entry.write(hw, leaf.with(bits::READ_ONLY, bits::DIRTY_BIT_MODIFIER));
+            entry.write(
+                hw,
+                match kind {
+                    PoolKind::Private => RawDescriptor::INVALID,
+                    _ => leaf.with(bits::READ_ONLY, bits::DIRTY_BIT_MODIFIER),
+                },
+            );
         }
         if C::FLUSH {
             // Also drops what is left of mappings that were cleared long ago.
             flush::everything(hw);
         }
         match kind {
-            PoolKind::Tables => {
+            PoolKind::Tables | PoolKind::Private => {
                 self.proceed(extension, Phase::Zero(block));
                 Ok(Progress::Again)
             }
@@ -242,8 +278,13 @@ impl<C: Checks> Rules<'_, C> {
         let end = extension.block + BLOCK_SIZE;
         if from == end {
             self.extension = None;
-            self.frames
-                .set_in_block(extension.block, FrameType::PoolFree, extension.number);
+            let (block, number) = (extension.block, extension.number);
+            if extension.kind == PoolKind::Private {
+                self.frames.set_in_block(block, FrameType::Private, 0);
+                self.private.enter(block);
+            } else {
+                self.frames.set_in_block(block, FrameType::PoolFree, number);
+            }
             return Progress::Done;
         }
         let until = end.min(from + ZEROED_PER_SLICE * PAGE_SIZE);
@@ -292,6 +333,25 @@ impl<C: Checks> Rules<'_, C> {
     /// Where the linear map shows a physical address.
     fn linear_address(&self, address: u64) -> Option<u64> {
         Some(address.wrapping_add(self.linear_offset?))
+    }
+
+    /// The entry of the linear map where a block is shown, or was.
+    fn linear_place<H: Hardware>(&self, hw: &H, block: u64) -> Option<EntryAddress> {
+        let address = VirtualAddress::new(self.linear_address(block)?)?;
+        let mut table = self.root;
+        for level in [Level::Zero, Level::One] {
+            let index = match level {
+                // As the outer view indexes the root.
+                Level::Zero => address.index(level) % ROOT_HALF,
+                _ => address.index(level),
+            };
+            let descriptor = RawDescriptor(hw.read(table + index as u64 * 8));
+            if !descriptor.is_valid() || !descriptor.is_table() {
+                return None;
+            }
+            table = descriptor.output().as_u64();
+        }
+        EntryAddress::new(table + address.index(Level::Two) as u64 * 8)
     }
 
     /// The entry of the linear map that shows a block as a block of ordinary memory.

@@ -43,6 +43,8 @@ impl<'a, C: Checks> Rules<'a, C> {
         match kind {
             PoolKind::Tables => self.enter_tables(block),
             PoolKind::Text => self.enter_text(block),
+            // The linear map still shows it.
+            PoolKind::Private => Err(Reason::BadMachine),
         }
     }
 

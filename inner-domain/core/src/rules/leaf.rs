@@ -111,7 +111,9 @@ pub(crate) fn check_frame<C: Checks>(
     }
     match frame {
         FrameType::Ordinary => return Ok(()),
-        FrameType::Inner | FrameType::Gate | FrameType::Claimed => return Err(Reason::BadTarget),
+        FrameType::Inner | FrameType::Gate | FrameType::Claimed | FrameType::Private => {
+            return Err(Reason::BadTarget);
+        }
         // The vDSO is kernel text or constants.
         FrameType::KernelText | FrameType::KernelReadOnly => {}
         FrameType::PoolFree

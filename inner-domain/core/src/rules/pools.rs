@@ -19,6 +19,8 @@ pub enum PoolKind {
     Tables,
     /// Text of modules and of the BPF compiler.
     Text,
+    /// Memory of compartments.
+    Private,
 }
 
 /// A block of a text pool.

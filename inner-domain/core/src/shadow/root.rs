@@ -4,7 +4,7 @@
 use core::sync::atomic::Ordering;
 
 use donjon_abi::call::Reason;
-use donjon_abi::tcr::RESERVED_ASID;
+use donjon_abi::tcr::LAST_RESERVED_ASID;
 
 use super::cell::{Name, Root};
 use super::path::Tree;
@@ -81,7 +81,7 @@ impl<C: Checks> Shadows<'_, C> {
     #[cold]
     #[inline(never)]
     fn switch_to_new<H: Hardware>(&self, hw: &mut H, cpu: usize, name: Name) -> Result<(), Reason> {
-        if C::ASID && name.asid() == RESERVED_ASID {
+        if C::ASID && name.asid() <= LAST_RESERVED_ASID {
             return Err(Reason::BadAsid);
         }
         loop {

@@ -18,6 +18,7 @@ use donjon_hal::registers::{self, TranslationRegisters};
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical};
 
+use crate::domain::Domain;
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::state::MachineInfo;
 use crate::{domain, logger, state, users};
@@ -33,8 +34,8 @@ pub fn handover([address, ..]: &Arguments) -> Outcome {
 }
 
 fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
-    let said = description(machine, address)?;
     let mut domain = domain::lock()?;
+    let said = description(machine, &domain, address)?;
     if domain.registers.is_some() {
         return Err(Refusal::rule(Reason::WrongTime));
     }
@@ -109,10 +110,11 @@ fn check_vectors(
 }
 
 /// Linux's words, copied before they are looked at.
-fn description(machine: &MachineInfo, address: u64) -> Result<Handover, Refusal> {
+fn description(machine: &MachineInfo, domain: &Domain, address: u64) -> Result<Handover, Refusal> {
+    let alleged = Allegation::new(address, size_of::<Handover>() as u64);
     let buffer = machine
         .outer
-        .check(Allegation::new(address, size_of::<Handover>() as u64))
+        .check(alleged, domain.rules.frames())
         .map_err(|_| Error::BadAddress)?;
     if !buffer.address().is_multiple_of(8) {
         return Err(Error::BadAddress.into());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The core's own calls, one file each. Each takes arguments as the caller left them.
 
+pub mod compartment;
+pub mod compartment_run;
 pub mod cpu_on;
 pub mod device;
 pub mod echo;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pools of tables and of text.
 
-use donjon_abi::call::{Error, POOL_TABLES, POOL_TEXT};
+use donjon_abi::call::{Error, POOL_PRIVATE, POOL_TABLES, POOL_TEXT};
 use donjon_core::rules::{PoolKind, Progress};
 use donjon_hal::steps::Executor;
 
@@ -13,6 +13,7 @@ pub fn add([block, kind, ..]: &Arguments) -> Outcome {
     let kind = match *kind {
         POOL_TABLES => PoolKind::Tables,
         POOL_TEXT => PoolKind::Text,
+        POOL_PRIVATE => PoolKind::Private,
         _ => return Err(Error::InvalidArgument.into()),
     };
     let mut domain = domain::lock_after_handover()?;

@@ -97,7 +97,7 @@ fn buffer<'a>(
 ) -> Result<WritableBuffer<'a>, Error> {
     machine
         .outer
-        .check(Allegation::new(address, bytes))
+        .check(Allegation::new(address, bytes), domain.rules.frames())
         .and_then(|buffer| buffer.writable(domain.rules.frames()))
         .map_err(|_| Error::BadAddress)
 }

@@ -18,7 +18,7 @@ pub fn open(
     let machine = state::machine().ok_or(Error::Busy)?;
     let buffer = machine
         .outer
-        .check(Allegation::new(address, length))
+        .check(Allegation::new(address, length), domain.rules.frames())
         .and_then(|buffer| buffer.writable(domain.rules.frames()))
         .map_err(|_| Error::BadAddress)?;
     let room = usize::try_from(buffer.length())

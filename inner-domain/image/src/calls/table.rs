@@ -2,6 +2,7 @@
 //! Entries of kernel tables, and the tables.
 
 use donjon_abi::call::{Counter, Error, Function, LIST_MAX, RELEASE_MAX, TableEntry};
+use donjon_core::frames::FrameTable;
 use donjon_core::outer_range::Allegation;
 use donjon_core::rules::{Hardware, Step};
 use donjon_core::weaken;
@@ -24,8 +25,9 @@ pub fn write([entry, value, ..]: &Arguments) -> Outcome {
 
 /// Replaces entries in order, up to the first that is refused, or as far as one call may go.
 pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
-    let list = list::<TableEntry>(*address, *count, LIST_MAX)?;
     let mut domain = domain::lock_after_handover()?;
+    let frames = *domain.rules.frames();
+    let list = list::<TableEntry>(&frames, *address, *count, LIST_MAX)?;
     domain.rules.begin_list();
     let mut written = 0;
     let mut refused = None;
@@ -35,7 +37,7 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
             break;
         }
         if weaken::LIST {
-            write_changed(*address, written, TableEntry { entry, value });
+            write_changed(&frames, *address, written, TableEntry { entry, value });
         }
         written += 1;
         if domain.rules.is_budget_exhausted() {
@@ -54,11 +56,11 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
 /// For a test alone: writes what stands in a list after an item was checked. It waits for a change
 /// of the item, because an emulator may run CPUs in turns, and then few changes come directly after
 /// the check.
-fn write_changed(address: u64, index: u64, checked: TableEntry) {
+fn write_changed(frames: &FrameTable<'_>, address: u64, index: u64, checked: TableEntry) {
     const READS: usize = 2_000;
     let address = address + index * size_of::<TableEntry>() as u64;
     let changed = (0..READS)
-        .filter_map(|_| list::<TableEntry>(address, 1, 1).ok()?.next())
+        .filter_map(|_| list::<TableEntry>(frames, address, 1, 1).ok()?.next())
         .find(|it| (it.entry, it.value) != (checked.entry, checked.value));
     if let Some(TableEntry { entry, value }) = changed {
         Executor.perform(Step::Write { entry, value });
@@ -74,8 +76,9 @@ pub fn release([address, count, ..]: &Arguments) -> Outcome {
             .map(|()| 1)
             .map_err(|reason| Refusal::rule_at(reason, 0));
     }
-    let list = list::<u64>(*address, *count, RELEASE_MAX)?;
     let mut domain = domain::lock_after_handover()?;
+    let frames = *domain.rules.frames();
+    let list = list::<u64>(&frames, *address, *count, RELEASE_MAX)?;
     domain.rules.begin_list();
     let mut released = 0;
     for frame in list {
@@ -91,20 +94,22 @@ pub fn release([address, count, ..]: &Arguments) -> Outcome {
     Ok(released)
 }
 
-/// A list in the outer domain's memory. Each item is read once, when it is asked for: what is
+/// A list in the outer domain's memory, while the protected state is locked. Each item is read once, when it is asked for: what is
 /// checked is what is done, whatever is written to the list meanwhile.
 fn list<T: Copy + FromBytes>(
+    frames: &FrameTable<'_>,
     address: u64,
     count: u64,
     most: usize,
-) -> Result<impl Iterator<Item = T>, Refusal> {
+) -> Result<impl Iterator<Item = T> + use<T>, Refusal> {
     if count == 0 || count > most as u64 {
         return Err(Error::InvalidArgument.into());
     }
     let machine = state::machine().ok_or(Error::Busy)?;
+    let alleged = Allegation::new(address, count * size_of::<T>() as u64);
     let buffer = machine
         .outer
-        .check(Allegation::new(address, count * size_of::<T>() as u64))
+        .check(alleged, frames)
         .map_err(|_| Error::BadAddress)?;
     if !buffer.address().is_multiple_of(align_of::<T>() as u64) {
         return Err(Error::BadAddress.into());

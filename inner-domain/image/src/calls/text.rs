@@ -104,9 +104,12 @@ fn new_words(words: &mut [u32], source: u64, kind: u64) -> Result<(), Refusal> {
         },
         POKE_COPY => {
             let machine = state::machine().ok_or(Error::Busy)?;
+            // Until it is read, the frame keeps its type.
+            let domain = domain::lock_after_handover()?;
+            let alleged = Allegation::new(source, size_of_val(words) as u64);
             let buffer = machine
                 .outer
-                .check(Allegation::new(source, size_of_val(words) as u64))
+                .check(alleged, domain.rules.frames())
                 .map_err(|_| Error::BadAddress)?;
             if buffer.address() % 4 != 0 {
                 return Err(Error::BadAddress.into());

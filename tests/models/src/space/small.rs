@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A machine of 16 MiB with one frame of each type, in the state after the hand-over.
 
-use std::sync::atomic::AtomicU16;
+use std::sync::atomic::{AtomicU16, AtomicU32};
 
 use donjon_abi::boot_info::{Bank, MAX_MEDIATED, MAX_READABLE, Mediated};
 use donjon_core::devices::DeviceList;
 use donjon_core::frames::{FrameTable, FrameType};
 use donjon_core::placement::Range;
+use donjon_core::private::{Private, PrivateBlock};
 use donjon_core::rules::{Checks, PoolFrame, PoolKind, Rules, Storage};
 
 use super::memory::{PAGE, SmallMachine};
@@ -89,6 +90,8 @@ pub const KERNEL_PAGE: u64 = TABLE | NORMAL | PXN;
 pub struct OwnedStorage {
     entries: Vec<AtomicU16>,
     pool: Vec<PoolFrame>,
+    owners: Vec<AtomicU32>,
+    blocks: Vec<PrivateBlock>,
 }
 
 impl Default for OwnedStorage {
@@ -105,6 +108,10 @@ impl OwnedStorage {
                 .map(|_| AtomicU16::new(0))
                 .collect(),
             pool: vec![PoolFrame::NEW; blocks * 512],
+            owners: (0..BLOCKS * BLOCK / PAGE)
+                .map(|_| AtomicU32::new(0))
+                .collect(),
+            blocks: vec![PrivateBlock::NEW; BLOCKS as usize + 1],
         }
     }
 }
@@ -129,9 +136,12 @@ pub fn build<C: Checks>(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_, 
         end: (REGISTERS & !(PAGE - 1)) + PAGE,
     };
     let devices = devices.with_mediated(readable, mediated);
+    let frames = FrameTable::new(RAM, &storage.entries);
+    let private = Private::new(frames, &storage.owners, &mut storage.blocks);
     let storage = Storage {
-        frames: FrameTable::new(RAM, &storage.entries),
+        frames,
         pool: &mut storage.pool,
+        private: private.expect("enough words"),
     };
     let mut rules = Rules::with_checks(storage, devices, ROOT);
     let frames = rules.frames_mut();

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use donjon_abi::tcr;
 
 use super::gate::{Gate, Mismatch, Step};
-use super::model::{Assumptions, Breach, Cpu, Rules, Tcr, World};
+use super::inside::Way;
+use super::model::{Assumptions, Breach, Cpu, Lower, Rules, Tcr, Who, World};
 
 /// Something that the outer domain does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum Operation {
     },
     /// Switches to the tables and the ASID of another process.
     Switch(u16),
+    /// Runs one of two compartments.
+    Run(bool),
 }
 
 /// A breach and how it comes about.
@@ -34,7 +37,7 @@ pub struct Violation {
 }
 
 /// ASIDs of two processes, neither of them the reserved one.
-const USERS: [u16; 2] = [tcr::RESERVED_ASID + 1, tcr::RESERVED_ASID + 2];
+const USERS: [u16; 2] = [tcr::LAST_RESERVED_ASID + 1, tcr::LAST_RESERVED_ASID + 2];
 
 /// Explores `gate` and returns the shortest violation of each kind. `attacker` says whether the
 /// outer domain also jumps into the gate, or only ever calls it. Stops early when isolation is
@@ -45,20 +48,31 @@ pub fn explore(
     rules: Rules,
     attacker: bool,
 ) -> BTreeMap<Breach, Violation> {
+    explore_with(gate, None, assumptions, rules, attacker)
+}
+
+/// The same with compartments, which are entered and left in a certain way.
+pub fn explore_with(
+    gate: &Gate,
+    way: Option<&Way>,
+    assumptions: Assumptions,
+    rules: Rules,
+    attacker: bool,
+) -> BTreeMap<Breach, Violation> {
     let world = World { assumptions, rules };
     let start = Cpu::new(Tcr::of_register(tcr::OUTER), USERS[0], &world);
     let mut violations = BTreeMap::new();
     let mut seen = BTreeSet::from([start.clone()]);
     let mut queue = VecDeque::from([(start, Vec::new())]);
     while let Some((cpu, history)) = queue.pop_front() {
-        for operation in operations(gate, &rules, attacker) {
+        for operation in operations(gate, way, &rules, attacker) {
             let mut operations: Vec<Operation> = history.clone();
             operations.push(operation);
             let both = [Breach::OuterReachesInner, Breach::InnerReachesForged];
             if both.iter().all(|breach| violations.contains_key(breach)) {
                 return violations; // Isolation is broken in both directions.
             }
-            let (next, breaches) = perform(cpu.clone(), gate, operation, &world);
+            let (next, breaches) = perform(cpu.clone(), (gate, way), operation, &world);
             for breach in breaches {
                 violations.entry(breach).or_insert_with(|| Violation {
                     breach,
@@ -75,11 +89,17 @@ pub fn explore(
     violations
 }
 
-fn operations(gate: &Gate, rules: &Rules, attacker: bool) -> Vec<Operation> {
+fn operations(gate: &Gate, way: Option<&Way>, rules: &Rules, attacker: bool) -> Vec<Operation> {
     let mut operations = vec![Operation::Call];
     operations.extend(USERS.map(Operation::Switch));
     if !rules.reserved_asid_kept {
         operations.push(Operation::Switch(tcr::RESERVED_ASID));
+    }
+    if !rules.compartment_asid_kept {
+        operations.push(Operation::Switch(tcr::COMPARTMENT_ASID));
+    }
+    if way.is_some() {
+        operations.extend([false, true].map(Operation::Run));
     }
     if attacker {
         for step in gate.entrances() {
@@ -93,18 +113,27 @@ fn operations(gate: &Gate, rules: &Rules, attacker: bool) -> Vec<Operation> {
 /// The CPU afterwards, none if the machine has stopped, and the breaches on the way.
 fn perform(
     mut cpu: Cpu,
-    gate: &Gate,
+    (gate, way): (&Gate, Option<&Way>),
     operation: Operation,
     world: &World,
 ) -> (Option<Cpu>, BTreeSet<Breach>) {
     let mut breaches = BTreeSet::new();
     let goes_on = match operation {
         Operation::Switch(asid) => {
-            cpu.write_user_asid(asid, world);
+            cpu.write_user(asid, Lower::Process, world);
             cpu.synchronize(world);
             true
         }
         Operation::Call => run(&mut cpu, gate, &gate.steps, world, &mut breaches),
+        Operation::Run(which) => {
+            let (before, behind) = gate.steps.split_at(gate.inner());
+            // A call that is made as it is meant finds what it compares with.
+            let _ = run(&mut cpu, gate, before, world, &mut breaches);
+            if let Some(way) = way {
+                way.run(&mut cpu, gate, which, world, &mut breaches);
+            }
+            run(&mut cpu, gate, behind, world, &mut breaches)
+        }
         Operation::Jump { step, register } => {
             let mut steps = gate.steps[step..].to_vec();
             if let Step::Write(value) = &mut steps[0] {
@@ -114,7 +143,7 @@ fn perform(
         }
     };
     if goes_on {
-        breaches.extend(cpu.breaches(false, world));
+        breaches.extend(cpu.breaches(Who::Outer, world));
     }
     (goes_on.then_some(cpu), breaches)
 }
@@ -133,7 +162,7 @@ fn run(
             Step::Synchronize => cpu.synchronize(world),
             Step::Invalidate(invalidation) => cpu.invalidate(invalidation, world),
             Step::Complete => cpu.complete_invalidation(world),
-            Step::RunInner => breaches.extend(cpu.breaches(true, world)),
+            Step::RunInner => breaches.extend(cpu.breaches(Who::Inner, world)),
             Step::Return => {}
             Step::Compare(value) if cpu.tcr() == value => {}
             Step::Compare(_) => {

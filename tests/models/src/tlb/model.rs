@@ -75,6 +75,8 @@ pub struct Rules {
     pub user_leaves_non_global: bool,
     /// The reserved ASID is never in TTBR0_EL1.
     pub reserved_asid_kept: bool,
+    /// The ASID of compartments is never a process's.
+    pub compartment_asid_kept: bool,
 }
 
 impl Rules {
@@ -84,6 +86,7 @@ impl Rules {
         twin_invalid: true,
         user_leaves_non_global: true,
         reserved_asid_kept: true,
+        compartment_asid_kept: true,
     };
 }
 
@@ -111,6 +114,19 @@ pub enum Breach {
     /// faulting. Isolation holds; what fails is a second line of defence that modes with an own ASID
     /// could have.
     InnerReachesUser,
+    /// The outer domain hits a translation to a compartment's memory.
+    OuterReachesCompartment,
+    /// A compartment hits a translation to another one's memory.
+    CompartmentReachesOther,
+}
+
+/// What the root in TTBR0_EL1 maps at the page of the lower range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lower {
+    /// A process's memory.
+    Process,
+    /// That of one of two compartments.
+    Compartment(bool),
 }
 
 /// Where an address leads.
@@ -122,6 +138,8 @@ enum Target {
     Forged,
     /// A user's memory, from the lower range.
     User,
+    /// A compartment's memory, from there.
+    Private(bool),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,7 +157,7 @@ impl Entry {
     }
 
     fn is_named_by(self, invalidation: Invalidation) -> bool {
-        let inner_page = self.target != Target::User;
+        let inner_page = matches!(self.target, Target::Inner | Target::Forged);
         match invalidation {
             Invalidation::All => true,
             Invalidation::InnerPage => inner_page,
@@ -149,11 +167,25 @@ impl Entry {
     }
 }
 
+/// Whose instructions a CPU executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Who {
+    /// Linux's, or a process's.
+    Outer,
+    /// The inner domain's.
+    Inner,
+    /// A compartment's.
+    Compartment(bool),
+}
+
 /// The CPU. Registers are the values written since the last synchronization, newest last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Cpu {
     tcr: Vec<Tcr>,
-    user_asid: Vec<u16>,
+    /// ASID and root in TTBR0_EL1. Both are written at once, and seen at once (D8.2.3).
+    user: Vec<(u16, Lower)>,
+    /// Which compartment was entered last.
+    pub last: Option<bool>,
     /// T1SZ values that may be cached apart from entries.
     sizes: BTreeSet<bool>,
     entries: BTreeSet<Entry>,
@@ -172,7 +204,8 @@ impl Cpu {
     pub fn new(tcr: Tcr, user_asid: u16, world: &World) -> Self {
         let mut cpu = Self {
             tcr: vec![tcr],
-            user_asid: vec![user_asid],
+            user: vec![(user_asid, Lower::Process)],
+            last: None,
             sizes: BTreeSet::new(),
             entries: BTreeSet::new(),
             dying: BTreeSet::new(),
@@ -191,14 +224,19 @@ impl Cpu {
         self.fill(world);
     }
 
-    pub fn write_user_asid(&mut self, asid: u16, world: &World) {
-        self.user_asid.push(asid);
+    /// What TTBR0_EL1 holds.
+    pub fn user(&self) -> (u16, Lower) {
+        self.user[self.user.len() - 1]
+    }
+
+    pub fn write_user(&mut self, asid: u16, root: Lower, world: &World) {
+        self.user.push((asid, root));
         self.fill(world);
     }
 
     pub fn synchronize(&mut self, world: &World) {
         self.tcr.drain(..self.tcr.len() - 1);
-        self.user_asid.drain(..self.user_asid.len() - 1);
+        self.user.drain(..self.user.len() - 1);
         self.fill(world);
     }
 
@@ -221,18 +259,24 @@ impl Cpu {
         self.fill(world);
     }
 
-    /// Breaches that an access of this domain may lead to now.
-    pub fn breaches(&self, inner_domain: bool, world: &World) -> BTreeSet<Breach> {
+    /// Breaches that an access of whoever runs may lead to now.
+    pub fn breaches(&self, who: Who, world: &World) -> BTreeSet<Breach> {
         let mut breaches = BTreeSet::new();
-        for (_, asid) in self.effective(world) {
+        for (_, asid, _) in self.effective(world) {
             for entry in self.entries.union(&self.dying) {
                 if entry.is_table || !entry.matches(asid) {
                     continue;
                 }
-                breaches.extend(match (inner_domain, entry.target) {
-                    (false, Target::Inner) => Some(Breach::OuterReachesInner),
-                    (true, Target::Forged) => Some(Breach::InnerReachesForged),
-                    (true, Target::User) => Some(Breach::InnerReachesUser),
+                breaches.extend(match (who, entry.target) {
+                    (Who::Outer, Target::Inner) => Some(Breach::OuterReachesInner),
+                    (Who::Outer, Target::Private(_)) => Some(Breach::OuterReachesCompartment),
+                    (Who::Inner, Target::Forged) => Some(Breach::InnerReachesForged),
+                    (Who::Inner, Target::User) => Some(Breach::InnerReachesUser),
+                    // What it hits of the upper range, EL0 has no permission for.
+                    (Who::Compartment(it), Target::Private(other)) if it != other => {
+                        Some(Breach::CompartmentReachesOther)
+                    }
+                    (Who::Compartment(_), Target::User) => Some(Breach::CompartmentReachesOther),
                     _ => None,
                 });
             }
@@ -240,8 +284,8 @@ impl Cpu {
         breaches
     }
 
-    /// Control values and current ASID that a translation may observe now.
-    fn effective(&self, world: &World) -> BTreeSet<(Tcr, u16)> {
+    /// Control values, current ASID and lower root that a translation may observe now.
+    fn effective(&self, world: &World) -> BTreeSet<(Tcr, u16, Lower)> {
         let mixed: Vec<Tcr> = if world.assumptions.single_point_of_observation {
             self.tcr.clone()
         } else {
@@ -257,9 +301,9 @@ impl Cpu {
         };
         let mut effective = BTreeSet::new();
         for tcr in mixed {
-            for &user in &self.user_asid {
+            for &(user, root) in &self.user {
                 let asid = if tcr.a1 { tcr::RESERVED_ASID } else { user };
-                effective.insert((tcr, asid));
+                effective.insert((tcr, asid, root));
             }
         }
         effective
@@ -269,14 +313,15 @@ impl Cpu {
     fn fill(&mut self, world: &World) {
         loop {
             let before = (self.entries.len(), self.dying.len(), self.sizes.len());
-            for (tcr, asid) in self.effective(world) {
+            for (tcr, asid, root) in self.effective(world) {
                 let mut sizes = BTreeSet::from([tcr.wide]);
                 if world.assumptions.size_caching == SizeCaching::Anywhere {
                     self.sizes.insert(tcr.wide);
                     sizes.extend(&self.sizes);
                 }
                 for wide in sizes {
-                    walk_from_root(&mut self.entries, Tcr { wide, ..tcr }, asid, &world.rules);
+                    let tcr = Tcr { wide, ..tcr };
+                    walk_from_root(&mut self.entries, tcr, (asid, root), &world.rules);
                 }
                 // What comes of an entry that a TLBI names is gone with it.
                 walk_from_tables(&mut self.entries, asid, &world.rules);
@@ -289,7 +334,12 @@ impl Cpu {
     }
 }
 
-fn walk_from_root(entries: &mut BTreeSet<Entry>, tcr: Tcr, asid: u16, rules: &Rules) {
+fn walk_from_root(
+    entries: &mut BTreeSet<Entry>,
+    tcr: Tcr,
+    (asid, root): (u16, Lower),
+    rules: &Rules,
+) {
     if tcr.foreign || (!tcr.wide && !rules.twin_invalid) {
         cache(entries, Target::Forged, asid, rules);
     }
@@ -297,7 +347,11 @@ fn walk_from_root(entries: &mut BTreeSet<Entry>, tcr: Tcr, asid: u16, rules: &Ru
         cache(entries, Target::Inner, asid, rules);
     }
     if !tcr.epd0 {
-        cache(entries, Target::User, asid, rules);
+        let target = match root {
+            Lower::Process => Target::User,
+            Lower::Compartment(which) => Target::Private(which),
+        };
+        cache(entries, target, asid, rules);
     }
 }
 
@@ -328,6 +382,7 @@ fn cache(entries: &mut BTreeSet<Entry>, target: Target, asid: u16, rules: &Rules
         Target::Forged => true,
         Target::Inner => !rules.inner_leaves_non_global,
         Target::User => !rules.user_leaves_non_global,
+        Target::Private(_) => false,
     };
     if may_be_global {
         insert(false, None);

@@ -5,6 +5,7 @@
 //! under the names of the row. `docs/attacks.md` tells how, and has this table.
 
 mod calls;
+mod compartments;
 mod firmware;
 mod forged_tcr;
 mod gate;
@@ -51,6 +52,10 @@ pub const SUBJECTS: &[Subject] = &[
     Subject {
         title: "Arguments and results of calls",
         attacks: calls::ATTACKS,
+    },
+    Subject {
+        title: "Compartments",
+        attacks: compartments::ATTACKS,
     },
     Subject {
         title: "Firmware and CPUs",

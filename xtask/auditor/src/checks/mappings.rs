@@ -43,6 +43,7 @@ fn targets(world: &World<'_>, leaf: &Leaf, violations: &mut Vec<Violation>) {
         let (invariant, text) = match class {
             Class::Table | Class::TableBlock if writable => ("I2", "a PT frame is writable"),
             Class::Inner => ("I3", "an inner frame is mapped"),
+            Class::Private => ("I19", "a private frame is mapped"),
             Class::Gate if leaf.va != GATE && !leaf.attributes().executable_at_el1() => {
                 ("I3", "the gate page is mapped at another address")
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The checks of the invariants, each written from its sentence in the documentation.
 
+pub mod compartments;
 pub mod constants;
 pub mod el2;
 pub mod geometry;

@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 
 use donjon_abi::layout::{GATE, PAGE_SIZE};
-use donjon_abi::tcr::{INNER, INNER_TLBI, MAIR, OUTER, RESERVED_ASID, STRICT_MIDDLE};
+use donjon_abi::tcr::{
+    COMPARTMENT_ASID, INNER, INNER_TLBI, INSIDE, LAST_RESERVED_ASID, MAIR, OUTER, RESERVED_ASID,
+    STRICT_MIDDLE,
+};
 
 use super::World;
 use crate::frames::block_root;
@@ -41,10 +44,15 @@ pub fn is_inside(cpu: &Cpu) -> bool {
         && [INNER, INNER_TLBI, STRICT_MIDDLE].contains(&cpu.tcr)
 }
 
+/// Whether a CPU is in a compartment, or on the way: judged by its own rules.
+pub fn is_in_compartment(cpu: &Cpu) -> bool {
+    cpu.tcr == INSIDE || (is_inside(cpu) && cpu.ttbr0 >> 48 == u64::from(COMPARTMENT_ASID))
+}
+
 /// Checks every CPU that runs.
 pub fn check(world: &World<'_>) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for cpu in world.snapshot.running() {
+    for cpu in world.snapshot.running().filter(|it| !is_in_compartment(it)) {
         one(world, cpu, &mut violations);
     }
     identifiers(world, &mut violations);
@@ -136,7 +144,7 @@ fn identifiers(world: &World<'_>, violations: &mut Vec<Violation>) {
     let users = world
         .snapshot
         .running()
-        .filter(|it| it.user_root() != reserved);
+        .filter(|it| it.user_root() != reserved && !is_in_compartment(it));
     for cpu in users {
         let asid = cpu.ttbr0 >> 48;
         let first = root_of.entry(asid).or_insert(cpu);
@@ -174,7 +182,7 @@ fn trees(world: &World<'_>, violations: &mut Vec<Violation>) {
                 ..Violation::plain(invariant, "inner", text)
             });
         };
-        if u64::from(*asid) <= u64::from(RESERVED_ASID) {
+        if u64::from(*asid) <= u64::from(LAST_RESERVED_ASID) {
             wrong("I9", format!("ASID {asid:#x} is reserved and has a tree"));
         }
         if let Some(other) = asid_of.insert(*root, *asid) {
@@ -186,9 +194,11 @@ fn trees(world: &World<'_>, violations: &mut Vec<Violation>) {
 
 /// What must have the same value on all CPUs, whatever it is.
 fn alike(world: &World<'_>, violations: &mut Vec<Violation>) {
-    let mut cpus = world.snapshot.running();
-    let Some(first) = cpus.next() else {
+    if world.snapshot.running().next().is_none() {
         violations.push(Violation::plain("I6", "machine", "no CPU runs".to_owned()));
+    }
+    let mut cpus = world.snapshot.running().filter(|it| !is_in_compartment(it));
+    let Some(first) = cpus.next() else {
         return;
     };
     for cpu in cpus {

@@ -207,6 +207,67 @@ fn allow_everything(m: &mut TestMachine) {
 }
 
 #[rustfmt::skip]
+const COMPARTMENTS: [Injected; 17] = [
+    inject("I19", "a private frame in vmalloc", "a private frame is mapped", |m| {
+        m.map(K, SPARE, DATA_FRAME, 3, KERNEL_DATA | READ_ONLY);
+    }),
+    inject("I19", "private memory in the linear map", "a private frame is mapped", |m| {
+        m.map(K, UPPER + PRIVATE - RAM, PRIVATE, 2, KERNEL_DATA);
+    }),
+    inject("I19", "a free private frame in a process", "a private frame is mapped", |m| {
+        m.map(U, 0x41_0000, PRIVATE + 0x1f_f000, 3, USER_DATA);
+    }),
+    inject("I20", "a page of another compartment", "uses a frame of Some(2)", |m| {
+        m.set_owner(DATA_FRAME, 2);
+    }),
+    inject("I20", "a table that is free", "uses a frame of Some(0)", |m| {
+        m.set_owner(PRIVATE + PAGE, 1 << 31);
+    }),
+    inject("I20", "a frame at two addresses", "that is used at", |m| {
+        m.write(TestMachine::compartment_entry(0x40_5000), DATA_FRAME | USER_DATA | 3);
+    }),
+    inject("I20", "data that is executed", "writable and executable", |m| {
+        m.write(TestMachine::compartment_entry(COMPARTMENT_DATA), DATA_FRAME | USER_DATA & !UXN | 3);
+    }),
+    inject("I20", "code for EL1", "is executable at EL1", |m| {
+        m.write(TestMachine::compartment_entry(COMPARTMENT_DATA), DATA_FRAME | USER_DATA & !PXN | 3);
+    }),
+    inject("I20", "a global page", "is global", |m| {
+        m.write(TestMachine::compartment_entry(COMPARTMENT_DATA), DATA_FRAME | USER_DATA & !NON_GLOBAL | 3);
+    }),
+    inject("I20", "Linux's memory executed", "executable and not private", |m| {
+        let bits = USER_DATA & !UXN | READ_ONLY;
+        m.write(TestMachine::compartment_entry(COMPARTMENT_SHARED), (FRAME + 2 * PAGE) | bits | 3);
+    }),
+    inject("I20", "inner memory shared", "neither private nor ordinary", |m| {
+        m.write(TestMachine::compartment_entry(COMPARTMENT_SHARED), (REGION + 2 * PAGE) | USER_DATA | 3);
+    }),
+    inject("I20", "an entry beyond the end", "an entry that no rule makes", |m| {
+        m.write(PRIVATE + 300 * 8, (PRIVATE + PAGE) | 3);
+    }),
+    inject("I21", "a process's root in a compartment", "no compartment's", |m| {
+        m.enter_compartment(1);
+        m.cpus[1].ttbr0 = m.roots[1] | 0x32 << 48;
+    }),
+    inject("I21", "Linux's vectors in a compartment", "not the inner domain's", |m| {
+        m.enter_compartment(1);
+        m.cpus[1].vbar = IMAGE + TEXT + 0x800;
+    }),
+    inject("I21", "Linux with a compartment's TCR_EL1", "is not in inner code", |m| {
+        m.enter_compartment(1);
+        m.cpus[1].pc = IMAGE + TEXT + 0x2000;
+        m.cpus[1].pstate = 5;
+    }),
+    inject("I21", "Linux's keys in a compartment", "SCTLR_EL1 is", |m| {
+        m.enter_compartment(1);
+        m.cpus[1].sctlr |= KEYS;
+    }),
+    inject("I22", "a word that was not wiped", "is not zero", |m| {
+        m.write(PRIVATE + 0x1f_f100, 1);
+    }),
+];
+
+#[rustfmt::skip]
 const REGISTERS: [Injected; 27] = [
     inject("I9", "the reserved ASID with the empty root", "the reserved ASID", |m| {
         m.cpus[1].ttbr0 = TestMachine::empty_root() | u64::from(RESERVED_ASID) << 48;
@@ -408,6 +469,7 @@ const GEOMETRY: [Injected; 5] = [
 fn all() -> impl Iterator<Item = &'static Injected> {
     MAPPINGS
         .iter()
+        .chain(&COMPARTMENTS)
         .chain(&REGISTERS)
         .chain(&FRAMES)
         .chain(&GEOMETRY)

@@ -67,6 +67,7 @@ impl TestMachine {
         machine.inner();
         machine.arrival();
         machine.metadata();
+        machine.compartment();
         for asid in [0x31, 0x32] {
             let root = machine.table(Tree::User(0), 0);
             machine.roots.push(root);

@@ -29,8 +29,9 @@ fn a_machine_as_it_must_be_is_clean() {
     assert!(report.violations.is_empty(), "{report}");
     assert_eq!(report.cpus, 2);
     assert_eq!(report.user_roots, 2);
-    // 64, one of them the gate, and the page that stays.
-    assert_eq!(report.frames["inner"], 64);
+    // 96, one of them the gate, and the page that stays.
+    assert_eq!(report.frames["inner"], 96);
+    assert_eq!(report.frames["private"], 512);
     assert_eq!(report.frames["gate"], 1);
     assert_eq!(report.frames["text pool"], 512);
     // 16 of the kernel, a module's and the gate.
@@ -81,6 +82,21 @@ fn a_cpu_inside_may_have_the_inner_view() {
     let report = of(&machine.snapshot());
     assert!(report.violations.is_empty(), "{report}");
     assert_eq!(report.cpus_inside, 1);
+}
+
+#[test]
+fn a_cpu_in_a_compartment_has_rules_of_its_own() {
+    let mut machine = TestMachine::clean();
+    machine.enter_compartment(1);
+    let report = of(&machine.snapshot());
+    assert!(report.violations.is_empty(), "{report}");
+    assert_eq!((report.cpus, report.cpus_in_compartments), (2, 1));
+    // On the way out, behind the write of TCR_EL1.
+    machine.cpus[1].tcr = INNER;
+    machine.cpus[1].pc = GATE - 0x100;
+    machine.cpus[1].pstate = 5;
+    let report = of(&machine.snapshot());
+    assert!(report.violations.is_empty(), "{report}");
 }
 
 /// A block that joined a pool of tables later.

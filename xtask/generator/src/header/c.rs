@@ -3,7 +3,10 @@
 
 use std::fmt::{Display, Write};
 
-use donjon_abi::call::{CORE_FUNCTIONS, Counter, Error, Function, Information, Reason};
+use donjon_abi::call::{
+    CORE_FUNCTIONS, CompartmentExit, CompartmentFact, Counter, Error, Function, Information,
+    Reason, Supervisor,
+};
 use donjon_abi::declare::{Documentation, Layout};
 use donjon_abi::manifest::{DmaProfile, SwitchMode};
 
@@ -82,6 +85,24 @@ pub fn header() -> String {
     section(&mut out, "What DONJON_FN_INFORMATION tells");
     for it in Information::ALL {
         let name = format!("INFO_{}", capitals(it.identifier()));
+        define(&mut out, &name, unsigned(*it as u64), it.about());
+    }
+    section(
+        &mut out,
+        "How a compartment was left, in x0 after DONJON_FN_COMPARTMENT_RUN",
+    );
+    for it in CompartmentExit::ALL {
+        let name = format!("EXIT_{}", capitals(it.identifier()));
+        define(&mut out, &name, unsigned(*it as u64), it.about());
+    }
+    section(&mut out, "What DONJON_FN_COMPARTMENT_INFORMATION tells");
+    for it in CompartmentFact::ALL {
+        let name = format!("COMPARTMENT_{}", capitals(it.identifier()));
+        define(&mut out, &name, unsigned(*it as u64), it.about());
+    }
+    section(&mut out, "Numbers of SVC in a compartment");
+    for it in Supervisor::ALL {
+        let name = format!("SVC_{}", capitals(it.identifier()));
         define(&mut out, &name, unsigned(*it as u64), it.about());
     }
     section(&mut out, "Values of DONJON_INFO_SWITCH_MODE");

@@ -3,7 +3,9 @@
 
 use std::fmt::Write;
 
-use donjon_abi::call::{Counter, Error, Function, Information, Reason};
+use donjon_abi::call::{
+    CompartmentExit, CompartmentFact, Counter, Error, Function, Information, Reason, Supervisor,
+};
 use donjon_abi::declare::{Documentation, Layout};
 
 use super::c::{struct_name, type_name};
@@ -43,6 +45,18 @@ pub fn calls() -> String {
     }
     head(&mut out, "`INFORMATION` about", "what it tells");
     for it in Information::ALL {
+        row(&mut out, *it as i64, it.identifier(), it.about());
+    }
+    head(&mut out, "`COMPARTMENT_RUN`, x0", "why it was left");
+    for it in CompartmentExit::ALL {
+        row(&mut out, *it as i64, it.identifier(), it.about());
+    }
+    head(&mut out, "`COMPARTMENT_INFORMATION` about", "what it tells");
+    for it in CompartmentFact::ALL {
+        row(&mut out, *it as i64, it.identifier(), it.about());
+    }
+    head(&mut out, "SVC in a compartment", "what it asks for");
+    for it in Supervisor::ALL {
         row(&mut out, *it as i64, it.identifier(), it.about());
     }
     for (layout, functions) in buffers() {

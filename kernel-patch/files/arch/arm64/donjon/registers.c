@@ -68,7 +68,7 @@ static bool is_taken(struct donjon_result result, unsigned long asid)
 		return false;
 	return result.value == DONJON_REASON_NO_ROOM ||
 	       (result.value == DONJON_REASON_BAD_ASID &&
-		(u16)asid > DONJON_RESERVED_ASID);
+		(u16)asid > DONJON_LAST_RESERVED_ASID);
 }
 
 /*

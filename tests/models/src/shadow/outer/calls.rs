@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Makes the calls, and updates the reference copy.
 
-use donjon_abi::tcr::RESERVED_ASID;
+use donjon_abi::tcr::{COMPARTMENT_ASID, RESERVED_ASID};
 use donjon_core::frames::FrameType;
 use donjon_core::placement::Range;
 use donjon_core::rules::{Checks, Hardware, Step};
@@ -54,7 +54,7 @@ impl<C: Checks> Outer<'_, C> {
         let cpu = self.random.below(CPUS as u64) as usize;
         let (asid, id) = if self.random.once_in(10) {
             (
-                self.random.one_of(&[0, 1, RESERVED_ASID]),
+                self.random.one_of(&[0, RESERVED_ASID, COMPARTMENT_ASID]),
                 self.random.below(3),
             )
         } else {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use donjon_abi::tcr::RESERVED_ASID;
+use donjon_abi::tcr::LAST_RESERVED_ASID;
 use donjon_core::frames::FrameType;
 use donjon_core::rules::Checks;
 use donjon_core::shadow::{Fill, LEAST_PAGES};
@@ -12,12 +12,12 @@ use super::super::{PAGE, leaves};
 use super::{ASIDS_USED, Outer, RAM, RAM_END, READ_ONLY, SHADOW_BITS};
 
 impl<C: Checks> Outer<'_, C> {
-    /// No two processes run under one ASID, and none under the reserved one.
+    /// No two processes run under one ASID, and none under one of the inner domain's.
     pub(super) fn expect_apart(&mut self) {
         let running = self.running.iter().flatten();
         for (asid, id) in running.clone() {
             let other = running.clone().any(|it| it.0 == *asid && it.1 != *id);
-            if other || *asid == RESERVED_ASID {
+            if other || *asid <= LAST_RESERVED_ASID {
                 let wrong = format!("CPUs run {:?}", self.running);
                 self.world.wrong.push(wrong);
                 return;
@@ -134,7 +134,7 @@ impl<C: Checks> Outer<'_, C> {
                     .push(format!("a CPU has {root:#x} under ASID {asid}"));
             }
         }
-        let roots: BTreeMap<u16, u64> = (0..=ASIDS_USED as u16)
+        let roots: BTreeMap<u16, u64> = (0..=LAST_RESERVED_ASID + ASIDS_USED as u16)
             .filter_map(|asid| Some((asid, self.shadows.tree(asid)?.0)))
             .collect();
         let mut trees = BTreeMap::new();

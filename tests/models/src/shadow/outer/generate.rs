@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Generates random arguments for the calls.
 
+use donjon_abi::tcr::LAST_RESERVED_ASID;
 use donjon_core::rules::Checks;
 
 use super::super::{BLOCK, PAGE};
@@ -11,7 +12,8 @@ use super::{
 
 impl<C: Checks> Outer<'_, C> {
     pub(super) fn who(&mut self) -> (u16, u64) {
-        let asid = 1 + self.random.below(ASIDS_USED);
+        // One in ASIDS_USED is the inner domain's.
+        let asid = u64::from(LAST_RESERVED_ASID) + self.random.below(ASIDS_USED);
         // Mostly each process keeps its ASID.
         let id = if self.random.once_in(16) {
             1 + self.random.below(PROCESSES)

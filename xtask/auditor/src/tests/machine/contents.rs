@@ -9,12 +9,12 @@ use donjon_abi::boot_info::{Arrival, BootInfo};
 use donjon_abi::layout::{
     GATE, GATE_TLBI_LIST, PHYSMAP_SLOT, SLOT_SIZE, TABLE_BLOCK_SIZE, TEXT_WINDOW,
 };
-use donjon_abi::tcr::RESERVED_ASID;
+use donjon_abi::tcr::{COMPARTMENT_ASID, INSIDE, RESERVED_ASID};
 
 use super::layout::*;
 use super::{TestMachine, Tree};
 use crate::checks::vectors::comparison;
-use crate::descriptor::PAGE;
+use crate::descriptor::{PAGE, shift};
 use crate::metadata::{self, POOL_FREE, TEXT_FREE};
 use crate::walk::UPPER;
 
@@ -24,6 +24,9 @@ impl TestMachine {
             let va = UPPER + pa - RAM;
             let pooled = [POOL, TEXT_POOL].contains(&pa);
             let whole = ![STAY & !(MEBIBYTES_2 - 1), PHYSICAL, REGION].contains(&pa);
+            if pa == PRIVATE {
+                continue;
+            }
             if whole {
                 let bits = if pooled { READ_ONLY } else { 0 };
                 self.map(Tree::Kernel, va, pa, 2, KERNEL_DATA | bits);
@@ -109,6 +112,12 @@ impl TestMachine {
         put(offset_of!(BootInfo, frame_table), FRAME_TABLE..INFO);
         put(offset_of!(BootInfo, user_arena), ARENA..LOWER);
         put(offset_of!(BootInfo, user_trees), TREES..TREES + PAGE);
+        put(
+            offset_of!(BootInfo, private_words),
+            PRIVATE_WORDS..COMPARTMENT_ROOTS,
+        );
+        let roots = COMPARTMENT_ROOTS..COMPARTMENT_ROOTS + PAGE;
+        put(offset_of!(BootInfo, compartment_roots), roots);
         self.write(INFO + offset_of!(BootInfo, root) as u64, Self::root());
         let at = INFO + offset_of!(BootInfo, reserved_root) as u64;
         self.write(at, Self::empty_root());
@@ -126,6 +135,54 @@ impl TestMachine {
             self.set_kind(table, kind);
         }
         self.set_kind(TEXT_POOL, metadata::TEXT);
+    }
+
+    /// A compartment, the first one, in a block that has nothing else.
+    pub(super) fn compartment(&mut self) {
+        const FREE: u64 = 1 << 31;
+        self.set_block(PRIVATE, metadata::PRIVATE, 0);
+        for frame in (PRIVATE..PRIVATE + MEBIBYTES_2).step_by(PAGE as usize) {
+            self.set_owner(frame, if frame <= CONTEXT_FRAME { 1 } else { FREE | 7 });
+        }
+        self.write(COMPARTMENT_ROOTS, PRIVATE);
+        for level in 0..3 {
+            let table = PRIVATE + level * PAGE;
+            let index = COMPARTMENT_CODE >> shift(level as u8) & 511;
+            self.write(table + index * 8, (table + PAGE) | 3);
+        }
+        let data = USER_DATA;
+        for (va, frame, bits) in [
+            (COMPARTMENT_CODE, CODE_FRAME, data & !UXN | READ_ONLY),
+            (COMPARTMENT_DATA, DATA_FRAME, data),
+            (COMPARTMENT_SHARED, FRAME + 2 * PAGE, data),
+        ] {
+            self.write(Self::compartment_entry(va), frame | bits | 3);
+            self.write(frame + 8, 0x5ec2e7);
+        }
+    }
+
+    /// Where a page of the compartment is mapped.
+    pub fn compartment_entry(va: u64) -> u64 {
+        PRIVATE + 3 * PAGE + (va >> 12 & 511) * 8
+    }
+
+    /// Writes down who has a private frame.
+    pub fn set_owner(&mut self, frame: u64, owner: u64) {
+        let at = PRIVATE_WORDS + (frame - RAM) / PAGE * 4;
+        let shift = 8 * (at & 4);
+        let word = self.word(at & !7) & !(0xffff_ffff << shift);
+        self.write(at & !7, word | owner << shift);
+    }
+
+    /// A CPU runs the compartment.
+    pub fn enter_compartment(&mut self, cpu: usize) {
+        let cpu = &mut self.cpus[cpu];
+        cpu.tcr = INSIDE;
+        cpu.ttbr0 = PRIVATE | u64::from(COMPARTMENT_ASID) << 48;
+        cpu.vbar = TEXT_WINDOW + 0x800;
+        cpu.pc = COMPARTMENT_CODE + 8;
+        cpu.pstate = 0;
+        cpu.sctlr &= !(1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9);
     }
 
     /// As the boot stage leaves EL2 on every CPU.

@@ -39,10 +39,19 @@ pub const ARRIVAL: u64 = 0xa00;
 pub const EL2_VECTORS: u64 = 0x800;
 pub const POOL: u64 = 0x4300_0000;
 pub const TEXT_POOL: u64 = 0x4320_0000;
+/// Private memory. Its first frames are those of the compartment.
+pub const PRIVATE: u64 = 0x4340_0000;
+/// Addresses in the compartment, and the frames there.
+pub const COMPARTMENT_CODE: u64 = 0x40_0000;
+pub const COMPARTMENT_DATA: u64 = 0x40_1000;
+pub const COMPARTMENT_SHARED: u64 = 0x40_2000;
+pub const CODE_FRAME: u64 = PRIVATE + 4 * PAGE;
+pub const DATA_FRAME: u64 = PRIVATE + 5 * PAGE;
+pub const CONTEXT_FRAME: u64 = PRIVATE + 6 * PAGE;
 pub const MODULE: u64 = UPPER + 130 * SLOT_SIZE;
 pub const VMALLOC: u64 = UPPER + 200 * SLOT_SIZE;
 pub const REGION: u64 = 0x43e0_0000;
-pub const REGION_SIZE: u64 = 0x4_0000;
+pub const REGION_SIZE: u64 = 0x6_0000;
 pub const GATE_FRAME: u64 = REGION;
 /// The types of frames, two bytes each.
 pub const FRAME_TABLE: u64 = REGION + 0x1_0000;
@@ -53,7 +62,11 @@ pub const LOWER: u64 = REGION + REGION_SIZE - PAGE;
 /// The trees of ASIDs, a page of them.
 pub const TREES: u64 = INFO + PAGE;
 /// What the tables of users are made of.
-pub const ARENA: u64 = REGION + 0x2_0000;
+pub const ARENA: u64 = REGION + 0x4_0000;
+/// Who has which private frame, four bytes for each frame of RAM.
+pub const PRIVATE_WORDS: u64 = REGION + 0x2_0000;
+/// Roots of compartments, a page of them.
+pub const COMPARTMENT_ROOTS: u64 = PRIVATE_WORDS + RAM_SIZE / PAGE * 4;
 /// Where the inner domain takes such a CPU over.
 pub const ENTRY: u64 = TEXT_WINDOW + 0x100;
 pub const UART: u64 = 0x0900_0000;

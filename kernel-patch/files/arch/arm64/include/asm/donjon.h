@@ -114,6 +114,7 @@ extern char donjon_linear_pud[];
 #include <linux/types.h>
 
 #define DONJON_RESERVED_ASID	0
+#define DONJON_LAST_RESERVED_ASID	0
 
 static inline void donjon_init(void)
 {

@@ -12,13 +12,16 @@
  * Version of the interface. The major half changes when an old caller would
  * misunderstand.
  */
-#define DONJON_ABI_VERSION		_AC(0x40002, UL)
+#define DONJON_ABI_VERSION		_AC(0x40003, UL)
 
 /* TCR_EL1 whenever Linux runs, bit for bit. */
 #define DONJON_TCR_OUTER		_AC(0x32b5113510, UL)
 
 /* The ASID in TTBR1_EL1, never a user's; valid with 8-bit ASIDs as well. */
 #define DONJON_RESERVED_ASID		_AC(0x1, UL)
+
+/* The last ASID that Linux gives no process. */
+#define DONJON_LAST_RESERVED_ASID	_AC(0x2, UL)
 
 /* Root slot of the gate. */
 #define DONJON_GATE_SLOT		_AC(0x40, UL)
@@ -81,7 +84,7 @@
  * One more than the highest number of a function of the core. As an index of
  * STATISTICS: calls to unknown functions.
  */
-#define DONJON_FUNCTIONS		_AC(0x1d, UL)
+#define DONJON_FUNCTIONS		_AC(0x27, UL)
 
 /* Most entries of TABLE_WRITE_LIST. */
 #define DONJON_LIST_MAX			_AC(0x40, UL)
@@ -103,6 +106,18 @@
 
 /* POOL_ADD: for the text of modules. */
 #define DONJON_POOL_TEXT		_AC(0x1, UL)
+
+/* POOL_ADD: for compartments. The linear map shows the block no more. */
+#define DONJON_POOL_PRIVATE		_AC(0x2, UL)
+
+/* COMPARTMENT_ADD: constants. */
+#define DONJON_ACCESS_READ		_AC(0x0, UL)
+
+/* COMPARTMENT_ADD: data. */
+#define DONJON_ACCESS_WRITE		_AC(0x1, UL)
+
+/* COMPARTMENT_ADD: code. */
+#define DONJON_ACCESS_EXECUTE		_AC(0x2, UL)
 
 /* SYSTEM_REGISTER: SCTLR_EL1. */
 #define DONJON_REGISTER_SCTLR		_AC(0x0, UL)
@@ -209,6 +224,35 @@
  * and the same call waits on.
  */
 #define DONJON_FN_PROPERTIES		_AC(0x1c, UL)
+/* Makes a compartment without pages. */
+#define DONJON_FN_COMPARTMENT_CREATE	_AC(0x1d, UL)
+/*
+ * Adds a page to a compartment that is not sealed, a piece in each call: copied
+ * from Linux's memory and measured.
+ */
+#define DONJON_FN_COMPARTMENT_ADD	_AC(0x1e, UL)
+/* Lets a compartment read and write a page of Linux's. */
+#define DONJON_FN_COMPARTMENT_SHARE	_AC(0x1f, UL)
+/* Ends the building of a compartment, after which it can run. */
+#define DONJON_FN_COMPARTMENT_SEAL	_AC(0x20, UL)
+/*
+ * Runs a compartment until it is left. x0 is a positive number then, an exit.
+ * Where there is SVE or SME, Linux has saved their registers.
+ */
+#define DONJON_FN_COMPARTMENT_RUN	_AC(0x21, UL)
+/* Wipes a compartment that does not run, a part in each call. */
+#define DONJON_FN_COMPARTMENT_DESTROY	_AC(0x22, UL)
+/* Reads one fact about a compartment. */
+#define DONJON_FN_COMPARTMENT_INFORMATION	_AC(0x23, UL)
+/*
+ * Makes a compartment that will be as another one is, which is sealed and has
+ * not run.
+ */
+#define DONJON_FN_COMPARTMENT_CLONE	_AC(0x24, UL)
+/* Copies a part of what a clone is made from; it can run when all is copied. */
+#define DONJON_FN_COMPARTMENT_COPY	_AC(0x25, UL)
+/* Joins two compartments by a channel. */
+#define DONJON_FN_COMPARTMENT_CONNECT	_AC(0x26, UL)
 
 /* An array with their names, by number, and one for calls to unknown ones */
 
@@ -242,6 +286,16 @@
 	[DONJON_FN_FREE] = "free",					\
 	[DONJON_FN_DEVICE_WRITE] = "device_write",			\
 	[DONJON_FN_PROPERTIES] = "properties",				\
+	[DONJON_FN_COMPARTMENT_CREATE] = "compartment_create",		\
+	[DONJON_FN_COMPARTMENT_ADD] = "compartment_add",		\
+	[DONJON_FN_COMPARTMENT_SHARE] = "compartment_share",		\
+	[DONJON_FN_COMPARTMENT_SEAL] = "compartment_seal",		\
+	[DONJON_FN_COMPARTMENT_RUN] = "compartment_run",		\
+	[DONJON_FN_COMPARTMENT_DESTROY] = "compartment_destroy",	\
+	[DONJON_FN_COMPARTMENT_INFORMATION] = "compartment_information", \
+	[DONJON_FN_COMPARTMENT_CLONE] = "compartment_clone",		\
+	[DONJON_FN_COMPARTMENT_COPY] = "compartment_copy",		\
+	[DONJON_FN_COMPARTMENT_CONNECT] = "compartment_connect",	\
 	[DONJON_FUNCTIONS] = "unknown",					\
 }
 
@@ -335,6 +389,10 @@
 #define DONJON_REASON_LIVE_TEXT		_AC(0x14, UL)
 /* The VideoCore's property is not on the list, or the message is malformed. */
 #define DONJON_REASON_BAD_PROPERTY	_AC(0x15, UL)
+/* There is no compartment with this handle. */
+#define DONJON_REASON_NO_COMPARTMENT	_AC(0x16, UL)
+/* The compartment would have more memory than it may. */
+#define DONJON_REASON_OVER_LIMIT	_AC(0x17, UL)
 
 /* An array with words for each reason, by number */
 
@@ -360,6 +418,8 @@
 	[DONJON_REASON_NO_ROOM] = "no pool has room",			\
 	[DONJON_REASON_LIVE_TEXT] = "another CPU may execute the text",	\
 	[DONJON_REASON_BAD_PROPERTY] = "property not on the list",	\
+	[DONJON_REASON_NO_COMPARTMENT] = "no such compartment",		\
+	[DONJON_REASON_OVER_LIMIT] = "compartment at its limit",	\
 }
 
 /* What DONJON_FN_STATISTICS counts */
@@ -416,6 +476,72 @@
 #define DONJON_INFO_WAITS_ARENA		_AC(0x10, UL)
 /* Whether Linux has devices with DMA: DMA_STRICT or DMA_OPEN. */
 #define DONJON_INFO_DMA_PROFILE		_AC(0x11, UL)
+
+/* How a compartment was left, in x0 after DONJON_FN_COMPARTMENT_RUN */
+
+/* Its call is over; the value is what it returned. */
+#define DONJON_EXIT_RETURNED		_AC(0x1, UL)
+/* An interrupt is pending. The same call goes on. */
+#define DONJON_EXIT_INTERRUPTED		_AC(0x2, UL)
+/*
+ * It asks its host for something; the value says what. The same call goes on,
+ * with the answer as first argument.
+ */
+#define DONJON_EXIT_CALLED_OUT		_AC(0x3, UL)
+/* It wants no more; the value is its last word. */
+#define DONJON_EXIT_ENDED		_AC(0x4, UL)
+/* It made an exception that it does not survive; the value is its ESR_EL1. */
+#define DONJON_EXIT_FAULTED		_AC(0x5, UL)
+
+/* What DONJON_FN_COMPARTMENT_INFORMATION tells */
+
+/*
+ * Where it is in its life: 1 being built, 2 between calls, 3 running, 4 in a
+ * call and on no CPU, 5 dead, 6 being wiped.
+ */
+#define DONJON_COMPARTMENT_PHASE	_AC(0x0, UL)
+/* Frames that it has. */
+#define DONJON_COMPARTMENT_FRAMES	_AC(0x1, UL)
+/* Frames that it may have. */
+#define DONJON_COMPARTMENT_LIMIT	_AC(0x2, UL)
+/* Word 0 of its measurement, big-endian. */
+#define DONJON_COMPARTMENT_MEASUREMENT0	_AC(0x3, UL)
+/* Word 1 of it. */
+#define DONJON_COMPARTMENT_MEASUREMENT1	_AC(0x4, UL)
+/* Word 2 of it. */
+#define DONJON_COMPARTMENT_MEASUREMENT2	_AC(0x5, UL)
+/* Word 3 of it. */
+#define DONJON_COMPARTMENT_MEASUREMENT3	_AC(0x6, UL)
+
+/* Numbers of SVC in a compartment */
+
+/* The call is over; x0 is its result. */
+#define DONJON_SVC_RETURN		_AC(0x0, UL)
+/* Asks the host; x0 says for what, and is the answer afterwards. */
+#define DONJON_SVC_CALL_OUT		_AC(0x1, UL)
+/*
+ * Adds x0 pages at the end of the heap: x0 says how many were added, x1 how
+ * many it has.
+ */
+#define DONJON_SVC_GROW			_AC(0x2, UL)
+/* Takes x0 pages away there, in the same way. */
+#define DONJON_SVC_SHRINK		_AC(0x3, UL)
+/* Ends for good. */
+#define DONJON_SVC_EXIT			_AC(0x4, UL)
+/*
+ * Sends x2 bytes at address x1 by the channel's end x0: x0 says how many went,
+ * x1 is 1 as long as the other compartment is there. x0 is -1 without such an
+ * end or memory.
+ */
+#define DONJON_SVC_SEND			_AC(0x5, UL)
+/* Receives up to x2 bytes, in the same way. */
+#define DONJON_SVC_RECEIVE		_AC(0x6, UL)
+/*
+ * Asks who is at the other end of channel x0: x1 to x4 are that one's
+ * measurement, as words of big-endian bytes, and x0 is 1; 0 if it is not there
+ * any more, -1 without such an end.
+ */
+#define DONJON_SVC_PEER			_AC(0x7, UL)
 
 /* Values of DONJON_INFO_SWITCH_MODE */
 

@@ -56,6 +56,9 @@
 #ifdef CONFIG_ARM64_PA_BITS_52
 #error "CONFIG_DONJON needs CONFIG_ARM64_PA_BITS_52=n: TTBR fields would have another format"
 #endif
+#ifdef CONFIG_ARM64_ACPI_PARKING_PROTOCOL
+#error "CONFIG_DONJON needs CONFIG_ARM64_ACPI_PARKING_PROTOCOL=n: CPUs would start at Linux's own entry"
+#endif
 #ifdef CONFIG_MEMORY_HOTPLUG
 #error "CONFIG_DONJON needs CONFIG_MEMORY_HOTPLUG=n: the linear map would grow behind the inner domain's back"
 #endif

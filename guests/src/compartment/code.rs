@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A page of code that runs in a compartment. x0 says what to do.
+
+use core::arch::global_asm;
+
+global_asm!(
+    r#"
+    .arch_extension fp
+    .arch_extension simd
+    .section .rodata.compartment, "a"
+    .balign 4096
+    .global compartment_code
+compartment_code:
+    cmp x0, #0
+    b.eq 10f
+    cmp x0, #1
+    b.eq 11f
+    cmp x0, #2
+    b.eq 12f
+    cmp x0, #3
+    b.eq 13f
+    cmp x0, #4
+    b.eq 14f
+    cmp x0, #5
+    b.eq 15f
+    cmp x0, #6
+    b.eq 16f
+    cmp x0, #7
+    b.eq 17f
+    cmp x0, #8
+    b.eq 18f
+    cmp x0, #9
+    b.eq 19f
+    cmp x0, #10
+    b.eq 20f
+    svc #4
+    // 0: the sum of the other arguments
+10: add x0, x1, x2
+    add x0, x0, x3
+    svc #0
+    // 1: asks the host for x1 and returns its answer plus 1, by way of the stack
+11: str x1, [sp, #-16]!
+    mov x0, x1
+    svc #1
+    ldr x1, [sp], #16
+    add x0, x0, x1
+    svc #0
+    // 2: counts down from x1, with a value in each register that must survive interrupts
+12: mov x30, #0x30
+    fmov d7, x1
+    fmov d31, x1
+    mov x5, x1
+2:  subs x1, x1, #1
+    b.ne 2b
+    fmov x2, d7
+    fmov x3, d31
+    sub x0, x2, x5
+    sub x3, x3, x5
+    orr x0, x0, x3
+    sub x3, x30, #0x30
+    orr x0, x0, x3
+    svc #0
+    // 3: reads address x1
+13: ldr x0, [x1]
+    svc #0
+    // 4: adds x1 pages, writes to each, adds up what is there, takes them away
+14: mov x9, x1
+    mov x10, #0
+    movz x11, #0x40, lsl #32
+3:  mov x0, x9
+    svc #2
+    cbz x0, 4f
+    add x10, x10, x0
+    subs x9, x9, x0
+    b.ne 3b
+4:  mov x12, #0
+    mov x13, #0
+5:  cmp x12, x10
+    b.eq 6f
+    ldr x14, [x11]
+    add x13, x13, x14
+    str x10, [x11]
+    add x11, x11, #4096
+    add x12, x12, #1
+    b 5b
+6:  mov x9, x10
+7:  cbz x9, 8f
+    mov x0, x9
+    svc #3
+    cbz x0, 8f
+    sub x9, x9, x0
+    b 7b
+8:  add x0, x10, x13, lsl #32
+    svc #0
+    // 5: writes x2 to address x1
+15: str x2, [x1]
+    mov x0, #0
+    svc #0
+    // 6: leaves x1 in all registers of FP and returns
+16: dup v0.2d, x1
+    mov v8.16b, v0.16b
+    mov v31.16b, v0.16b
+    mov x0, #0
+    svc #0
+    // 7: jumps to x1
+17: br x1
+    // 8: sends x2 bytes at x1 by end x3; how many went, and from bit 32 on whether it is open
+18: mov x0, x3
+    svc #5
+    add x0, x0, x1, lsl #32
+    svc #0
+    // 9: receives in the same way
+19: mov x0, x3
+    svc #6
+    add x0, x0, x1, lsl #32
+    svc #0
+    // 10: stores the measurement of who is at end x3 at x1
+20: mov x0, x3
+    mov x10, x1
+    svc #7
+    stp x1, x2, [x10]
+    stp x3, x4, [x10, #16]
+    svc #0
+    .balign 4096
+    .global compartment_code_end
+compartment_code_end:
+"#
+);
+
+unsafe extern "C" {
+    static compartment_code: u8;
+    static compartment_code_end: u8;
+}
+
+/// The page.
+pub fn page() -> &'static [u8] {
+    // SAFETY: both are symbols of the section above, a page apart.
+    unsafe {
+        let start = &raw const compartment_code;
+        let end = &raw const compartment_code_end;
+        std::slice::from_raw_parts(start, end.offset_from(start).cast_unsigned())
+    }
+}

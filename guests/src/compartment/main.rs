@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Makes compartments and looks whether they do what they should.
+
+#[cfg(target_arch = "aarch64")]
+mod channel;
+#[cfg(target_arch = "aarch64")]
+mod code;
+
+#[cfg(target_arch = "aarch64")]
+mod program {
+    use std::time::Instant;
+
+    use anyhow::{Context, Result, bail, ensure};
+    use donjon_guests::device::{Access, Compartment, Exit};
+    use donjon_guests::perf::Instructions;
+
+    use crate::{channel, code};
+
+    const CODE: u64 = 0x40_0000;
+    pub const DATA: u64 = 0x60_0000;
+    const SHARED: u64 = 0x70_0000;
+
+    pub fn make(limit: u64) -> Result<Compartment> {
+        let it = Compartment::create(limit).context("creating")?;
+        it.add(CODE, code::page(), Access::Execute)
+            .context("adding code")?;
+        it.add(DATA, &[0x5a; 4096], Access::Write)
+            .context("adding data")?;
+        it.seal(CODE, DATA + 4096).context("sealing")?;
+        Ok(it)
+    }
+
+    pub fn expect(what: &str, found: Exit, expected: Exit) -> Result<()> {
+        ensure!(
+            found == expected,
+            "{what}: {found:x?}, expected {expected:x?}"
+        );
+        println!("compartment: {what}: ok");
+        Ok(())
+    }
+
+    fn check() -> Result<()> {
+        let it = make(64)?;
+        let information = it.information()?;
+        println!("compartment: {information:x?}");
+        expect("sum", it.run([0, 3, 4, 5])?, Exit::Returned(12))?;
+        expect("call out", it.run([1, 40, 0, 0])?, Exit::CalledOut(40))?;
+        expect("answer", it.run([2, 0, 0, 0])?, Exit::Returned(42))?;
+        expect(
+            "interrupts",
+            it.run([2, 100_000_000, 0, 0])?,
+            Exit::Returned(0),
+        )?;
+        expect(
+            "own data",
+            it.run([3, DATA + 64, 0, 0])?,
+            Exit::Returned(0x5a5a_5a5a_5a5a_5a5a),
+        )?;
+        expect("heap", it.run([4, 20, 0, 0])?, Exit::Returned(20))?;
+        expect(
+            "limit",
+            it.run([4, 1000, 0, 0])?,
+            Exit::Returned(64 - 7 - 3),
+        )?;
+        expect("store", it.run([5, DATA, 7, 0])?, Exit::Returned(0))?;
+        expect(
+            "what was stored",
+            it.run([3, DATA, 0, 0])?,
+            Exit::Returned(7),
+        )?;
+        for (what, arguments) in [
+            ("store to code", [5, CODE, 7, 0]),
+            ("kernel address", [3, 0xffff_8000_0000_0000, 0, 0]),
+            ("inner address", [3, 0xffff_9800_0000_0000, 0, 0]),
+            ("nothing mapped", [3, 0x1234_5000, 0, 0]),
+            ("execute data", [7, DATA, 0, 0]),
+        ] {
+            let it = make(64)?;
+            let Exit::Faulted(esr) = it.run(arguments)? else {
+                bail!("{what}: no fault");
+            };
+            println!("compartment: {what}: fault {esr:#x}");
+            ensure!(it.run([0; 4]).is_err(), "{what}: it runs again");
+        }
+        let buffer = vec![0_u64; 1024];
+        let page = (buffer.as_ptr() as u64).next_multiple_of(4096);
+        it.share(SHARED, page, 4096).context("sharing")?;
+        expect(
+            "shared page",
+            it.run([5, SHARED, 99, 0])?,
+            Exit::Returned(0),
+        )?;
+        let index = (page - buffer.as_ptr() as u64) as usize / 8;
+        // SAFETY: within the vector; the compartment has written there.
+        let seen = unsafe { buffer.as_ptr().add(index).read_volatile() };
+        ensure!(seen == 99, "the shared page has {seen}");
+        let template = make(64)?;
+        let one = template.another()?;
+        let other = template.another()?;
+        expect(
+            "store in a clone",
+            one.run([5, DATA, 7, 0])?,
+            Exit::Returned(0),
+        )?;
+        expect(
+            "the same clone",
+            one.run([3, DATA, 0, 0])?,
+            Exit::Returned(7),
+        )?;
+        let untouched = Exit::Returned(0x5a5a_5a5a_5a5a_5a5a);
+        expect("another clone", other.run([3, DATA, 0, 0])?, untouched)?;
+        ensure!(
+            other.information()?.measurement == template.information()?.measurement,
+            "a clone has another measurement"
+        );
+        drop((template, one, other));
+        channel::check()?;
+        println!("compartment: all as expected");
+        Ok(())
+    }
+
+    /// Stays in a compartment nearly all the time.
+    fn spin(seconds: u64) -> Result<()> {
+        let it = make(64)?;
+        let begin = Instant::now();
+        while begin.elapsed().as_secs() < seconds {
+            let counted = it.run([2, 2_000_000, 0, 0])?;
+            ensure!(counted == Exit::Returned(0), "{counted:x?}");
+        }
+        Ok(())
+    }
+
+    fn bench() -> Result<()> {
+        let it = make(64)?;
+        let mut counter = Instructions::of_cpu_0()?;
+        let mut least = u64::MAX;
+        for _ in 0..100 {
+            let before = counter.read()?;
+            it.run([0, 1, 2, 3])?;
+            least = least.min(counter.read()? - before);
+        }
+        let mut empty = u64::MAX;
+        for _ in 0..100 {
+            let before = counter.read()?;
+            empty = empty.min(counter.read()? - before);
+        }
+        println!(
+            "compartment: call from user space {} instructions",
+            least - empty
+        );
+        for (what, request) in [
+            ("unknown request", 0xd0ff_u64),
+            ("information", 0x8038_d005),
+        ] {
+            let mut least = u64::MAX;
+            for _ in 0..100 {
+                let before = counter.read()?;
+                it.raw(request);
+                least = least.min(counter.read()? - before);
+            }
+            println!("compartment: {what} {} instructions", least - empty);
+        }
+        channel::bench(&mut counter, empty)?;
+        let template = make(16)?;
+        let begin = Instant::now();
+        let count = std::env::args()
+            .nth(2)
+            .map_or(Ok(100), |it| it.parse::<usize>())?;
+        let mut all = Vec::new();
+        for index in 0..count {
+            let before = counter.read()?;
+            all.push(template.another()?);
+            if index < 2 || index % 1000 == 0 || index == count - 1 {
+                println!(
+                    "compartment: {index} made, the last in {} instructions",
+                    counter.read()? - before - empty
+                );
+            }
+        }
+        for (index, it) in all.iter().enumerate() {
+            let sum = it.run([0, index as u64, 1, 0])?;
+            ensure!(sum == Exit::Returned(index as u64 + 1), "{index}: {sum:?}");
+        }
+        let frames = all
+            .last()
+            .map_or(Ok(0), |it| it.information().map(|it| it.frames))?;
+        println!("compartment: {frames} frames each");
+        let before = counter.read()?;
+        drop(all);
+        let freed = (counter.read()? - before) / count.max(1) as u64;
+        println!("compartment: ended in {freed} instructions each");
+        println!("compartment: {count} in {:?}", begin.elapsed());
+        Ok(())
+    }
+
+    pub fn run() -> Result<()> {
+        match std::env::args().nth(1).as_deref() {
+            Some("check") => check(),
+            Some("bench") => bench(),
+            Some("spin") => spin(std::env::args().nth(2).context("SECONDS")?.parse()?),
+            _ => bail!("check, bench [COUNT] or spin SECONDS"),
+        }
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+fn main() -> anyhow::Result<()> {
+    program::run()
+}
+
+#[cfg(not(target_arch = "aarch64"))]
+fn main() {}

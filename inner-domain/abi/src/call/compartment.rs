@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Numbers between Linux, the inner domain and compartments.
+
+use crate::declare::numbers;
+
+numbers! {
+    /// Why a compartment was left: x0 of COMPARTMENT_RUN.
+    pub enum CompartmentExit: u64 {
+        /// Its call is over; the value is what it returned.
+        Returned = 1,
+        /// An interrupt is pending. The same call goes on.
+        Interrupted = 2,
+        /// It asks its host for something; the value says what. The same call goes on, with the
+        /// answer as first argument.
+        CalledOut = 3,
+        /// It wants no more; the value is its last word.
+        Ended = 4,
+        /// It made an exception that it does not survive; the value is its ESR_EL1.
+        Faulted = 5,
+    }
+}
+
+numbers! {
+    /// What a compartment asks for, by the number of its SVC.
+    pub enum Supervisor: u64 {
+        /// The call is over; x0 is its result.
+        Return = 0,
+        /// Asks the host; x0 says for what, and is the answer afterwards.
+        CallOut = 1,
+        /// Adds x0 pages at the end of the heap: x0 says how many were added, x1 how many it has.
+        Grow = 2,
+        /// Takes x0 pages away there, in the same way.
+        Shrink = 3,
+        /// Ends for good.
+        Exit = 4,
+        /// Sends x2 bytes at address x1 by the channel's end x0: x0 says how many went, x1 is 1 as long
+        /// as the other compartment is there. x0 is -1 without such an end or memory.
+        Send = 5,
+        /// Receives up to x2 bytes, in the same way.
+        Receive = 6,
+        /// Asks who is at the other end of channel x0: x1 to x4 are that one's measurement, as words
+        /// of big-endian bytes, and x0 is 1; 0 if it is not there any more, -1 without such an end.
+        Peer = 7,
+    }
+}
+
+numbers! {
+    /// What COMPARTMENT_INFORMATION tells.
+    pub enum CompartmentFact: u64 {
+        /// Where it is in its life: 1 being built, 2 between calls, 3 running, 4 in a call and on no
+        /// CPU, 5 dead, 6 being wiped.
+        Phase = 0,
+        /// Frames that it has.
+        Frames = 1,
+        /// Frames that it may have.
+        Limit = 2,
+        /// Word 0 of its measurement, big-endian.
+        Measurement0 = 3,
+        /// Word 1 of it.
+        Measurement1 = 4,
+        /// Word 2 of it.
+        Measurement2 = 5,
+        /// Word 3 of it.
+        Measurement3 = 6,
+    }
+}

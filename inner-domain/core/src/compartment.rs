@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Compartments: programs at EL0 whose memory neither the kernel nor root can read.
+//!
+//! A compartment has private frames ([`crate::private`]), tables made of such frames, and a frame
+//! for its registers. Linux asks for all that happens to it by calls; the inner domain enters it and
+//! leaves it. Its life:
+//!
+//! 1. *building*: pages are added, each copied from Linux's memory and measured;
+//! 2. *idle* after it was sealed: nothing is added from outside any more. A call runs it;
+//! 3. *running* on one CPU; *suspended* when the CPU left it for an interrupt or a call to its host;
+//! 4. *dead* after an exception that it does not survive, or because it wants no more;
+//! 5. *ending*: its memory is wiped and freed, a part in each call.
+//!
+//! Locks: a slot's own, held while it is looked at or changed, never while the compartment runs.
+//! Where frames are taken or freed, the caller holds the lock of the rules as well, and took it
+//! first.
+
+mod build;
+mod channel;
+mod clone;
+mod end;
+mod memory;
+mod run;
+mod space;
+#[cfg(test)]
+mod tests;
+mod vacancy;
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use donjon_abi::call::Reason;
+use sha2::Sha256;
+use spin::mutex::{Mutex, MutexGuard};
+
+use crate::private::Owner;
+use crate::rules::Hardware;
+use crate::waits::{COMPARTMENTS, Waiting};
+
+pub use build::{Addition, PIECE};
+pub use channel::{ENDS, INBOX, MESSAGE_MAX, Moved};
+pub use memory::{GROW_MAX, SHRINK_MAX};
+pub use run::{Entry, Exit};
+pub use space::Access;
+
+/// First address of the pages that a compartment adds by itself.
+pub const HEAP: u64 = 1 << 38;
+/// One past the last address of a compartment's.
+pub const END: u64 = 1 << 47;
+
+/// What changes memory of compartments, besides tables.
+pub trait Memory: Hardware {
+    /// Copies a piece of Linux's memory to private memory, reading each word once; `seen` is what
+    /// was copied.
+    fn copy_in(&mut self, from: u64, to: u64, seen: &mut [u8; PIECE]);
+    /// Copies a private frame to another one.
+    fn copy_frame(&mut self, from: u64, to: u64);
+    /// Copies bytes from a compartment's memory to another one's, each read once. Both ranges lie in
+    /// one frame each.
+    fn copy(&mut self, from: u64, to: u64, bytes: u64);
+    /// Makes instructions that were written to a frame visible to fetches of all CPUs.
+    fn make_executable(&mut self, frame: u64);
+}
+
+/// A handle: the index of a slot, and above it a number that the slot had with no other
+/// compartment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handle(u64);
+
+impl Handle {
+    /// As Linux says it. Nothing is believed.
+    pub const fn from_word(word: u64) -> Self {
+        Self(word)
+    }
+
+    /// For Linux.
+    pub const fn word(self) -> u64 {
+        self.0
+    }
+
+    const fn new(index: u32, generation: u32) -> Self {
+        Self(index as u64 | (generation as u64) << 32)
+    }
+
+    const fn index(self) -> u32 {
+        self.0 as u32
+    }
+
+    const fn generation(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// Where a compartment is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The slot is free.
+    Vacant,
+    /// Not sealed yet.
+    Building,
+    /// Between two calls.
+    Idle,
+    /// On this CPU.
+    Running(usize),
+    /// In a call, and on no CPU. It asked its host for something, or was interrupted.
+    Suspended {
+        /// Which of both.
+        called_out: bool,
+    },
+    /// For good.
+    Dead,
+    /// Being wiped.
+    Ending,
+}
+
+impl Phase {
+    /// As `COMPARTMENT_INFORMATION` has it.
+    pub const fn number(self) -> u64 {
+        match self {
+            Self::Vacant => 0,
+            Self::Building => 1,
+            Self::Idle => 2,
+            Self::Running(_) => 3,
+            Self::Suspended { .. } => 4,
+            Self::Dead => 5,
+            Self::Ending => 6,
+        }
+    }
+}
+
+/// What is kept about a compartment.
+struct State {
+    generation: u32,
+    phase: Phase,
+    /// Physical addresses of the frames of its root and of its registers.
+    root: u64,
+    context: u64,
+    /// Frames that it has, these two and its tables included, and how many it may have.
+    frames: u64,
+    limit: u64,
+    /// Pages that it has added.
+    heap: u64,
+    /// Where calls enter, and the stack that they begin with.
+    entry: u64,
+    stack: u64,
+    /// By what a CPU knows that its TLB holds nothing else under the compartments' ASID. Another
+    /// one each time that a mapping was taken away.
+    tag: u64,
+    /// Of the pages so far.
+    hash: Sha256,
+    /// The page that is being added.
+    addition: Option<Addition>,
+    /// Since it was sealed.
+    measurement: [u8; 32],
+    /// Of a vacant slot: the next one that has had a compartment.
+    next: u32,
+    /// It was sealed and has not run.
+    is_pristine: bool,
+    /// Compartments that were made from it. Their code is its own, so it stays as long.
+    clones: u32,
+    /// The slot of the one that it was made from, or [`NONE`].
+    template: u32,
+    /// Below this address all of the template is copied.
+    copied: u64,
+    /// Of its channels.
+    ends: [channel::End; ENDS],
+}
+
+/// Where slots without a compartment are.
+struct Vacant {
+    /// The first one that has had a compartment, or [`NONE`].
+    first: u32,
+    /// From this one on none has had any.
+    fresh: u32,
+}
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+/// A place for a compartment.
+pub struct Slot(Mutex<State, Waiting<COMPARTMENTS>>);
+
+impl Slot {
+    /// Without one.
+    pub fn new() -> Self {
+        Self(Mutex::new(State {
+            generation: 0,
+            phase: Phase::Vacant,
+            root: 0,
+            context: 0,
+            frames: 0,
+            limit: 0,
+            heap: 0,
+            entry: 0,
+            stack: 0,
+            tag: 0,
+            hash: Sha256::default(),
+            addition: None,
+            measurement: [0; 32],
+            next: NONE,
+            is_pristine: false,
+            clones: 0,
+            template: NONE,
+            copied: 0,
+            ends: [channel::End::NONE; ENDS],
+        }))
+    }
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// All compartments.
+pub struct Compartments<'a> {
+    slots: &'a [Slot],
+    /// The root of each, or 0: what an auditor reads.
+    roots: &'a [AtomicU64],
+    vacant: Mutex<Vacant, Waiting<COMPARTMENTS>>,
+    /// The next tag. None comes twice.
+    tags: AtomicU64,
+}
+
+impl<'a> Compartments<'a> {
+    /// None, with room for as many as there are slots and roots, which are zero.
+    pub const fn new(slots: &'a [Slot], roots: &'a [AtomicU64]) -> Self {
+        Self {
+            slots,
+            roots,
+            vacant: Mutex::new(Vacant {
+                first: NONE,
+                fresh: 0,
+            }),
+            tags: AtomicU64::new(1),
+        }
+    }
+
+    /// Writes down where the root of a slot's compartment is.
+    fn note_root(&self, index: u32, root: u64) {
+        if let Some(place) = self.roots.get(index as usize) {
+            place.store(root, Ordering::Relaxed);
+        }
+    }
+
+    fn tag(&self) -> u64 {
+        self.tags.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The compartment with a handle.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NoCompartment`] if there is none any more, or never was.
+    fn of(&self, handle: Handle) -> Result<Guard<'_>, Reason> {
+        let slot = self.slots.get(handle.index() as usize);
+        let state = slot.ok_or(Reason::NoCompartment)?.0.lock();
+        if state.phase == Phase::Vacant || state.generation != handle.generation() {
+            return Err(Reason::NoCompartment);
+        }
+        Ok(Guard {
+            state,
+            owner: Owner::compartment(handle.index()),
+        })
+    }
+
+    /// The same in a phase in which nothing of it runs.
+    fn of_phase(&self, handle: Handle, phase: Phase) -> Result<Guard<'_>, Reason> {
+        let guard = self.of(handle)?;
+        if guard.state.phase != phase {
+            return Err(Reason::WrongTime);
+        }
+        Ok(guard)
+    }
+
+    /// Where a compartment is in its life.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NoCompartment`].
+    pub fn phase(&self, handle: Handle) -> Result<Phase, Reason> {
+        Ok(self.of(handle)?.state.phase)
+    }
+
+    /// SHA-256 of what a compartment began with; zeros before it is sealed.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NoCompartment`].
+    pub fn measurement(&self, handle: Handle) -> Result<[u8; 32], Reason> {
+        Ok(self.of(handle)?.state.measurement)
+    }
+
+    /// How many frames a compartment has, and may have.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NoCompartment`].
+    pub fn frames(&self, handle: Handle) -> Result<(u64, u64), Reason> {
+        let guard = self.of(handle)?;
+        Ok((guard.state.frames, guard.state.limit))
+    }
+}
+
+/// A compartment whose lock is held.
+struct Guard<'s> {
+    state: MutexGuard<'s, State, Waiting<COMPARTMENTS>>,
+    owner: Owner,
+}

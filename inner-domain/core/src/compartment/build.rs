@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A compartment is made, filled and sealed.
+
+use donjon_abi::call::Reason;
+use donjon_abi::layout::PAGE_SIZE;
+use sha2::{Digest, Sha256};
+
+use super::channel::End;
+use super::space::{self, Access};
+use super::{Compartments, END, ENDS, Guard, HEAP, Handle, Memory, NONE, Phase};
+use crate::frames::{FrameTable, FrameType};
+use crate::private::{Owner, Private};
+use crate::rules::{Hardware, Step};
+
+/// Bytes that are copied and measured in one call: SHA-256 takes some 2,500 instructions for 64.
+pub const PIECE: usize = 256;
+
+/// Fewest frames that make sense: root, registers, three tables and a page.
+const LEAST_FRAMES: u64 = 6;
+
+/// A page on its way into a compartment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addition {
+    va: u64,
+    access: Access,
+    /// Where its bytes come from, and where they go.
+    from: u64,
+    pub(super) to: u64,
+    entry: u64,
+    done: u64,
+}
+
+impl Compartments<'_> {
+    /// Makes one that may have up to `limit` frames.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::OverLimit`] for a limit that is too small, [`Reason::NoRoom`] without a slot or
+    /// private memory.
+    pub fn create(&self, private: &mut Private<'_>, limit: u64) -> Result<Handle, Reason> {
+        if limit < LEAST_FRAMES {
+            return Err(Reason::OverLimit);
+        }
+        // The caller holds the lock of the rules, so what is free stays free.
+        if private.free() < 2 {
+            return Err(Reason::NoRoom);
+        }
+        let (index, mut state) = self.take_vacant().ok_or(Reason::NoRoom)?;
+        let owner = Owner::compartment(index);
+        let root = private.take(owner).ok_or(Reason::NoRoom)?;
+        let context = private.take(owner).ok_or(Reason::NoRoom)?;
+        state.generation = state.generation.wrapping_add(1).max(1);
+        state.phase = Phase::Building;
+        (state.root, state.context) = (root, context);
+        self.note_root(index, root);
+        (state.frames, state.limit) = (2, limit);
+        state.heap = 0;
+        state.tag = self.tag();
+        state.hash = Sha256::default();
+        state.addition = None;
+        state.measurement = [0; 32];
+        state.is_pristine = false;
+        (state.clones, state.template, state.copied) = (0, NONE, 0);
+        state.ends = [End::NONE; ENDS];
+        Ok(Handle::new(index, state.generation))
+    }
+
+    /// Adds a page, a piece in each call; true when it is complete. Its bytes come from a frame of
+    /// ordinary memory. Code, data and addresses go into the measurement in the order of the calls.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::WrongTime`] once it is sealed or while another page is being added,
+    /// [`Reason::BadEntry`] for an address that is no page's or has one, [`Reason::WrongFrame`] for a
+    /// source that is not ordinary, [`Reason::OverLimit`] and [`Reason::NoRoom`].
+    pub fn add<M: Memory>(
+        &self,
+        memory: &mut M,
+        (frames, private): (&FrameTable<'_>, &mut Private<'_>),
+        handle: Handle,
+        (va, access, from): (u64, Access, u64),
+    ) -> Result<bool, Reason> {
+        let Guard { mut state, owner } = self.of_phase(handle, Phase::Building)?;
+        if state.template != NONE {
+            return Err(Reason::WrongTime);
+        }
+        if frames.get(from) != Some(FrameType::Ordinary) || !from.is_multiple_of(PAGE_SIZE) {
+            return Err(Reason::WrongFrame);
+        }
+        let mut addition = match state.addition {
+            Some(it) if (it.va, it.access, it.from) == (va, access, from) => it,
+            Some(_) => return Err(Reason::WrongTime),
+            None => {
+                if !space::is_page(va) || va >= HEAP {
+                    return Err(Reason::BadEntry);
+                }
+                let entry = space::entry_for(memory, &mut state, owner, private, va)?;
+                if memory.read(entry) != 0 {
+                    return Err(Reason::BadEntry);
+                }
+                let to = space::take(&mut state, owner, private)?;
+                state.hash.update(va.to_le_bytes());
+                state.hash.update((access as u64).to_le_bytes());
+                Addition {
+                    va,
+                    access,
+                    from,
+                    to,
+                    entry,
+                    done: 0,
+                }
+            }
+        };
+        let mut seen = [0; PIECE];
+        memory.copy_in(from + addition.done, addition.to + addition.done, &mut seen);
+        state.hash.update(seen);
+        addition.done += PIECE as u64;
+        if addition.done < PAGE_SIZE {
+            state.addition = Some(addition);
+            return Ok(false);
+        }
+        state.addition = None;
+        if access == Access::Execute {
+            memory.make_executable(addition.to);
+        }
+        space::map(memory, addition.entry, addition.to, access);
+        memory.perform(Step::BarrierStore);
+        Ok(true)
+    }
+
+    /// Maps a frame of Linux's own for reading and writing, never for execution.
+    ///
+    /// # Errors
+    ///
+    /// As for [`add`](Self::add). Frames are shared while a compartment is built, or between calls.
+    pub fn share<H: Hardware>(
+        &self,
+        hw: &mut H,
+        (frames, private): (&FrameTable<'_>, &mut Private<'_>),
+        handle: Handle,
+        (va, frame): (u64, u64),
+    ) -> Result<(), Reason> {
+        let Guard { mut state, owner } = self.of(handle)?;
+        let is_clone = state.phase == Phase::Building && state.template != NONE;
+        if !matches!(state.phase, Phase::Building | Phase::Idle) || is_clone {
+            return Err(Reason::WrongTime);
+        }
+        if !space::is_page(va) || va >= HEAP {
+            return Err(Reason::BadEntry);
+        }
+        if frames.get(frame) != Some(FrameType::Ordinary) || !frame.is_multiple_of(PAGE_SIZE) {
+            return Err(Reason::WrongFrame);
+        }
+        let entry = space::entry_for(hw, &mut state, owner, private, va)?;
+        if hw.read(entry) != 0 || state.addition.is_some_and(|it| it.entry == entry) {
+            return Err(Reason::BadEntry);
+        }
+        if !private.share(frame) {
+            return Err(Reason::NoRoom);
+        }
+        space::map(hw, entry, frame, Access::Write);
+        hw.perform(Step::BarrierStore);
+        Ok(())
+    }
+
+    /// Nothing is added from now on. `entry` and `stack` go into the measurement as well.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::WrongTime`] when it is sealed already or a page is being added, [`Reason::BadEntry`]
+    /// for an address beyond the end.
+    pub fn seal(&self, handle: Handle, entry: u64, stack: u64) -> Result<(), Reason> {
+        let Guard { mut state, .. } = self.of_phase(handle, Phase::Building)?;
+        if state.addition.is_some() || state.template != NONE {
+            return Err(Reason::WrongTime);
+        }
+        let right = entry.is_multiple_of(4) && stack.is_multiple_of(16);
+        if !right || entry >= END || stack > END {
+            return Err(Reason::BadEntry);
+        }
+        let limit = state.limit;
+        for word in [entry, stack, limit] {
+            state.hash.update(word.to_le_bytes());
+        }
+        state.measurement = state.hash.finalize_reset().into();
+        (state.entry, state.stack) = (entry, stack);
+        state.is_pristine = true;
+        state.phase = Phase::Idle;
+        Ok(())
+    }
+}

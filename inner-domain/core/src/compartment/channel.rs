@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Channels: bytes from one compartment to another one, which Linux does not see.
+//!
+//! A channel has two ends. What is sent at one waits in a private frame of the other compartment's,
+//! the inbox of its end, until that one receives it. Linux says who is joined, so a compartment that
+//! wants to know asks for the other one's measurement.
+
+use donjon_abi::call::Reason;
+use donjon_abi::layout::PAGE_SIZE;
+
+use super::space::{self, take};
+use super::{Compartments, Guard, Handle, Memory, Phase, State};
+use crate::private::Private;
+use crate::rules::{Hardware, bits};
+
+/// Ends that a compartment may have.
+pub const ENDS: usize = 4;
+/// Most bytes that are sent, or received, at once. Copied byte by byte, where addresses do not suit,
+/// they take some 6,000 instructions.
+pub const MESSAGE_MAX: u64 = 1024;
+/// Most bytes that wait at an end.
+pub const INBOX: u64 = PAGE_SIZE;
+
+/// One end of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    /// The compartment at the other end, and the number of that end.
+    peer: Handle,
+    peer_end: u8,
+    /// The frame where bytes wait, a ring; 0 where there is no channel.
+    inbox: u64,
+    /// The first byte that waits, and how many do.
+    first: u16,
+    waiting: u16,
+}
+
+impl End {
+    pub(super) const NONE: Self = Self {
+        peer: Handle::from_word(0),
+        peer_end: 0,
+        inbox: 0,
+        first: 0,
+        waiting: 0,
+    };
+}
+
+/// What came of sending or receiving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// How many bytes.
+    pub bytes: u64,
+    /// Whether the other compartment is still there.
+    pub is_open: bool,
+}
+
+/// A piece of memory that is in one frame: its physical address and how many bytes.
+type Piece = (u64, u64);
+
+/// Where the bytes at an address of a compartment's are, which lie in two pages at most. None if one
+/// of these is not mapped, or not writable and has to be.
+fn pieces<H: Hardware>(
+    hw: &H,
+    root: u64,
+    (va, bytes): (u64, u64),
+    written: bool,
+) -> Option<[Piece; 2]> {
+    let end = va.checked_add(bytes).filter(|end| *end <= super::END)?;
+    let border = (va + PAGE_SIZE) & !(PAGE_SIZE - 1);
+    let place = |from: u64, to: u64| {
+        if from >= to {
+            return Some((0, 0));
+        }
+        let leaf = hw.read(space::entry_of(hw, root, from)?);
+        let refused = written && leaf & bits::READ_ONLY != 0;
+        if !bits::is_valid(leaf) || refused {
+            return None;
+        }
+        let offset = from & (PAGE_SIZE - 1);
+        Some(((leaf & bits::OUTPUT_ADDRESS) + offset, to - from))
+    };
+    Some([place(va, end.min(border))?, place(border, end)?])
+}
+
+/// Whether a compartment can still be sent something.
+const fn is_alive(phase: Phase) -> bool {
+    !matches!(phase, Phase::Vacant | Phase::Dead | Phase::Ending)
+}
+
+impl Compartments<'_> {
+    /// Joins two compartments by a channel; the numbers of its ends. Each has one frame more.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::InUse`] for a compartment and itself, [`Reason::WrongTime`] for a dead one,
+    /// [`Reason::OverLimit`] for one with [`ENDS`] ends or as many frames as it may have,
+    /// [`Reason::NoRoom`].
+    pub fn connect(
+        &self,
+        private: &mut Private<'_>,
+        one: Handle,
+        other: Handle,
+    ) -> Result<(usize, usize), Reason> {
+        // The caller holds the lock of the rules. Ends, and how many frames there are, change under
+        // that lock alone, so both are still as they are here.
+        let first = self.room(one)?;
+        let second = self.room(other)?;
+        if one == other {
+            return Err(Reason::InUse);
+        }
+        if private.free() < 2 {
+            return Err(Reason::NoRoom);
+        }
+        self.open(private, (one, first), (other, second))?;
+        self.open(private, (other, second), (one, first))?;
+        Ok((first, second))
+    }
+
+    /// The number of an end that a compartment has room for.
+    fn room(&self, handle: Handle) -> Result<usize, Reason> {
+        let Guard { state, .. } = self.of(handle)?;
+        if !is_alive(state.phase) {
+            return Err(Reason::WrongTime);
+        }
+        let end = state.ends.iter().position(|it| it.inbox == 0);
+        end.filter(|_| state.frames < state.limit)
+            .ok_or(Reason::OverLimit)
+    }
+
+    fn open(
+        &self,
+        private: &mut Private<'_>,
+        (handle, end): (Handle, usize),
+        (peer, peer_end): (Handle, usize),
+    ) -> Result<(), Reason> {
+        let Guard { mut state, owner } = self.of(handle)?;
+        let inbox = take(&mut state, owner, private)?;
+        state.ends[end] = End {
+            peer,
+            peer_end: peer_end as u8,
+            inbox,
+            ..End::NONE
+        };
+        Ok(())
+    }
+
+    /// The compartment that runs on this CPU sends bytes of its memory, as many as there is room
+    /// for at the other end and [`MESSAGE_MAX`] at most.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::WrongTime`] if it does not run here, [`Reason::BadEntry`] without such an end, or
+    /// where it cannot read all of them itself.
+    pub fn send<M: Memory>(
+        &self,
+        memory: &mut M,
+        (handle, cpu): (Handle, usize),
+        end: u64,
+        (va, bytes): (u64, u64),
+    ) -> Result<Moved, Reason> {
+        let (root, end) = self.end(handle, cpu, end)?;
+        let bytes = bytes.min(MESSAGE_MAX);
+        // Its tables change by its own calls alone, of which this is one.
+        let from = pieces(memory, root, (va, bytes), false).ok_or(Reason::BadEntry)?;
+        let mut moved = Moved {
+            bytes: 0,
+            is_open: false,
+        };
+        let Ok(Guard { mut state, .. }) = self.of(end.peer) else {
+            return Ok(moved);
+        };
+        let alive = is_alive(state.phase);
+        let Some(there) = state.ends.get_mut(usize::from(end.peer_end)) else {
+            return Ok(moved);
+        };
+        // It is not there yet, or no more.
+        if !alive || there.inbox == 0 || there.peer != handle {
+            return Ok(moved);
+        }
+        moved.is_open = true;
+        for (mut at, mut left) in from {
+            while left > 0 && u64::from(there.waiting) < INBOX {
+                let place = u64::from(there.first + there.waiting) % INBOX;
+                let room = INBOX - u64::from(there.waiting);
+                let count = left.min(room).min(INBOX - place);
+                memory.copy(at, there.inbox + place, count);
+                there.waiting += count as u16;
+                (at, left) = (at + count, left - count);
+                moved.bytes += count;
+            }
+        }
+        Ok(moved)
+    }
+
+    /// The compartment that runs on this CPU receives bytes into its memory, as many as there are.
+    ///
+    /// # Errors
+    ///
+    /// As for [`send`](Self::send), and where it cannot write all of that memory itself.
+    pub fn receive<M: Memory>(
+        &self,
+        memory: &mut M,
+        (handle, cpu): (Handle, usize),
+        end: u64,
+        (va, bytes): (u64, u64),
+    ) -> Result<Moved, Reason> {
+        let (root, this) = self.end(handle, cpu, end)?;
+        // Before the bytes are counted: what was sent before it ended is received.
+        let is_open = self.is_open(handle, this);
+        let bytes = bytes.min(MESSAGE_MAX);
+        let to = pieces(memory, root, (va, bytes), true).ok_or(Reason::BadEntry)?;
+        let Guard { mut state, .. } = self.of_phase(handle, Phase::Running(cpu))?;
+        let this = state.ends.get_mut(end as usize).ok_or(Reason::BadEntry)?;
+        let mut moved = Moved { bytes: 0, is_open };
+        for (mut at, mut left) in to {
+            while left > 0 && this.waiting > 0 {
+                let place = u64::from(this.first);
+                let count = left.min(u64::from(this.waiting)).min(INBOX - place);
+                memory.copy(this.inbox + place, at, count);
+                this.first = ((place + count) % INBOX) as u16;
+                this.waiting -= count as u16;
+                (at, left) = (at + count, left - count);
+                moved.bytes += count;
+            }
+        }
+        Ok(moved)
+    }
+
+    /// The measurement of the compartment at the other end; none if it is not there any more.
+    ///
+    /// # Errors
+    ///
+    /// As for [`send`](Self::send).
+    pub fn peer(
+        &self,
+        (handle, cpu): (Handle, usize),
+        end: u64,
+    ) -> Result<Option<[u8; 32]>, Reason> {
+        let (_, end) = self.end(handle, cpu, end)?;
+        if !self.is_open(handle, end) {
+            return Ok(None);
+        }
+        Ok(self.measurement(end.peer).ok())
+    }
+
+    /// An end of the compartment that runs on this CPU, and its root.
+    fn end(&self, handle: Handle, cpu: usize, end: u64) -> Result<(u64, End), Reason> {
+        let Guard { state, .. } = self.of_phase(handle, Phase::Running(cpu))?;
+        let end = state.ends.get(end as usize).filter(|it| it.inbox != 0);
+        Ok((state.root, *end.ok_or(Reason::BadEntry)?))
+    }
+
+    fn is_open(&self, handle: Handle, end: End) -> bool {
+        self.of(end.peer).is_ok_and(|Guard { state, .. }| {
+            let there = state.ends.get(usize::from(end.peer_end));
+            is_alive(state.phase) && there.is_some_and(|it| it.inbox != 0 && it.peer == handle)
+        })
+    }
+}
+
+/// The frames in which bytes wait, which their compartment has no more.
+pub(super) fn close(state: &mut State) -> impl Iterator<Item = u64> + use<> {
+    let ends = core::mem::replace(&mut state.ends, [End::NONE; ENDS]);
+    ends.into_iter()
+        .map(|end| end.inbox)
+        .filter(|inbox| *inbox != 0)
+}

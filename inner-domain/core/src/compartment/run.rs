@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A CPU enters a compartment and leaves it.
+
+use donjon_abi::call::Reason;
+
+use super::{Compartments, Guard, Handle, Phase};
+
+/// What is needed to enter a compartment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Physical address of the frame with its registers.
+    pub context: u64,
+    /// Physical address of its root.
+    pub root: u64,
+    /// What the CPU's TLB may hold under the compartments' ASID is this compartment's if the CPU
+    /// entered one with the same tag last.
+    pub tag: u64,
+    /// Where a call begins and its stack; none where one goes on.
+    pub begin: Option<(u64, u64)>,
+    /// Whether it goes on with an answer of its host's.
+    pub called_out: bool,
+}
+
+/// How a compartment was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The call is over.
+    Returned,
+    /// The call goes on later.
+    Suspended,
+    /// The same, with an answer.
+    CalledOut,
+    /// It never runs again.
+    Died,
+}
+
+impl Compartments<'_> {
+    /// From now on a compartment runs on a CPU, this one.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::WrongTime`] before it is sealed and when it is dead; [`Reason::InUse`] while it
+    /// runs, here or elsewhere.
+    #[inline]
+    pub fn enter(&self, handle: Handle, cpu: usize) -> Result<Entry, Reason> {
+        let Guard { mut state, .. } = self.of(handle)?;
+        let (begin, called_out) = match state.phase {
+            Phase::Idle => (Some((state.entry, state.stack)), false),
+            Phase::Suspended { called_out } => (None, called_out),
+            Phase::Running(_) => return Err(Reason::InUse),
+            _ => return Err(Reason::WrongTime),
+        };
+        state.phase = Phase::Running(cpu);
+        state.is_pristine = false;
+        Ok(Entry {
+            context: state.context,
+            root: state.root,
+            tag: state.tag,
+            begin,
+            called_out,
+        })
+    }
+
+    /// The compartment that this CPU entered last runs no more.
+    #[inline]
+    pub fn leave(&self, handle: Handle, cpu: usize, exit: Exit) {
+        let Ok(Guard { mut state, .. }) = self.of(handle) else {
+            return;
+        };
+        if state.phase == Phase::Running(cpu) {
+            state.phase = match exit {
+                Exit::Returned => Phase::Idle,
+                Exit::Suspended => Phase::Suspended { called_out: false },
+                Exit::CalledOut => Phase::Suspended { called_out: true },
+                Exit::Died => Phase::Dead,
+            };
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The address space of a compartment: four levels of tables, all of them its own private frames.
+
+use donjon_abi::call::{ACCESS_EXECUTE, ACCESS_READ, ACCESS_WRITE, Reason};
+use donjon_abi::layout::PAGE_SIZE;
+
+use super::{END, State};
+use crate::private::{Owner, Private};
+use crate::rules::{Hardware, Step, bits};
+
+/// How a page of a compartment is mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Constants.
+    Read,
+    /// Data.
+    Write,
+    /// Code. It is never writable.
+    Execute,
+}
+
+impl Access {
+    /// Of the argument of a call.
+    pub const fn from_word(word: u64) -> Option<Self> {
+        Some(match word {
+            ACCESS_READ => Self::Read,
+            ACCESS_WRITE => Self::Write,
+            ACCESS_EXECUTE => Self::Execute,
+            _ => return None,
+        })
+    }
+
+    const fn bits(self) -> u64 {
+        match self {
+            Self::Read => bits::READ_ONLY | bits::NO_EL0,
+            Self::Write => bits::NO_EL0,
+            Self::Execute => bits::READ_ONLY,
+        }
+    }
+}
+
+/// What every page of a compartment has: Normal write-back memory (index 0), for EL0, under one
+/// ASID, never executable at EL1.
+const PAGE: u64 = bits::TABLE
+    | bits::INNER_SHAREABLE
+    | bits::ACCESSED
+    | bits::EL0
+    | bits::NON_GLOBAL
+    | bits::NO_EL1;
+
+/// Levels above the pages' own.
+const UPPER: [u32; 3] = [39, 30, 21];
+
+/// Where an entry for `va` stands in a table whose entries span 2^`shift` bytes.
+const fn place(table: u64, va: u64, shift: u32) -> u64 {
+    table + (va >> shift & 511) * 8
+}
+
+/// Whether pages may be mapped there.
+pub(super) const fn is_page(va: u64) -> bool {
+    va.is_multiple_of(PAGE_SIZE) && va < END && va != 0
+}
+
+/// Takes a frame for a compartment, which is zero.
+pub(super) fn take(
+    state: &mut State,
+    owner: Owner,
+    private: &mut Private<'_>,
+) -> Result<u64, Reason> {
+    if state.frames >= state.limit {
+        return Err(Reason::OverLimit);
+    }
+    let frame = private.take(owner).ok_or(Reason::NoRoom)?;
+    state.frames += 1;
+    Ok(frame)
+}
+
+/// The entry of level 3 for an address, with the tables above it made.
+pub(super) fn entry_for<H: Hardware>(
+    hw: &mut H,
+    state: &mut State,
+    owner: Owner,
+    private: &mut Private<'_>,
+    va: u64,
+) -> Result<u64, Reason> {
+    let mut table = state.root;
+    for shift in UPPER {
+        let entry = place(table, va, shift);
+        let descriptor = hw.read(entry);
+        table = if bits::is_valid(descriptor) {
+            descriptor & bits::OUTPUT_ADDRESS
+        } else {
+            let frame = take(state, owner, private)?;
+            let value = frame | bits::TABLE;
+            hw.perform(Step::Write { entry, value });
+            frame
+        };
+    }
+    Ok(place(table, va, 12))
+}
+
+/// The entry of level 3 for an address, if there is a table for it.
+pub(super) fn entry_of<H: Hardware>(hw: &H, root: u64, va: u64) -> Option<u64> {
+    let mut table = root;
+    for shift in UPPER {
+        let descriptor = hw.read(place(table, va, shift));
+        if !bits::is_valid(descriptor) {
+            return None;
+        }
+        table = descriptor & bits::OUTPUT_ADDRESS;
+    }
+    Some(place(table, va, 12))
+}
+
+/// Maps a frame at an entry of level 3 that is invalid.
+pub(super) fn map<H: Hardware>(hw: &mut H, entry: u64, frame: u64, access: Access) {
+    let value = frame | PAGE | access.bits();
+    hw.perform(Step::Write { entry, value });
+}
+
+/// The first valid entry of a table from the one at `from` on, and what it leads to.
+pub(super) fn first_valid<H: Hardware>(hw: &H, table: u64, from: u64) -> Option<(u64, u64)> {
+    let entries = (from..table + PAGE_SIZE).step_by(8);
+    entries
+        .map(|entry| (entry, hw.read(entry)))
+        .find(|(_, descriptor)| bits::is_valid(*descriptor))
+        .map(|(entry, descriptor)| (entry, descriptor & bits::OUTPUT_ADDRESS))
+}
+
+/// What a search for a page came to.
+pub(super) enum Next {
+    /// A page and its descriptor.
+    Page(u64, u64),
+    /// Nothing so far: it goes on at this address.
+    Later(u64),
+    /// There is none any more.
+    None,
+}
+
+/// The first page from an address on, as far as `looks` reach: each is at one entry of level 3, or at
+/// one above where there is no table.
+pub(super) fn next_page<H: Hardware>(hw: &H, root: u64, from: u64, looks: &mut u32) -> Next {
+    let mut va = from.next_multiple_of(PAGE_SIZE);
+    while va < END {
+        if *looks == 0 {
+            return Next::Later(va);
+        }
+        *looks -= 1;
+        match look(hw, root, va) {
+            Ok(descriptor) if bits::is_valid(descriptor) => return Next::Page(va, descriptor),
+            Ok(_) => va += PAGE_SIZE,
+            Err(shift) => va = ((va >> shift) + 1) << shift,
+        }
+    }
+    Next::None
+}
+
+/// The entry of level 3 for an address; without a table, what the entry above spans, as a shift.
+fn look<H: Hardware>(hw: &H, root: u64, va: u64) -> Result<u64, u32> {
+    let mut table = root;
+    for shift in UPPER {
+        let descriptor = hw.read(place(table, va, shift));
+        if !bits::is_valid(descriptor) {
+            return Err(shift);
+        }
+        table = descriptor & bits::OUTPUT_ADDRESS;
+    }
+    Ok(hw.read(place(table, va, 12)))
+}

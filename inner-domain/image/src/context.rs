@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A program at EL0 that the inner domain itself enters and leaves; `context.S` does both.
+
+use core::arch::global_asm;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use donjon_abi::call::Supervisor;
+use donjon_abi::layout::{MAX_CPUS, PAGE_SIZE, PHYSMAP};
+use donjon_abi::tcr;
+use donjon_core::compartment::Entry;
+use donjon_core::weaken;
+
+use crate::gate::INNER;
+
+/// Registers of a program that does not run, in a private frame of its own.
+#[repr(C, align(16))]
+pub struct Context {
+    /// x0 to x30.
+    x: [u64; 31],
+    sp: u64,
+    pc: u64,
+    pstate: u64,
+    thread: u64,
+    fpsr: u64,
+    fpcr: u64,
+    /// `ESR_EL1` and `FAR_EL1` of the exception with which it was left.
+    esr: u64,
+    far: u64,
+    _reserved: u64,
+    /// q0 to q31.
+    q: [u128; 32],
+}
+
+const _: () = assert!(size_of::<Context>() <= PAGE_SIZE as usize);
+
+/// What of `PSTATE` is a program's own: N, Z, C, V, TCO, DIT, SSBS, BTYPE. The rest is zero: EL0,
+/// no exception masked, no step.
+const PSTATE: u64 = 0xf << 28 | 1 << 25 | 1 << 24 | 1 << 12 | 0b11 << 10;
+
+/// Bits of `SCTLR_EL1` that are off while such a program runs: authentication of pointers, for
+/// which Linux's keys are loaded (EnIA, EnIB, EnDA, EnDB), and EL0's access to the exception masks
+/// (UMA).
+const SCTLR_OFF: u64 = 1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9;
+
+/// Why a program was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// An exception of its own, described by this `ESR_EL1`.
+    Synchronous(u64),
+    /// An interrupt, for Linux.
+    Interrupt,
+    /// An SError.
+    Error,
+    /// Its SVC [`RETURN`]; x0 is the result.
+    Returned,
+}
+
+unsafe extern "C" {
+    /// Runs a program until the next exception; returns the kind of it.
+    fn donjon_context_run(context: *mut Context, ttbr0: u64, invalidate: u64, begin: u64) -> u64;
+}
+
+/// The tag of the program that each CPU entered last.
+static LAST: [AtomicU64; MAX_CPUS] = [const { AtomicU64::new(0) }; MAX_CPUS];
+
+/// A program's registers, as long as it runs on this CPU.
+pub struct Registers(*mut Context);
+
+impl Registers {
+    /// Of the compartment that was just entered.
+    ///
+    /// # Safety
+    ///
+    /// The compartment runs on this CPU as long as this exists, so nothing else uses its frame.
+    pub unsafe fn of(entry: &Entry) -> Self {
+        Self((PHYSMAP + entry.context) as *mut Context)
+    }
+
+    fn context(&mut self) -> &mut Context {
+        // SAFETY: a page of RAM that the physical view maps, ours alone by the promise of `of`. Any
+        // content is a valid context.
+        unsafe { &mut *self.0 }
+    }
+
+    /// Register x0, x1 and so on.
+    pub fn argument(&mut self, index: usize) -> u64 {
+        self.context().x.get(index).copied().unwrap_or(0)
+    }
+
+    /// Sets register x0, x1 and so on.
+    pub fn set(&mut self, index: usize, value: u64) {
+        if let Some(register) = self.context().x.get_mut(index) {
+            *register = value;
+        }
+    }
+
+    /// Prepares a call, with which it is then [run](Self::run): every other register will be zero.
+    pub fn prepare(&mut self, pc: u64, sp: u64, arguments: [u64; 4]) {
+        let context = self.context();
+        context.x[..4].copy_from_slice(&arguments);
+        (context.pc, context.sp) = (pc, sp);
+        (context.pstate, context.thread) = (0, 0);
+        (context.fpsr, context.fpcr) = (0, 0);
+    }
+
+    /// Runs the program until the next exception, from the beginning of a call or from where it was
+    /// left. `cpu` is this CPU's index.
+    pub fn run(&mut self, entry: &Entry, begin: bool, cpu: usize) -> Cause {
+        let last = &LAST[cpu % MAX_CPUS];
+        let stale = last.load(Ordering::Relaxed) != entry.tag;
+        last.store(entry.tag, Ordering::Relaxed);
+        self.context().pstate &= PSTATE;
+        let ttbr0 = entry.root | u64::from(tcr::COMPARTMENT_ASID) << 48;
+        // SAFETY: the context is a whole one, and so is the root, whose frames belong to the
+        // compartment. Nothing that this CPU holds of other roots has its ASID: it is invalidated
+        // if another tree was entered last.
+        let kind = unsafe { donjon_context_run(self.0, ttbr0, u64::from(stale), u64::from(begin)) };
+        match kind {
+            0 => Cause::Synchronous(self.context().esr),
+            1 => Cause::Interrupt,
+            3 => Cause::Returned,
+            _ => Cause::Error,
+        }
+    }
+}
+
+const _: () = assert!(offset_of!(Context, q) == 320, "q0 is aligned");
+
+/// `ESR_EL1` of an SVC of AArch64 with the number of [`Supervisor::Return`].
+const RETURN: u64 = 0x15 << 26 | 1 << 25;
+
+const _: () = assert!(Supervisor::Return as u64 == 0);
+
+global_asm!(
+    include_str!("context.S"),
+    INNER = const INNER,
+    INSIDE = const tcr::INSIDE,
+    ASID = const tcr::COMPARTMENT_ASID,
+    SCTLR_OFF = const SCTLR_OFF,
+    SP = const offset_of!(Context, sp),
+    PC = const offset_of!(Context, pc),
+    FPSR = const offset_of!(Context, fpsr),
+    ESR = const offset_of!(Context, esr),
+    Q = const offset_of!(Context, q),
+    RETURN = const RETURN,
+    WEAKEN_SCRUB = const weaken::SCRUB as u32,
+    WEAKEN_DEBUG = const weaken::CONTEXT_DEBUG as u32,
+);

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/donjon/compartment: user space makes compartments and runs them. The
+ * inner domain decides; here is what Linux has to do around its calls.
+ */
+#define pr_fmt(fmt) "donjon: " fmt
+
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <uapi/linux/donjon.h>
+
+#include <asm/cpufeature.h>
+#include <asm/donjon.h>
+#include <asm/neon.h>
+#include <asm/sysreg.h>
+
+#include "private.h"
+
+/* Files that are open: with the last one, the memory of compartments goes back. */
+static atomic_t users = ATOMIC_INIT(0);
+
+/* Pages that are pinned in one go. */
+#define SHARE_BATCH	16
+
+struct shared {
+	struct list_head list;
+	struct page *page;
+};
+
+struct compartment {
+	struct mutex mutex;
+	unsigned long handle;	/* 0 for none */
+	struct list_head shared;
+	/* What it was made from, which stays as long */
+	struct file *template;
+};
+
+static struct donjon_result call(unsigned long function, unsigned long a1,
+				 unsigned long a2, unsigned long a3,
+				 unsigned long a4)
+{
+	return __donjon_call(function, a1, a2, a3, a4, 0, 0);
+}
+
+/* As an errno. */
+static long refused(struct donjon_result result)
+{
+	if (result.status == DONJON_ERR_INVALID_ARGUMENT)
+		return -EINVAL;
+	if (result.status != DONJON_ERR_REFUSED)
+		return -EIO;
+	switch (result.value) {
+	case DONJON_REASON_NO_ROOM:
+		return -ENOMEM;
+	case DONJON_REASON_OVER_LIMIT:
+		return -EDQUOT;
+	case DONJON_REASON_IN_USE:
+		return -EBUSY;
+	case DONJON_REASON_NO_COMPARTMENT:
+		return -ENODEV;
+	case DONJON_REASON_WRONG_TIME:
+		return -EPERM;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* A call that is made again with more memory. */
+static struct donjon_result call_with_memory(unsigned long function,
+					     unsigned long a1, unsigned long a2,
+					     unsigned long a3, unsigned long a4)
+{
+	struct donjon_result result;
+
+	do {
+		result = call(function, a1, a2, a3, a4);
+	} while (result.status == DONJON_ERR_REFUSED &&
+		 result.value == DONJON_REASON_NO_ROOM && !donjon_private_grow());
+	return result;
+}
+
+static int compartment_open(struct inode *inode, struct file *file)
+{
+	struct compartment *it;
+
+	if (!donjon_live)
+		return -ENODEV;
+	it = kzalloc(sizeof(*it), GFP_KERNEL);
+	if (!it)
+		return -ENOMEM;
+	mutex_init(&it->mutex);
+	INIT_LIST_HEAD(&it->shared);
+	file->private_data = it;
+	atomic_inc(&users);
+	return nonseekable_open(inode, file);
+}
+
+static int compartment_release(struct inode *inode, struct file *file)
+{
+	struct compartment *it = file->private_data;
+	struct shared *shared, *next;
+	struct donjon_result result = {};
+
+	while (it->handle) {
+		result = call(DONJON_FN_COMPARTMENT_DESTROY, it->handle, 0, 0, 0);
+		if (result.status || !result.value)
+			break;
+		cond_resched();
+	}
+	/* A compartment that lives on goes on to write to these */
+	if (!result.status)
+		list_for_each_entry_safe(shared, next, &it->shared, list) {
+			unpin_user_page(shared->page);
+			kfree(shared);
+		}
+	if (it->template)
+		fput(it->template);
+	kfree(it);
+	if (atomic_dec_and_test(&users))
+		donjon_private_shrink();
+	return 0;
+}
+
+static long create(struct compartment *it, void __user *argument)
+{
+	struct donjon_compartment_create create;
+	struct donjon_result result;
+
+	if (copy_from_user(&create, argument, sizeof(create)))
+		return -EFAULT;
+	if (it->handle)
+		return -EEXIST;
+	result = call_with_memory(DONJON_FN_COMPARTMENT_CREATE, create.frames,
+				  0, 0, 0);
+	if (result.status)
+		return refused(result);
+	it->handle = result.value;
+	return 0;
+}
+
+static const struct file_operations compartment_fops;
+
+static long copy_template(struct compartment *it)
+{
+	struct donjon_result result;
+
+	do {
+		result = call_with_memory(DONJON_FN_COMPARTMENT_COPY, it->handle,
+					  0, 0, 0);
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	} while (!result.status && result.value);
+	return result.status ? refused(result) : 0;
+}
+
+/* Another file of this device, with a reference */
+static struct file *other_file(struct compartment *it, __s32 descriptor)
+{
+	struct file *file = fget(descriptor);
+
+	if (!file)
+		return ERR_PTR(-EBADF);
+	if (file->f_op == &compartment_fops && file->private_data != it)
+		return file;
+	fput(file);
+	return ERR_PTR(-EINVAL);
+}
+
+/*
+ * Its handle is read without its mutex: a handle of what is gone is refused, and
+ * the file keeps what is there.
+ */
+static unsigned long handle_of(struct file *file)
+{
+	struct compartment *it = file->private_data;
+
+	return READ_ONCE(it->handle);
+}
+
+static long clone(struct compartment *it, void __user *argument)
+{
+	struct donjon_result result;
+	struct file *file;
+	__s32 descriptor;
+
+	if (copy_from_user(&descriptor, argument, sizeof(descriptor)))
+		return -EFAULT;
+	if (it->handle)
+		return -EEXIST;
+	file = other_file(it, descriptor);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	result = call_with_memory(DONJON_FN_COMPARTMENT_CLONE, handle_of(file),
+				  0, 0, 0);
+	if (result.status) {
+		fput(file);
+		return refused(result);
+	}
+	it->handle = result.value;
+	it->template = file;
+	return copy_template(it);
+}
+
+static long add_page(struct compartment *it, unsigned long va,
+		     unsigned long access, struct page *page)
+{
+	struct donjon_result result;
+
+	do {
+		result = call_with_memory(DONJON_FN_COMPARTMENT_ADD, it->handle,
+					  va, access, page_to_phys(page));
+		cond_resched();
+	} while (!result.status && result.value);
+	return result.status ? refused(result) : 0;
+}
+
+static long add(struct compartment *it, void __user *argument)
+{
+	struct donjon_compartment_add add;
+	struct page *page;
+	long error = 0;
+
+	if (copy_from_user(&add, argument, sizeof(add)))
+		return -EFAULT;
+	if (!it->handle)
+		return -ENODEV;
+	if (!PAGE_ALIGNED(add.va | add.bytes) || !add.bytes)
+		return -EINVAL;
+	page = alloc_page(GFP_KERNEL);
+	if (!page)
+		return -ENOMEM;
+	for (; add.bytes && !error; add.bytes -= PAGE_SIZE) {
+		if (copy_from_user(page_address(page), u64_to_user_ptr(add.source),
+				   PAGE_SIZE))
+			error = -EFAULT;
+		else
+			error = add_page(it, add.va, add.access, page);
+		if (!error && fatal_signal_pending(current))
+			error = -EINTR;
+		add.va += PAGE_SIZE;
+		add.source += PAGE_SIZE;
+	}
+	clear_page(page_address(page));
+	__free_page(page);
+	return error;
+}
+
+static long share_page(struct compartment *it, unsigned long va, struct page *page)
+{
+	struct shared *shared = kmalloc(sizeof(*shared), GFP_KERNEL_ACCOUNT);
+	struct donjon_result result;
+
+	if (!shared)
+		return -ENOMEM;
+	result = call_with_memory(DONJON_FN_COMPARTMENT_SHARE, it->handle, va,
+				  page_to_phys(page), 0);
+	if (result.status) {
+		kfree(shared);
+		return refused(result);
+	}
+	shared->page = page;
+	list_add(&shared->list, &it->shared);
+	return 0;
+}
+
+static long share(struct compartment *it, void __user *argument)
+{
+	struct donjon_compartment_share share;
+	struct page *pages[SHARE_BATCH];
+	long error = 0;
+	int count, i;
+
+	if (copy_from_user(&share, argument, sizeof(share)))
+		return -EFAULT;
+	if (!it->handle)
+		return -ENODEV;
+	if (!PAGE_ALIGNED(share.va | share.address | share.bytes) || !share.bytes)
+		return -EINVAL;
+	while (share.bytes && !error) {
+		count = min_t(u64, share.bytes / PAGE_SIZE, SHARE_BATCH);
+		count = pin_user_pages_fast(share.address, count,
+					    FOLL_WRITE | FOLL_LONGTERM, pages);
+		if (count <= 0)
+			return count ?: -EFAULT;
+		for (i = 0; i < count; i++) {
+			if (!error)
+				error = share_page(it, share.va + i * PAGE_SIZE,
+						   pages[i]);
+			if (error)
+				unpin_user_page(pages[i]);
+		}
+		share.va += count * PAGE_SIZE;
+		share.address += count * PAGE_SIZE;
+		share.bytes -= count * PAGE_SIZE;
+	}
+	return error;
+}
+
+static long seal(struct compartment *it, void __user *argument)
+{
+	struct donjon_compartment_seal seal;
+	struct donjon_result result;
+
+	if (copy_from_user(&seal, argument, sizeof(seal)))
+		return -EFAULT;
+	if (!it->handle)
+		return -ENODEV;
+	result = call(DONJON_FN_COMPARTMENT_SEAL, it->handle, seal.entry,
+		      seal.stack, 0);
+	return result.status ? refused(result) : 0;
+}
+
+/*
+ * The inner domain keeps the registers of FP and SIMD that are the task's, but
+ * not what SVE and SME add to them.
+ */
+static struct donjon_result enter(unsigned long handle, const __u64 *arguments)
+{
+	bool scalable = system_supports_sve() || system_supports_sme();
+	struct donjon_result result;
+
+	if (scalable)
+		kernel_neon_begin();
+	result = __donjon_call(DONJON_FN_COMPARTMENT_RUN, handle, arguments[0],
+			       arguments[1], arguments[2], arguments[3], 0);
+	if (scalable)
+		kernel_neon_end();
+	/* As it is on the way in from user mode; an exception from EL0 leaves EL0's */
+	if (cpus_have_final_cap(ARM64_HAS_DIT))
+		set_pstate_dit(1);
+	return result;
+}
+
+static long run(struct compartment *it, struct donjon_compartment_run __user *user)
+{
+	struct donjon_compartment_run run;
+	struct donjon_result result;
+
+	if (copy_from_user(&run, user, sizeof(run)))
+		return -EFAULT;
+	if (!it->handle)
+		return -ENODEV;
+	do {
+		result = enter(it->handle, run.arguments);
+		if (result.status != DONJON_EXIT_INTERRUPTED)
+			break;
+		cond_resched();
+	} while (!signal_pending(current));
+	if (result.status < 0)
+		return refused(result);
+	run.exit = result.status;
+	run.value = result.value;
+	return copy_to_user(user, &run, sizeof(run)) ? -EFAULT : 0;
+}
+
+static long connect(struct compartment *it,
+		    struct donjon_compartment_connect __user *user)
+{
+	struct donjon_compartment_connect connect;
+	struct donjon_result result;
+	struct file *file;
+
+	if (copy_from_user(&connect, user, sizeof(connect)))
+		return -EFAULT;
+	if (!it->handle)
+		return -ENODEV;
+	file = other_file(it, connect.other);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	result = call_with_memory(DONJON_FN_COMPARTMENT_CONNECT, it->handle,
+				  handle_of(file), 0, 0);
+	fput(file);
+	if (result.status)
+		return refused(result);
+	connect.end = lower_32_bits(result.value);
+	connect.other_end = upper_32_bits(result.value);
+	return copy_to_user(user, &connect, sizeof(connect)) ? -EFAULT : 0;
+}
+
+static unsigned long fact(struct compartment *it, unsigned long which)
+{
+	return call(DONJON_FN_COMPARTMENT_INFORMATION, it->handle, which, 0, 0).value;
+}
+
+static long info(struct compartment *it, void __user *argument)
+{
+	struct donjon_compartment_info info = {};
+	__be64 word;
+	int i;
+
+	if (!it->handle)
+		return -ENODEV;
+	info.frames = fact(it, DONJON_COMPARTMENT_FRAMES);
+	info.limit = fact(it, DONJON_COMPARTMENT_LIMIT);
+	info.phase = fact(it, DONJON_COMPARTMENT_PHASE);
+	for (i = 0; i < 4; i++) {
+		word = cpu_to_be64(fact(it, DONJON_COMPARTMENT_MEASUREMENT0 + i));
+		memcpy(info.measurement + i * sizeof(word), &word, sizeof(word));
+	}
+	return copy_to_user(argument, &info, sizeof(info)) ? -EFAULT : 0;
+}
+
+static long reserve(void __user *argument)
+{
+	u64 bytes;
+	int error = 0;
+
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	if (copy_from_user(&bytes, argument, sizeof(bytes)))
+		return -EFAULT;
+	for (; bytes && !error; bytes -= min_t(u64, bytes, SZ_2M)) {
+		error = donjon_private_grow();
+		if (!error && fatal_signal_pending(current))
+			error = -EINTR;
+	}
+	return error;
+}
+
+static long compartment_ioctl(struct file *file, unsigned int command,
+			      unsigned long value)
+{
+	struct compartment *it = file->private_data;
+	void __user *argument = (void __user *)value;
+	long error;
+
+	if (mutex_lock_interruptible(&it->mutex))
+		return -ERESTARTSYS;
+	switch (command) {
+	case DONJON_COMPARTMENT_CREATE:
+		error = create(it, argument);
+		break;
+	case DONJON_COMPARTMENT_ADD:
+		error = add(it, argument);
+		break;
+	case DONJON_COMPARTMENT_SHARE:
+		error = share(it, argument);
+		break;
+	case DONJON_COMPARTMENT_SEAL:
+		error = seal(it, argument);
+		break;
+	case DONJON_COMPARTMENT_RUN:
+		error = run(it, argument);
+		break;
+	case DONJON_COMPARTMENT_INFO:
+		error = info(it, argument);
+		break;
+	case DONJON_COMPARTMENT_CLONE:
+		error = clone(it, argument);
+		break;
+	case DONJON_COMPARTMENT_CONNECT:
+		error = connect(it, argument);
+		break;
+	case DONJON_COMPARTMENT_RESERVE:
+		error = reserve(argument);
+		break;
+	default:
+		error = -ENOTTY;
+	}
+	mutex_unlock(&it->mutex);
+	return error;
+}
+
+static const struct file_operations compartment_fops = {
+	.owner = THIS_MODULE,
+	.open = compartment_open,
+	.release = compartment_release,
+	.unlocked_ioctl = compartment_ioctl,
+};
+
+static struct miscdevice compartment_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "donjon-compartment",
+	.nodename = "donjon/compartment",
+	.mode = 0600,
+	.fops = &compartment_fops,
+};
+
+static int __init compartment_init(void)
+{
+	if (!donjon_present())
+		return 0;
+	return misc_register(&compartment_device);
+}
+device_initcall(compartment_init);

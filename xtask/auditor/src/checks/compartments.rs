@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! I20, I21 and I22: the trees of compartments, the CPUs that are in one, and what is free.
+
+use std::collections::BTreeMap;
+
+use donjon_abi::tcr::{COMPARTMENT_ASID, INNER, INNER_TLBI, INSIDE};
+
+use super::World;
+use super::registers::is_in_compartment;
+use crate::descriptor::{self, Attributes, ENTRIES, Entry, shift};
+use crate::frames::Class;
+use crate::report::Violation;
+use crate::snapshot::{Cpu, INNER_CODE};
+
+/// One past the last address of a compartment's.
+const END: u64 = 1 << 47;
+
+/// MDE, KDE and SS are not shown by QEMU; these bits of SCTLR_EL1 are: EnIA, EnIB, EnDA, EnDB, UMA.
+const SCTLR_OFF: u64 = 1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9;
+
+/// Checks all of them.
+pub fn check(world: &World<'_>) -> Vec<Violation> {
+    let facts = &world.snapshot.facts;
+    let mut look = Look {
+        world,
+        used: BTreeMap::new(),
+        violations: Vec::new(),
+    };
+    for (number, root) in &facts.compartments {
+        look.own(*number, *root, 0, 0, *root);
+        look.table(*number, *root, 0, 0);
+    }
+    let in_one = world.snapshot.running().filter(|it| is_in_compartment(it));
+    for cpu in in_one {
+        look.cpu(cpu);
+    }
+    let free = facts.private.iter().filter(|(_, owner)| **owner == 0);
+    for (frame, _) in free {
+        let page = world.snapshot.memory.page(*frame);
+        if page.is_none_or(|words| words.iter().any(|word| *word != 0)) {
+            look.wrong(
+                "I22",
+                None,
+                *frame,
+                "a free private frame is not zero".to_owned(),
+            );
+        }
+    }
+    look.violations
+}
+
+struct Look<'a> {
+    world: &'a World<'a>,
+    /// By frame, the address at which a compartment has it.
+    used: BTreeMap<u64, u64>,
+    violations: Vec<Violation>,
+}
+
+impl Look<'_> {
+    fn wrong(&mut self, invariant: &'static str, va: Option<u64>, pa: u64, text: String) {
+        self.violations.push(Violation {
+            va,
+            pa: Some(pa),
+            ..Violation::plain(invariant, &self.world.owner(pa), text)
+        });
+    }
+
+    /// A frame must be a compartment's own, and be used once.
+    fn own(&mut self, number: u32, frame: u64, level: u8, va: u64, at: u64) {
+        let owner = self.world.snapshot.facts.private.get(&frame).copied();
+        if owner != Some(number) {
+            let text = format!("compartment {number} uses a frame of {owner:?}, level {level}");
+            self.wrong("I20", Some(va), frame, text);
+        }
+        if let Some(other) = self.used.insert(frame, at) {
+            let text = format!("compartment {number} uses a frame that is used at {other:#x}");
+            self.wrong("I20", Some(va), frame, text);
+        }
+    }
+
+    fn table(&mut self, number: u32, table: u64, level: u8, va: u64) {
+        let Some(words) = self.world.snapshot.memory.page(table) else {
+            return self.wrong("I20", Some(va), table, "a table that is no RAM".to_owned());
+        };
+        for (index, word) in (0..ENTRIES).zip(words.iter()) {
+            let va = va + (index << shift(level));
+            let at = table + index * 8;
+            match descriptor::read(*word, level) {
+                Entry::Invalid => (),
+                Entry::Table(below) if va < END => {
+                    self.own(number, below, level + 1, va, at);
+                    self.table(number, below, level + 1, va);
+                }
+                Entry::Leaf(frame) if va < END && level == 3 => {
+                    self.leaf(number, va, frame, *word, at);
+                }
+                Entry::Table(other) | Entry::Leaf(other) => {
+                    let text = format!("compartment {number} has an entry that no rule makes");
+                    self.wrong("I20", Some(va), other, text);
+                }
+            }
+        }
+    }
+
+    fn leaf(&mut self, number: u32, va: u64, frame: u64, word: u64, at: u64) {
+        let attributes = Attributes(word);
+        let class = self.world.frames.class(frame);
+        let executable = attributes.executable_at_el0();
+        let is_private = class == Class::Private;
+        if is_private {
+            self.own(number, frame, 3, va, at);
+        }
+        let checks = [
+            (attributes.executable_at_el1(), "executable at EL1"),
+            (attributes.global(), "global"),
+            (
+                executable && attributes.writable(),
+                "writable and executable",
+            ),
+            (executable && !is_private, "executable and not private"),
+            (
+                !is_private && class != Class::Ordinary,
+                "neither private nor ordinary",
+            ),
+        ];
+        for (_, what) in checks.iter().filter(|(is_wrong, _)| *is_wrong) {
+            let text = format!("a page of compartment {number} is {what}");
+            self.wrong("I20", Some(va), frame, text);
+        }
+    }
+
+    fn cpu(&mut self, cpu: &Cpu) {
+        let root = cpu.user_root();
+        let mut wrong = |text: String| {
+            let owner = format!("CPU {}", cpu.number);
+            self.violations.push(Violation {
+                va: Some(cpu.pc),
+                pa: Some(root),
+                ..Violation::plain("I21", &owner, text)
+            });
+        };
+        let is_root = || {
+            let mut roots = self.world.snapshot.facts.compartments.values();
+            roots.any(|it| *it == root)
+        };
+        if ![INSIDE, INNER, INNER_TLBI].contains(&cpu.tcr) {
+            wrong(format!("TCR_EL1 is {:#x}", cpu.tcr));
+        }
+        // On the way in and out some registers have been changed and some not.
+        if cpu.tcr != INSIDE {
+            return;
+        }
+        if cpu.ttbr0 >> 48 != u64::from(COMPARTMENT_ASID) || !is_root() {
+            wrong(format!("TTBR0_EL1 is {:#x}, no compartment's", cpu.ttbr0));
+        }
+        if !INNER_CODE.contains(&cpu.vbar) {
+            wrong(format!(
+                "VBAR_EL1 is {:#x}, not the inner domain's",
+                cpu.vbar
+            ));
+        }
+        if cpu.sctlr & SCTLR_OFF != 0 {
+            wrong(format!("SCTLR_EL1 is {:#x}", cpu.sctlr));
+        }
+        let at_el0 = cpu.pstate & 0xf == 0;
+        if at_el0 && cpu.pc >= END {
+            wrong("a PC beyond a compartment's addresses".to_owned());
+        }
+        if !at_el0 && !INNER_CODE.contains(&cpu.pc) {
+            wrong("EL1 runs with a compartment's TCR_EL1 and is not in inner code".to_owned());
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Compartments in a guest: they do what they should, and the auditor finds nothing while they run.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use donjon_audit::{Series, Subject};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::run::prepare;
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu;
+use donjon_machine::said::says;
+
+use super::runner::Test;
+
+const TIMEOUT: Duration = Duration::from_secs(300);
+const CPUS: u32 = 4;
+/// Most instructions that a call from user space and back may take.
+const CALL_MAX: u64 = 1_000;
+/// Each CPU in a compartment nearly all the time, and looks at intervals that nothing keeps step
+/// with.
+const BUSY: &str = "\
+for cpu in 0 1 2 3; do donjon-compartment spin 4 & done
+for pause in 3 5 7 11 4 6; do
+    sleep 0.$pause
+    echo look
+done
+wait
+echo look
+exit 0
+";
+
+/// A check in each mode, an audit, and what a call costs.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let mut tests = Vec::new();
+    for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict] {
+        let host = host.clone();
+        let name = format!("compartments:check:{}", switch.name());
+        tests.push(Test::beside(&name, move || check(&host, switch)));
+    }
+    let audited = host.clone();
+    tests.push(Test::beside("compartments:audit", move || audit(&audited)));
+    let host = host.clone();
+    tests.push(Test::beside("compartments:call", move || call(&host)));
+    tests
+}
+
+fn machine(switch: Switch) -> MachineArguments {
+    MachineArguments {
+        cpus: Some(CPUS),
+        memory: Some("512M".into()),
+        ..MachineArguments::virt(switch)
+    }
+}
+
+/// The guest's program makes compartments and looks at them. Afterwards all memory is Linux's
+/// again.
+fn check(host: &HostArguments, switch: Switch) -> Result<()> {
+    const SCRIPT: &str = "\
+donjon-compartment check || exit 1
+dmesg | grep 'WARNING: \\|BUG: ' && exit 1
+exit 0
+";
+    let variant = InnerVariant::sound(switch);
+    let boot = prepare(host, Machine::new(&machine(switch))?, &variant)?.boot;
+    let text = says(&boot, SCRIPT, TIMEOUT)?.text;
+    ensure!(text.contains("compartment: all as expected"), "{text}");
+    Ok(())
+}
+
+/// Nothing is wrong at any moment, also at those at which CPUs are in compartments.
+fn audit(host: &HostArguments) -> Result<()> {
+    let machine = Machine::new(&machine(Switch::Asid))?;
+    let parts = prepare(host, machine, &InnerVariant::sound(Switch::Asid))?;
+    let subject = Subject::of(&parts)?;
+    let mut audits = Series::of(&subject);
+    qemu::exec_live(&parts.boot, BUSY, TIMEOUT, |guest, _, _| {
+        audits.look(guest);
+    })?;
+    let count = audits.count();
+    let mut inside = 0;
+    for report in audits.reports()? {
+        ensure!(report.violations.is_empty(), "{report}");
+        inside += report.cpus_in_compartments;
+    }
+    ensure!(
+        inside > 0,
+        "no CPU was in a compartment at any of {count} moments"
+    );
+    Ok(())
+}
+
+fn call(host: &HostArguments) -> Result<()> {
+    let machine = Machine::new(&MachineArguments {
+        cpus: Some(1),
+        icount: true,
+        ..machine(Switch::Asid)
+    })?;
+    let boot = prepare(host, machine, &InnerVariant::sound(Switch::Asid))?.boot;
+    let text = says(&boot, "donjon-compartment bench 20", TIMEOUT)?.text;
+    let figure = |line: &str| {
+        let rest = line.strip_prefix("compartment: call from user space ")?;
+        rest.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    let instructions = text.lines().find_map(figure);
+    ensure!(
+        instructions.is_some_and(|it| it <= CALL_MAX),
+        "a call from user space takes {instructions:?} instructions, at most {CALL_MAX} are allowed:\n{text}"
+    );
+    Ok(())
+}
