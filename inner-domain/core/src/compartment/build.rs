@@ -35,8 +35,8 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::OverLimit`] for a limit that is too small, [`Reason::NoRoom`] without a slot or
-    /// private memory.
+    /// [`Reason::OverLimit`] for a limit that is too small and without a slot, [`Reason::NoRoom`]
+    /// without private memory.
     pub fn create(&self, private: &mut Private<'_>, limit: u64) -> Result<Handle, Reason> {
         if limit < LEAST_FRAMES {
             return Err(Reason::OverLimit);
@@ -45,7 +45,7 @@ impl Compartments<'_> {
         if private.free() < 2 {
             return Err(Reason::NoRoom);
         }
-        let (index, mut state) = self.take_vacant().ok_or(Reason::NoRoom)?;
+        let (index, mut state) = self.take_vacant().ok_or(Reason::OverLimit)?;
         let owner = Owner::compartment(index);
         let root = private.take(owner).ok_or(Reason::NoRoom)?;
         let context = private.take(owner).ok_or(Reason::NoRoom)?;
@@ -156,7 +156,7 @@ impl Compartments<'_> {
             return Err(Reason::BadEntry);
         }
         if !private.share(frame) {
-            return Err(Reason::NoRoom);
+            return Err(Reason::OverLimit);
         }
         space::map(hw, entry, frame, Access::Write);
         hw.perform(Step::BarrierStore);

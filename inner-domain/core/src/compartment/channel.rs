@@ -86,12 +86,21 @@ const fn is_alive(phase: Phase) -> bool {
     !matches!(phase, Phase::Vacant | Phase::Dead | Phase::Ending)
 }
 
+impl End {
+    /// Whether this is the other end of end `number` of a compartment. The handle alone would not
+    /// do: numbers of handles come again after four thousand million compartments in one slot.
+    fn is_of(&self, handle: Handle, number: u64) -> bool {
+        self.inbox != 0 && self.peer == handle && u64::from(self.peer_end) == number
+    }
+}
+
 impl Compartments<'_> {
     /// Joins two compartments by a channel; the numbers of its ends. Each has one frame more.
     ///
     /// # Errors
     ///
-    /// [`Reason::InUse`] for a compartment and itself, [`Reason::WrongTime`] for a dead one,
+    /// [`Reason::InUse`] for a compartment and itself, [`Reason::WrongTime`] for one that is dead or
+    /// not sealed,
     /// [`Reason::OverLimit`] for one with [`ENDS`] ends or as many frames as it may have,
     /// [`Reason::NoRoom`].
     pub fn connect(
@@ -118,7 +127,8 @@ impl Compartments<'_> {
     /// The number of an end that a compartment has room for.
     fn room(&self, handle: Handle) -> Result<usize, Reason> {
         let Guard { state, .. } = self.of(handle)?;
-        if !is_alive(state.phase) {
+        // Its measurement is final.
+        if !is_alive(state.phase) || state.phase == Phase::Building {
             return Err(Reason::WrongTime);
         }
         let end = state.ends.iter().position(|it| it.inbox == 0);
@@ -157,6 +167,7 @@ impl Compartments<'_> {
         end: u64,
         (va, bytes): (u64, u64),
     ) -> Result<Moved, Reason> {
+        let number = end;
         let (root, end) = self.end(handle, cpu, end)?;
         let bytes = bytes.min(MESSAGE_MAX);
         // Its tables change by its own calls alone, of which this is one.
@@ -173,7 +184,7 @@ impl Compartments<'_> {
             return Ok(moved);
         };
         // It is not there yet, or no more.
-        if !alive || there.inbox == 0 || there.peer != handle {
+        if !alive || !there.is_of(handle, number) {
             return Ok(moved);
         }
         moved.is_open = true;
@@ -205,7 +216,7 @@ impl Compartments<'_> {
     ) -> Result<Moved, Reason> {
         let (root, this) = self.end(handle, cpu, end)?;
         // Before the bytes are counted: what was sent before it ended is received.
-        let is_open = self.is_open(handle, this);
+        let is_open = self.is_open((handle, end), this);
         let bytes = bytes.min(MESSAGE_MAX);
         let to = pieces(memory, root, (va, bytes), true).ok_or(Reason::BadEntry)?;
         let Guard { mut state, .. } = self.of_phase(handle, Phase::Running(cpu))?;
@@ -235,8 +246,9 @@ impl Compartments<'_> {
         (handle, cpu): (Handle, usize),
         end: u64,
     ) -> Result<Option<[u8; 32]>, Reason> {
+        let number = end;
         let (_, end) = self.end(handle, cpu, end)?;
-        if !self.is_open(handle, end) {
+        if !self.is_open((handle, number), end) {
             return Ok(None);
         }
         Ok(self.measurement(end.peer).ok())
@@ -249,10 +261,10 @@ impl Compartments<'_> {
         Ok((state.root, *end.ok_or(Reason::BadEntry)?))
     }
 
-    fn is_open(&self, handle: Handle, end: End) -> bool {
+    fn is_open(&self, (handle, number): (Handle, u64), end: End) -> bool {
         self.of(end.peer).is_ok_and(|Guard { state, .. }| {
             let there = state.ends.get(usize::from(end.peer_end));
-            is_alive(state.phase) && there.is_some_and(|it| it.inbox != 0 && it.peer == handle)
+            is_alive(state.phase) && there.is_some_and(|it| it.is_of(handle, number))
         })
     }
 }

@@ -46,7 +46,7 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::WrongTime`] for what is no clone, or is complete; [`Reason::OverLimit`] and
+    /// [`Reason::WrongTime`] for what is no clone, or is complete, or if the template has run; [`Reason::OverLimit`] and
     /// [`Reason::NoRoom`].
     pub fn copy<M: Memory>(
         &self,
@@ -58,6 +58,10 @@ impl Compartments<'_> {
         let template = self.slots.get(state.template as usize);
         // It stays as long as it has clones. Its slot is another one than this.
         let template = template.ok_or(Reason::WrongTime)?.0.lock();
+        // Once it has run, its data are no longer what was measured.
+        if !template.is_pristine {
+            return Err(Reason::WrongTime);
+        }
         let (mut copies, mut shares, mut looks) = (0, 0, LOOKS_PER_SLICE);
         while copies < COPIES_PER_SLICE && shares < SHARES_PER_SLICE {
             let next = space::next_page(memory, template.root, state.copied, &mut looks);

@@ -38,11 +38,12 @@ impl Compartments<'_> {
             wipe(hw, private, addition.to);
             state.frames -= 1;
         }
+        let mut budget = Budget { looks: 0, wiped: 0 };
         for inbox in channel::close(&mut state) {
             wipe(hw, private, inbox);
             state.frames -= 1;
+            budget.wiped += 1;
         }
-        let mut budget = Budget { looks: 0, wiped: 0 };
         while budget.wiped < WIPED_PER_SLICE && budget.looks < LOOKS_PER_SLICE {
             if !strip(hw, private, (&mut state, owner), &mut budget) {
                 self.note_root(handle.index(), 0);

@@ -39,6 +39,9 @@ impl Compartments<'_> {
             let Ok(entry) = space::entry_for(hw, &mut state, owner, private, va) else {
                 break;
             };
+            if hw.read(entry) != 0 {
+                break;
+            }
             let Ok(frame) = space::take(&mut state, owner, private) else {
                 break;
             };

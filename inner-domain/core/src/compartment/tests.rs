@@ -422,7 +422,7 @@ fn slots_and_memory_end() {
     let mut machine = ram.machine();
     let mut live: Vec<_> = (0..4).map(|_| machine.create()).collect();
     let none = machine.compartments.create(&mut machine.private, LIMIT);
-    assert_eq!(none, Err(Reason::NoRoom));
+    assert_eq!(none, Err(Reason::OverLimit));
     machine.check(&live);
     machine.destroy(live.remove(1)).expect("nothing runs");
     live.push(machine.create());
@@ -480,9 +480,13 @@ fn a_clone_is_of_what_has_not_run() {
     ] {
         assert_eq!(result, Err(Reason::WrongTime));
     }
-    machine.destroy(begun).expect("nothing runs");
     machine.compartments.enter(template, 0).expect("idle");
     machine.compartments.leave(template, 0, Exit::Returned);
+    // Nor one that was begun before.
+    let (memory, private) = (&mut machine.memory, &mut machine.private);
+    let copied = machine.compartments.copy(memory, private, begun);
+    assert_eq!(copied, Err(Reason::WrongTime));
+    machine.destroy(begun).expect("nothing runs");
     assert_eq!(machine.cloned(template), Err(Reason::WrongTime));
     machine.destroy(template).expect("no clones");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! I20, I21 and I22: the trees of compartments, the CPUs that are in one, and what is free.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use donjon_abi::tcr::{COMPARTMENT_ASID, INNER, INNER_TLBI, INSIDE};
 
@@ -24,12 +24,15 @@ pub fn check(world: &World<'_>) -> Vec<Violation> {
     let mut look = Look {
         world,
         used: BTreeMap::new(),
+        lent: Vec::new(),
+        writable: BTreeSet::new(),
         violations: Vec::new(),
     };
     for (number, root) in &facts.compartments {
         look.own(*number, *root, 0, 0, *root);
         look.table(*number, *root, 0, 0);
     }
+    look.lent();
     let in_one = world.snapshot.running().filter(|it| is_in_compartment(it));
     for cpu in in_one {
         look.cpu(cpu);
@@ -53,6 +56,10 @@ struct Look<'a> {
     world: &'a World<'a>,
     /// By frame, the address at which a compartment has it.
     used: BTreeMap<u64, u64>,
+    /// Pages that a compartment has from another one: its number, the address and the frame.
+    lent: Vec<(u32, u64, u64)>,
+    /// Private frames that a compartment may write.
+    writable: BTreeSet<u64>,
     violations: Vec<Violation>,
 }
 
@@ -107,7 +114,12 @@ impl Look<'_> {
         let class = self.world.frames.class(frame);
         let executable = attributes.executable_at_el0();
         let is_private = class == Class::Private;
-        if is_private {
+        if is_private && attributes.writable() {
+            self.writable.insert(frame);
+        }
+        if is_private && !attributes.writable() && self.is_another_ones(number, frame) {
+            self.lent.push((number, va, frame));
+        } else if is_private {
             self.own(number, frame, 3, va, at);
         }
         let checks = [
@@ -126,6 +138,24 @@ impl Look<'_> {
         for (_, what) in checks.iter().filter(|(is_wrong, _)| *is_wrong) {
             let text = format!("a page of compartment {number} is {what}");
             self.wrong("I20", Some(va), frame, text);
+        }
+    }
+
+    /// Whether a frame is another compartment's that is there: a clone has the code and the constants
+    /// of what it was made from.
+    fn is_another_ones(&self, number: u32, frame: u64) -> bool {
+        let facts = &self.world.snapshot.facts;
+        let owner = facts.private.get(&frame);
+        owner.is_some_and(|it| *it != number && facts.compartments.contains_key(it))
+    }
+
+    /// What a compartment has from another one, none may write.
+    fn lent(&mut self) {
+        for (number, va, frame) in std::mem::take(&mut self.lent) {
+            if self.writable.contains(&frame) {
+                let text = format!("compartment {number} has a page that another one may write");
+                self.wrong("I20", Some(va), frame, text);
+            }
         }
     }
 

@@ -129,10 +129,16 @@ fn the_end_of_one_closes_a_channel() {
 fn channels_count_against_limits() {
     let mut ram = Ram::new();
     let mut machine = ram.machine();
-    let (one, other) = (machine.create(), machine.create());
+    let (one, other) = (machine.sealed(), machine.sealed());
     let tight = machine.compartments.create(&mut machine.private, 6);
     let tight = tight.expect("room");
     machine.add_all(tight, CODE, Access::Read, RAM);
+    let early = machine
+        .compartments
+        .connect(&mut machine.private, one, tight);
+    assert_eq!(early, Err(Reason::WrongTime), "it is not measured yet");
+    let sealed = machine.compartments.seal(tight, CODE, CODE);
+    sealed.expect("complete");
     let (compartments, private) = (&machine.compartments, &mut machine.private);
     assert_eq!(compartments.connect(private, one, one), Err(Reason::InUse));
     let full = compartments.connect(private, one, tight);

@@ -112,13 +112,15 @@ static bool open_ground(void)
 	memset(&ground, 0, sizeof(ground));
 	ground.pages = kcalloc(FUZZ_PAGES, PAGE_SIZE, GFP_KERNEL);
 	ground.lists = kcalloc(2, PAGE_SIZE, GFP_KERNEL);
+	ground.compartments = kcalloc(FUZZ_COMPARTMENTS, sizeof(u64), GFP_KERNEL);
 	ground.process = this_process();
 	ground.inner = inner_memory();
 	/* As `status` asks: which fact is number 4 */
 	ground.inner_size = __donjon_call(DONJON_FN_INFORMATION, 4, 0, 0, 0, 0, 0).value;
 	ground.text_va = (unsigned long)_printk & PAGE_MASK;
 	ground.text = frame_of(ground.text_va);
-	if (!ground.pages || !ground.lists || !open_blocks() || !open_directory()) {
+	if (!ground.pages || !ground.lists || !ground.compartments ||
+	    !open_blocks() || !open_directory()) {
 		attack_untried("there is no memory");
 		return false;
 	}
@@ -156,6 +158,7 @@ static void finish_extensions(void)
 	for (i = 0; i < 2 * FUZZ_BLOCKS; i++) {
 		finish_extension(ground.blocks[i % FUZZ_BLOCKS], DONJON_POOL_TABLES);
 		finish_extension(ground.blocks[i % FUZZ_BLOCKS], DONJON_POOL_TEXT);
+		finish_extension(ground.blocks[i % FUZZ_BLOCKS], DONJON_POOL_PRIVATE);
 	}
 }
 
@@ -176,6 +179,7 @@ static bool close_ground(void)
 	int i, entry;
 	u64 frame;
 
+	fuzz_end_compartments(&ground);
 	for (i = 0; i < FUZZ_WINDOWS; i++)
 		clear_entry(ground.windows[i].entry);
 	/*
@@ -205,6 +209,7 @@ static bool close_ground(void)
 	put_nops(scratch(0), SCRATCH_WORDS * sizeof(u32));
 	kfree(ground.pages);
 	kfree(ground.lists);
+	kfree(ground.compartments);
 	return true;
 }
 

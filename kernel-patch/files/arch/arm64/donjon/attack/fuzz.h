@@ -18,6 +18,8 @@
 /* Frames of each that are used, and entries of each of these: few, so that calls meet */
 #define FUZZ_FRAMES		8
 #define FUZZ_ENTRIES		4
+/* Most that live at once */
+#define FUZZ_COMPARTMENTS	32
 
 /* What the calls are about. All of it is the attacker's own. */
 struct fuzz_ground {
@@ -29,6 +31,8 @@ struct fuzz_ground {
 	/* Lists of stores: of its own entries, and of values that no entry may have */
 	u64 *lists;
 	u64 blocks[FUZZ_BLOCKS];
+	/* Handles, 0 where there is none */
+	u64 *compartments;
 	/* The process that began */
 	u64 process;
 	u64 inner, inner_size;
@@ -55,5 +59,15 @@ u64 fuzz_word(struct fuzz_random *random);
 /* One call, and a word of the pages changed before it. */
 void fuzz_call(const struct fuzz_ground *ground, struct fuzz_random *random,
 	       struct fuzz_counts *counts);
+
+/*
+ * One about compartments, which may copy the page at `source` and share the one at
+ * `shared`.
+ */
+struct donjon_result fuzz_compartment(const struct fuzz_ground *ground,
+				      struct fuzz_random *random, u64 function,
+				      u64 source, u64 shared);
+/* None is left afterwards. No call is under way. */
+void fuzz_end_compartments(const struct fuzz_ground *ground);
 
 #endif /* __DONJON_FUZZ_H */

@@ -385,6 +385,13 @@ static struct donjon_result call(const struct fuzz_ground *ground, struct fuzz_r
 	case DONJON_FN_CPU_ON:
 		return __donjon_call(function, fuzz_below(random, 16), address(ground, random),
 				     0, 0, 0, 0);
+	case DONJON_FN_COMPARTMENT_CREATE ... DONJON_FN_COMPARTMENT_CONNECT:
+		/* What is shared is written: nothing of Linux's */
+		a = one_in(random, 4) ? PAGE_OF(frame(ground, random)) : own_page(ground, random);
+		b = one_in(random, 4) ? block_frame(ground, random) : own_page(ground, random);
+		if (one_in(random, 8))
+			b = inner_frame(ground, random);
+		return fuzz_compartment(ground, random, function, a, b);
 	default:
 		/* These change nothing */
 		return __donjon_call(function, fuzz_below(random, 64), fuzz_below(random, 64),
