@@ -86,6 +86,17 @@ const fn is_alive(phase: Phase) -> bool {
     !matches!(phase, Phase::Vacant | Phase::Dead | Phase::Ending)
 }
 
+impl State {
+    /// The other end of end `number` of a compartment, unless it is not there yet, or no more.
+    fn other_end(&mut self, handle: Handle, number: u64, end: End) -> Option<&mut End> {
+        if !is_alive(self.phase) {
+            return None;
+        }
+        let there = self.ends.get_mut(usize::from(end.peer_end))?;
+        there.is_of(handle, number).then_some(there)
+    }
+}
+
 impl End {
     /// Whether this is the other end of end `number` of a compartment. The handle alone would not
     /// do: numbers of handles come again after four thousand million compartments in one slot.
@@ -164,11 +175,10 @@ impl Compartments<'_> {
         &self,
         memory: &mut M,
         (handle, cpu): (Handle, usize),
-        end: u64,
+        number: u64,
         (va, bytes): (u64, u64),
     ) -> Result<Moved, Reason> {
-        let number = end;
-        let (root, end) = self.end(handle, cpu, end)?;
+        let (root, end) = self.end(handle, cpu, number)?;
         let bytes = bytes.min(MESSAGE_MAX);
         // Its tables change by its own calls alone, of which this is one.
         let from = pieces(memory, root, (va, bytes), false).ok_or(Reason::BadEntry)?;
@@ -179,14 +189,9 @@ impl Compartments<'_> {
         let Ok(Guard { mut state, .. }) = self.of(end.peer) else {
             return Ok(moved);
         };
-        let alive = is_alive(state.phase);
-        let Some(there) = state.ends.get_mut(usize::from(end.peer_end)) else {
+        let Some(there) = state.other_end(handle, number, end) else {
             return Ok(moved);
         };
-        // It is not there yet, or no more.
-        if !alive || !there.is_of(handle, number) {
-            return Ok(moved);
-        }
         moved.is_open = true;
         for (mut at, mut left) in from {
             while left > 0 && u64::from(there.waiting) < INBOX {
@@ -244,10 +249,9 @@ impl Compartments<'_> {
     pub fn peer(
         &self,
         (handle, cpu): (Handle, usize),
-        end: u64,
+        number: u64,
     ) -> Result<Option<[u8; 32]>, Reason> {
-        let number = end;
-        let (_, end) = self.end(handle, cpu, end)?;
+        let (_, end) = self.end(handle, cpu, number)?;
         if !self.is_open((handle, number), end) {
             return Ok(None);
         }
@@ -262,10 +266,8 @@ impl Compartments<'_> {
     }
 
     fn is_open(&self, (handle, number): (Handle, u64), end: End) -> bool {
-        self.of(end.peer).is_ok_and(|Guard { state, .. }| {
-            let there = state.ends.get(usize::from(end.peer_end));
-            is_alive(state.phase) && there.is_some_and(|it| it.is_of(handle, number))
-        })
+        let peer = self.of(end.peer);
+        peer.is_ok_and(|mut it| it.state.other_end(handle, number, end).is_some())
     }
 }
 

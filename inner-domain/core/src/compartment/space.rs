@@ -101,15 +101,7 @@ pub(super) fn entry_for<H: Hardware>(
 
 /// The entry of level 3 for an address, if there is a table for it.
 pub(super) fn entry_of<H: Hardware>(hw: &H, root: u64, va: u64) -> Option<u64> {
-    let mut table = root;
-    for shift in UPPER {
-        let descriptor = hw.read(place(table, va, shift));
-        if !bits::is_valid(descriptor) {
-            return None;
-        }
-        table = descriptor & bits::OUTPUT_ADDRESS;
-    }
-    Some(place(table, va, 12))
+    walk(hw, root, va).ok()
 }
 
 /// Maps a frame at an entry of level 3 that is invalid.
@@ -146,7 +138,7 @@ pub(super) fn next_page<H: Hardware>(hw: &H, root: u64, from: u64, looks: &mut u
             return Next::Later(va);
         }
         *looks -= 1;
-        match look(hw, root, va) {
+        match walk(hw, root, va).map(|entry| hw.read(entry)) {
             Ok(descriptor) if bits::is_valid(descriptor) => return Next::Page(va, descriptor),
             Ok(_) => va += PAGE_SIZE,
             Err(shift) => va = ((va >> shift) + 1) << shift,
@@ -156,7 +148,7 @@ pub(super) fn next_page<H: Hardware>(hw: &H, root: u64, from: u64, looks: &mut u
 }
 
 /// The entry of level 3 for an address; without a table, what the entry above spans, as a shift.
-fn look<H: Hardware>(hw: &H, root: u64, va: u64) -> Result<u64, u32> {
+fn walk<H: Hardware>(hw: &H, root: u64, va: u64) -> Result<u64, u32> {
     let mut table = root;
     for shift in UPPER {
         let descriptor = hw.read(place(table, va, shift));
@@ -165,5 +157,5 @@ fn look<H: Hardware>(hw: &H, root: u64, va: u64) -> Result<u64, u32> {
         }
         table = descriptor & bits::OUTPUT_ADDRESS;
     }
-    Ok(hw.read(place(table, va, 12)))
+    Ok(place(table, va, 12))
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Slots without a compartment: found at once, however many there are.
 
-use core::ops::DerefMut;
-
 use spin::mutex::MutexGuard;
 
 use super::{Compartments, NONE, Phase, State};
@@ -29,7 +27,7 @@ impl Compartments<'_> {
     }
 
     /// Notes that a slot, whose lock is held, is vacant.
-    pub(super) fn make_vacant(&self, index: u32, state: &mut impl DerefMut<Target = State>) {
+    pub(super) fn make_vacant(&self, index: u32, state: &mut State) {
         let mut vacant = self.vacant.lock();
         state.next = vacant.first;
         vacant.first = index;

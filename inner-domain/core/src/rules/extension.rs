@@ -2,10 +2,10 @@
 //! Pool extension and shrinking, by whole blocks.
 //!
 //! A block that is to hold tables or text must not be mapped anywhere but in the linear map,
-//! where its one block becomes read-only, and a block of private memory not even there. What Linux says about that is not believed: its frames
-//! are claimed first, so that no new mapping of them is made, then they are withdrawn from the
-//! shadows, then every other leaf table is searched. That takes long, so it is done in slices of
-//! one call each.
+//! where its one block becomes read-only, and a block of private memory not even there. What Linux
+//! says about that is not believed: its frames are claimed first, so that no new mapping of them is
+//! made, then they are withdrawn from the shadows, then every other leaf table is searched. That
+//! takes long, so it is done in slices of one call each.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE, ROOT_HALF};
