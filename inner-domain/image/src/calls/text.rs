@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use donjon_abi::call::{Error, POKE_COPY, POKE_FILL, POKE_MAX, POKE_STOPPED, POKE_VALUE, Reason};
 use donjon_abi::layout::{PAGE_SIZE, cpu_index};
-use donjon_core::frames::FrameType;
+use donjon_core::frames::{FrameTable, FrameType};
 use donjon_core::outer_range::Allegation;
 use donjon_core::rules::{KernelLeaf, Seal};
 use donjon_core::{live_text, scan, weaken};
@@ -64,8 +64,8 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
             Refusal::rule(Reason::LiveText)
         });
     }
-    if weaken::READ_ONCE {
-        read_changed(words, *source, kind)?;
+    if weaken::READ_ONCE && kind == POKE_COPY {
+        copy_list_changed(words, *source, domain.rules.frames())?;
     }
     if let ([low, high], true) = (&*words, target.is_multiple_of(8)) {
         // A CPU that reads the pair as a pointer sees the old or the new one.
@@ -102,21 +102,8 @@ fn new_words(words: &mut [u32], source: u64, kind: u64) -> Result<(), Refusal> {
             [low, high] => (*low, *high) = (source as u32, (source >> 32) as u32),
             _ => return Err(Error::InvalidArgument.into()),
         },
-        POKE_COPY => {
-            let machine = state::machine().ok_or(Error::Busy)?;
-            // Until it is read, the frame keeps its type.
-            let domain = domain::lock_after_handover()?;
-            let alleged = Allegation::new(source, size_of_val(words) as u64);
-            let buffer = machine
-                .outer
-                .check(alleged, domain.rules.frames())
-                .map_err(|_| Error::BadAddress)?;
-            if buffer.address() % 4 != 0 {
-                return Err(Error::BadAddress.into());
-            }
-            // SAFETY: checked to be the outer domain's RAM, this long and aligned.
-            unsafe { physical::read_outer(buffer.address(), words) };
-        }
+        // Until it is read, the frame keeps its type.
+        POKE_COPY => copy_list(words, source, domain::lock_after_handover()?.rules.frames())?,
         POKE_FILL => words.fill(source as u32),
         _ => return Err(Error::InvalidArgument.into()),
     }
@@ -127,13 +114,33 @@ fn new_words(words: &mut [u32], source: u64, kind: u64) -> Result<(), Refusal> {
 /// changes come directly after the scan.
 const READS: usize = 2_000;
 
-/// For a test alone: reads the words again after they were scanned, until they have changed.
-fn read_changed(words: &mut [u32], source: u64, kind: u64) -> Result<(), Refusal> {
+/// Copies a list of the outer domain's.
+fn copy_list(words: &mut [u32], source: u64, frames: &FrameTable<'_>) -> Result<(), Refusal> {
+    let machine = state::machine().ok_or(Error::Busy)?;
+    let alleged = Allegation::new(source, size_of_val(words) as u64);
+    let buffer = machine
+        .outer
+        .check(alleged, frames)
+        .map_err(|_| Error::BadAddress)?;
+    if buffer.address() % 4 != 0 {
+        return Err(Error::BadAddress.into());
+    }
+    // SAFETY: checked to be the outer domain's RAM, this long and aligned.
+    unsafe { physical::read_outer(buffer.address(), words) };
+    Ok(())
+}
+
+/// For a test alone: copies a list again after it was scanned, until it has changed.
+fn copy_list_changed(
+    words: &mut [u32],
+    source: u64,
+    frames: &FrameTable<'_>,
+) -> Result<(), Refusal> {
     let mut scanned = [0; POKE_MAX / 4];
     let scanned = &mut scanned[..words.len()];
     scanned.copy_from_slice(words);
     for _ in 0..READS {
-        new_words(words, source, kind)?;
+        copy_list(words, source, frames)?;
         if words != scanned {
             break;
         }
