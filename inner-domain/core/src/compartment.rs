@@ -22,7 +22,8 @@ mod end;
 mod memory;
 mod run;
 mod space;
-#[cfg(test)]
+// Miri takes minutes to hash a page, and there is nothing unsafe here.
+#[cfg(all(test, not(miri)))]
 mod tests;
 mod vacancy;
 

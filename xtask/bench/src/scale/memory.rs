@@ -49,11 +49,12 @@ pub struct Inner {
 
 impl Memory {
     /// Most KiB that the inner domain may have in a mode. docs/scale.md says what they are for: an
-    /// arena of 1/64, what is kept about frames, and the image with its tables and stacks.
+    /// arena of 1/64, what is kept about frames and compartments, and the image with its tables and
+    /// stacks.
     pub fn most(&self, mode: &str) -> u64 {
         // In this mode text and data have a block of 2 MiB each.
         let blocks = if mode == Switch::Tlbi.name() { 4096 } else { 0 };
-        self.ram_kib / 64 + self.ram_kib / 512 + 3072 + blocks
+        self.ram_kib / 64 + self.ram_kib / 256 + 3072 + blocks
     }
 
     /// Percent of RAM.
