@@ -6,17 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Error, Result};
 use std::os::fd::AsRawFd;
 
-/// How a page of a compartment is mapped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u64)]
-pub enum Access {
-    /// Constants.
-    Read = 0,
-    /// Data.
-    Write = 1,
-    /// Code.
-    Execute = 2,
-}
+pub use donjon_compartment_image::Access;
 
 /// How a compartment was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ mod tests;
 
 use sha2::{Digest, Sha256};
 
+pub use donjon_compartment_protocol::{SHARED, SHARED_MAX};
 pub use error::Error;
 pub use segment::{Access, Page};
 
@@ -18,12 +19,6 @@ use segment::{Segment, tables};
 
 /// Bytes of a page.
 pub const PAGE: u64 = 4096;
-/// Where the heap begins. What an image has is below.
-pub const HEAP: u64 = 1 << 38;
-/// Where the pages are that a compartment shares with its host. What an image has is below.
-pub const SHARED: u64 = 1 << 37;
-/// Most pages that a compartment shares with its host.
-pub const SHARED_MAX: u64 = 512;
 
 /// An image. Nothing in it is copied.
 #[derive(Clone, Debug, PartialEq, Eq)]

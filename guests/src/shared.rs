@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Pages of this process that a compartment shares.
+
+use std::io::{Error, Result};
+use std::ptr::{self, NonNull};
+use std::slice;
+
+/// Whole pages, zero at the beginning. A child of this process would have the same pages and not
+/// copies of them: the compartment goes on to use them.
+pub struct Shared {
+    start: NonNull<u8>,
+    size: usize,
+}
+
+impl Shared {
+    /// So many bytes, a multiple of 4096.
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory.
+    pub fn new(size: usize) -> Result<Self> {
+        if size == 0 {
+            let start = NonNull::dangling();
+            return Ok(Self { start, size });
+        }
+        // SAFETY: a new mapping, where there was none.
+        let start = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                size,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        match NonNull::new(start.cast()) {
+            Some(start) if start.as_ptr() != libc::MAP_FAILED.cast() => Ok(Self { start, size }),
+            _ => Err(Error::last_os_error()),
+        }
+    }
+
+    /// Where they are in this process.
+    pub fn address(&self) -> u64 {
+        self.start.as_ptr() as u64
+    }
+
+    /// What is in them. A compartment changes them while it runs alone, and then nobody has this.
+    pub fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the mapping is this object's, and borrowed as the slice is.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.size) }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.size > 0 {
+            // SAFETY: the mapping is this object's, and nothing refers to it any more. Pages that
+            // a compartment uses stay pinned.
+            unsafe { libc::munmap(self.start.as_ptr().cast(), self.size) };
+        }
+    }
+}
