@@ -6,6 +6,7 @@ use donjon_attack::arguments::AttackArguments;
 use donjon_audit::arguments::AuditArguments;
 use donjon_bench::arguments::BenchCommand;
 use donjon_builder::arguments::{KernelArguments, RunArguments};
+use donjon_builder::compartment::command::CompartmentCommand;
 use donjon_card::command::arguments::{FlashCommand, ImageCommand};
 use donjon_generator::allow::AllowListArguments;
 use donjon_kselftest::arguments::KselftestArguments;
@@ -46,6 +47,8 @@ pub enum Command {
     Flash(FlashCommand),
     /// Build Linux alone and say where it is.
     Kernel(KernelArguments),
+    /// Build programs that run in compartments, or measure their images.
+    Compartment(CompartmentCommand),
     /// Write what is generated from kernel-patch/allow-list.toml, or show a kernel's instructions.
     AllowList(AllowListArguments),
     /// Write the C header for Linux and the call table of docs/idc.md from inner-domain/abi.

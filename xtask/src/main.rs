@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use donjon_builder::{kernel, run};
+use donjon_builder::{compartment, kernel, run};
 use donjon_generator::{allow, header};
 use donjon_machine::process;
 
@@ -36,6 +36,7 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Kernel(arguments) => kernel::run(arguments).map(|()| 0),
         Command::Image(command) => donjon_card::command::run(command).map(|()| 0),
         Command::Flash(command) => donjon_card::command::run_flash(command).map(|()| 0),
+        Command::Compartment(command) => compartment::run(command).map(|()| 0),
         Command::AllowList(arguments) => allow::run(arguments),
         Command::Header { check } => header::run(*check).map(|()| 0),
     }

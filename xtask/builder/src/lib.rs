@@ -6,6 +6,7 @@
 //! * [`environment`]: what the host must have, and how it gets it.
 //! * [`kernel`]: Linux, from a source to a cached `Image`.
 //! * [`bare`]: the inner domain, the boot stage and the guest programs.
+//! * [`compartment`]: programs that run in compartments.
 //! * [`guest`]: the initial file system; [`disk`]: images of disks; [`rootfs`]: one with Debian.
 //! * `pack`: the boot image.
 //! * [`run`]: all of them for one machine, and `cargo xtask run`.
@@ -19,6 +20,7 @@
 
 pub mod arguments;
 pub mod bare;
+pub mod compartment;
 pub mod disk;
 pub mod environment;
 pub mod guest;

@@ -20,7 +20,7 @@ use crate::environment::{self, Needs};
 use crate::kernel::{self, Kernel, Variant};
 use crate::progress::Step;
 use crate::rootfs::Root;
-use crate::{guest, pack, paths, rootfs};
+use crate::{compartment, guest, pack, paths, rootfs};
 
 /// Everything that a boot is made of.
 pub struct Parts {
@@ -54,6 +54,7 @@ pub fn prepare_over(
     let kernel = kernel::obtain(host, linux)?;
     let busybox = guest::obtain_busybox()?;
     let initramfs = guest::base(&busybox, &bare::build_guests()?, &kernel.modules)?;
+    let initramfs = guest::with_programs(&initramfs, &compartment::examples()?)?;
     let (image, bare) = match machine.switch.mode() {
         None => (kernel.image.clone(), None),
         Some(mode) => {

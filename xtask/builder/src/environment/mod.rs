@@ -10,7 +10,7 @@ use donjon_machine::tools;
 
 use crate::arguments::HostArguments;
 
-pub use rust::{BARE_TARGET, GUEST_TARGET, NIGHTLY};
+pub use rust::{BARE_TARGET, COMPARTMENT_TARGET, GUEST_TARGET, NIGHTLY};
 
 /// What a command needs beyond the tools that every build needs.
 #[derive(Clone, Copy, Debug, Default)]

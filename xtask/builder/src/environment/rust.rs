@@ -17,6 +17,8 @@ pub const NIGHTLY: &str = "nightly-2026-05-20";
 
 /// Target of inner domain and boot stage.
 pub const BARE_TARGET: &str = "aarch64-unknown-none-softfloat";
+/// Target of programs in compartments.
+pub const COMPARTMENT_TARGET: &str = "aarch64-unknown-none";
 /// Target of guest programs.
 pub const GUEST_TARGET: &str = "aarch64-unknown-linux-musl";
 
@@ -91,7 +93,7 @@ impl Missing {
 pub fn missing(needs: Needs) -> Result<Vec<Missing>> {
     let sysroot = sysroot(None)?;
     let mut missing = Vec::new();
-    for target in [BARE_TARGET, GUEST_TARGET] {
+    for target in [BARE_TARGET, COMPARTMENT_TARGET, GUEST_TARGET] {
         if !sysroot
             .join("lib/rustlib")
             .join(target)

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Building programs that run in compartments, and looking at their images.
+
+mod c;
+pub mod command;
+mod rust;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use donjon_compartment_image::Image;
+
+use crate::paths;
+
+pub use command::run;
+
+/// The examples, which every guest has.
+const PROGRAMS: &str = "guests/programs";
+/// Where a guest has them.
+const DIRECTORY: &str = "/usr/lib/donjon";
+/// Where what is built is left.
+const BUILDS: &str = "target/compartments";
+/// The script that all of them are linked with.
+const SCRIPT: &str = "guests/runtime/compartment.ld";
+
+/// Builds a crate, a C file or a folder with C files; the image.
+pub fn build(path: &Path) -> Result<PathBuf> {
+    let path = fs::canonicalize(path).with_context(|| format!("opening {}", path.display()))?;
+    let image = if path.join("Cargo.toml").is_file() {
+        rust::build(&path)?
+    } else {
+        let sources = c::sources(&path)?;
+        if sources.is_empty() {
+            bail!(
+                "{} is neither a Rust crate nor a C file, nor a folder with C files",
+                path.display()
+            );
+        }
+        c::build(&path, &sources)?
+    };
+    let bytes = read(&image)?;
+    Image::parse(&bytes)
+        .with_context(|| format!("{} was built, but is no image", image.display()))?;
+    Ok(image)
+}
+
+/// Builds the examples: for each where a guest has it, and its bytes.
+pub fn examples() -> Result<Vec<(String, Vec<u8>)>> {
+    let place = paths::in_root(PROGRAMS);
+    let entries = fs::read_dir(&place).with_context(|| format!("reading {}", place.display()))?;
+    let mut names: Vec<_> = entries
+        .filter_map(Result::ok)
+        .filter(|it| it.path().is_dir())
+        .map(|it| it.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let one = |name: &String| {
+        let image = build(&place.join(name))?;
+        Ok((format!("{DIRECTORY}/{name}"), read(&image)?))
+    };
+    names.iter().map(one).collect()
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("reading {}", path.display()))
+}
