@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Compartments in a guest: they do what they should, and the auditor finds nothing while they run.
 
+mod images;
+
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -40,6 +42,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         let name = format!("compartments:check:{}", switch.name());
         tests.push(Test::beside(&name, move || check(&host, switch)));
     }
+    tests.push(images::test(host));
     let audited = host.clone();
     tests.push(Test::beside("compartments:audit", move || audit(&audited)));
     let host = host.clone();

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 use donjon_bench::guard;
 use donjon_builder::arguments::HostArguments;
-use donjon_builder::environment::{BARE_TARGET, GUEST_TARGET, NIGHTLY};
+use donjon_builder::environment::{BARE_TARGET, COMPARTMENT_TARGET, GUEST_TARGET, NIGHTLY};
 use donjon_builder::kernel::{self, Variant};
 use donjon_generator::{allow, header};
 use donjon_machine::{paths, process};
@@ -47,6 +47,17 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             cargo("clippy", &[&arguments[..], &DENY].concat())
         }),
     ];
+    tests.push(Test::alone("clippy:compartments", || {
+        let target = format!("--target={COMPARTMENT_TARGET}");
+        let arguments = [
+            "clippy",
+            "--quiet",
+            "--package=donjon-runtime",
+            "--package=hello",
+            &target,
+        ];
+        cargo("clippy-compartments", &[&arguments[..], &DENY].concat())
+    }));
     tests.push(Test::alone("clippy:fuzz", || {
         let arguments = ["clippy", "--quiet", "--package=donjon-fuzz"];
         cargo("clippy-fuzz", &[&arguments[..], &DENY].concat())

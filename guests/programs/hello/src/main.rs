@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Greets whoever is named, counts its calls, uses its heap and asks for random bytes.
+//! Greets whoever is named (`-`: by its input), counts its calls, uses its heap and asks for random
+//! bytes.
 
 #![no_std]
 #![no_main]
@@ -25,7 +26,10 @@ fn call(call: [u64; 4]) -> u64 {
     let count = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
     println!("hello from a compartment, call {count}");
     for name in &names {
-        println!("hello {name}");
+        match name.as_str() {
+            "-" => greet_input(),
+            name => println!("hello {name}"),
+        }
     }
     let squares: Vec<u64> = (0..2000).map(|it| it * it).collect();
     println!("the heap has {}", squares.iter().sum::<u64>());
@@ -35,6 +39,14 @@ fn call(call: [u64; 4]) -> u64 {
         _ => println!("there are no random bytes"),
     }
     0
+}
+
+/// Greets the first line of the input.
+fn greet_input() {
+    let mut bytes = [0; 256];
+    let count = host::read(&mut bytes).unwrap_or(0);
+    let text = String::from_utf8_lossy(&bytes[..count]);
+    println!("hello {}", text.lines().next().unwrap_or("whoever"));
 }
 
 entry!(call);

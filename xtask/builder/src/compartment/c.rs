@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use donjon_machine::process;
+use donjon_machine::qemu::SOURCES;
 
 use super::{BUILDS, SCRIPT};
 use crate::paths;
@@ -59,12 +60,22 @@ pub fn build(path: &Path, sources: &[PathBuf]) -> Result<PathBuf> {
     let image = paths::in_root(BUILDS).join("c").join(name);
     let parent = image.parent().context("it has no folder")?;
     fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
+    let folder = if path.is_dir() {
+        path
+    } else {
+        path.parent().unwrap_or(path)
+    };
     let runtime = paths::in_root(RUNTIME);
     // Another command may read what was built before.
     let new = parent.join(format!("{}.{}", name.to_string_lossy(), std::process::id()));
     let mut command = Command::new(COMPILER);
     command
         .args(FLAGS)
+        .arg(format!("-ffile-prefix-map={}=program", folder.display()))
+        .arg(format!(
+            "-ffile-prefix-map={}={SOURCES}",
+            paths::root().display()
+        ))
         .arg("-I")
         .arg(&runtime)
         .arg(format!("-T{}", paths::in_root(SCRIPT).display()))

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use donjon_compartment_image::{Access, Image, PAGE, hexadecimal};
 
-use super::{build, read};
+use super::{build, measurement, read};
 use crate::arguments::HostArguments;
 use crate::environment::{self, Needs};
 
@@ -54,9 +54,8 @@ pub fn run(command: &CompartmentCommand) -> Result<()> {
             describe(&image)
         }
         Action::Measure { file } => {
-            let bytes = read(file)?;
-            let image = Image::parse(&bytes).with_context(|| file.display().to_string())?;
-            println!("{}", hexadecimal(&image.measurement()));
+            let measured = measurement(&read(file)?);
+            println!("{}", measured.with_context(|| file.display().to_string())?);
             Ok(())
         }
     }

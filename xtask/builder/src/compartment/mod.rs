@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use donjon_compartment_image::Image;
+use donjon_compartment_image::{Image, hexadecimal};
 
 use crate::paths;
 
@@ -60,6 +60,11 @@ pub fn examples() -> Result<Vec<(String, Vec<u8>)>> {
         Ok((format!("{DIRECTORY}/{name}"), read(&image)?))
     };
     names.iter().map(one).collect()
+}
+
+/// The measurement that a compartment from this image has, in hexadecimal.
+pub fn measurement(image: &[u8]) -> Result<String> {
+    Ok(hexadecimal(&Image::parse(image)?.measurement()))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
