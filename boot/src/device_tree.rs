@@ -133,6 +133,12 @@ pub fn initial_ramdisk(tree: &Fdt) -> Option<Range> {
     Range::new(word("linux,initrd-start")?, word("linux,initrd-end")?)
 }
 
+/// Linux's command line.
+pub fn command_line(tree: &Fdt<'static>) -> &'static str {
+    let chosen = tree.find_node("/chosen");
+    chosen.and_then(|it| string(&it, "bootargs")).unwrap_or("")
+}
+
 /// A CPU.
 #[derive(Clone, Copy)]
 pub struct Cpu {

@@ -79,6 +79,10 @@ pub enum Failure {
         ranges = donjon_abi::boot_info::MAX_READABLE
     )]
     Mediated(usize, usize),
+    #[error(
+        "there is no identity at {0:#x}, where donjon.identity= of the command line says: it is 8 bytes `DONJONID` and 32 secret ones in RAM, at a multiple of 8 and away from the boot image"
+    )]
+    Identity(u64),
     #[error("an address of the image is impossible: {0:#x}")]
     Address(u64),
     #[error("TCR_EL1 reads back as {0:#x} after {1:#x} was written")]

@@ -5,7 +5,7 @@ extern crate alloc;
 
 use alloc::vec::Vec;
 
-use donjon_abi::boot_info::{Arrival, Bank, BootInfo};
+use donjon_abi::boot_info::{Arrival, Bank, BootInfo, BootSecrets};
 use donjon_abi::layout::{
     BLOCK_SIZE, CPU_BLOCKS, DATA_WINDOW, DEVICE_WINDOW, GATE, GATE_L1_PAGE, GATE_L2_PAGE,
     GATE_L3_PAGE, GATE_SLOT, GATE_TLBI_LIST, GATE_TLBI_MAX, PAGE_SIZE, PHYSMAP, ROOT_PAGE,
@@ -67,8 +67,8 @@ pub fn size(image: &Image, cpus: usize, banks: &[Range]) -> u64 {
     } else {
         segments
     };
-    // The pen, and messages to a VideoCore.
-    windows + 2 * PAGE_SIZE + pages * PAGE_SIZE + metadata.iter().sum::<u64>()
+    // The pen, messages to a VideoCore, and secrets.
+    windows + 3 * PAGE_SIZE + pages * PAGE_SIZE + metadata.iter().sum::<u64>()
 }
 
 /// What the inner domain knows about frames, and user tables: zeroed memory of its own.
@@ -249,6 +249,14 @@ impl Builder {
     /// Takes the page for messages to the VideoCore.
     pub fn take_messages(&mut self) -> Result<u64, Failure> {
         Ok(self.region.take(PAGE_SIZE, PAGE_SIZE)?.as_u64())
+    }
+
+    /// Leaves secrets to the inner domain; returns where.
+    pub fn store_secrets(&mut self, secrets: BootSecrets) -> Result<u64, Failure> {
+        let page = self.region.take(PAGE_SIZE, PAGE_SIZE)?.as_u64();
+        // SAFETY: a fresh page of the region, large and aligned enough.
+        unsafe { (page as *mut BootSecrets).write(secrets) };
+        Ok(page)
     }
 
     /// The inner domain's own view of RAM, in the largest blocks that fit.

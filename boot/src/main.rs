@@ -23,4 +23,5 @@ mod pen;
 mod region;
 mod report;
 mod reserved;
+mod secrets;
 mod sequence;

@@ -27,6 +27,7 @@ use crate::image::Image;
 use crate::inner::{self, Builder};
 use crate::report::{self, Line};
 use crate::reserved::{self, Reserved};
+use crate::secrets::{self, Secrets};
 use crate::{board, device_tree, heap, identity, measure, pen};
 
 /// For `start.S`: in x0 and x1.
@@ -43,7 +44,8 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
     // SAFETY: called once, first.
     unsafe { heap::HEAP.init() };
     // SAFETY: the boot protocol puts the device tree there; RAM near the image is mapped.
-    let tree = unsafe { device_tree::read(device_tree) }?;
+    let (mut secrets, tree) =
+        unsafe { (Secrets::take(device_tree)?, device_tree::read(device_tree)?) };
     let console = device_tree::console(&tree);
     let power = board::power(&tree);
     let conduit = device_tree::conduit(&tree, level, power.is_some());
@@ -81,6 +83,11 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
         image.linux_bytes().len() >> 10
     ));
 
+    let command_line = device_tree::command_line(&tree);
+    secrets.take_identity(command_line, &machine.banks, image.whole()?)?;
+    let (identity, randomness) = secrets.sources();
+    let started = secrets::started(&image, &digest, command_line);
+
     let boot = BootInfo {
         region: bank(machine.region),
         banks: banks(&machine.banks),
@@ -90,6 +97,10 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
         dma_profile: image.dma_profile as u64,
         conduit: conduit as u64,
         digest,
+        started,
+        identity: identity as u64,
+        randomness: randomness as u64,
+        secrets: 0,
         console_kind: console.map_or(ConsoleKind::None, |it| it.0) as u64,
         console: 0,
         watchdog: 0,
@@ -120,7 +131,8 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
         reserved: machine.reserved.pages,
     };
     let console = console.map(|(_, registers)| registers);
-    start_inner(&image, &machine, console, power, boot)?;
+    start_inner(&image, &machine, console, power, &secrets, boot)?;
+    drop(secrets);
 
     let mut withheld = vec![machine.region, image.stays()?];
     withheld.extend(machine.reserved.ranges());
@@ -203,6 +215,7 @@ fn start_inner(
     machine: &MachineDescription,
     console: Option<u64>,
     power: Option<u64>,
+    secrets: &Secrets,
     mut boot: BootInfo,
 ) -> Result<(), Failure> {
     let block = image.table_block()?;
@@ -237,6 +250,9 @@ fn start_inner(
     boot.private_blocks = metadata.private_blocks;
     boot.compartments = metadata.compartments;
     boot.compartment_roots = metadata.compartment_roots;
+    if let Some(derived) = secrets.derive(&boot.started) {
+        boot.secrets = builder.store_secrets(derived)?;
+    }
     let (conduit, pen_page) = (boot.conduit, boot.pen);
     let boot = builder.store(&boot)?;
     let region = machine.region;

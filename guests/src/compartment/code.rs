@@ -33,6 +33,14 @@ compartment_code:
     b.eq 19f
     cmp x0, #10
     b.eq 20f
+    cmp x0, #11
+    b.eq 21f
+    cmp x0, #12
+    b.eq 22f
+    cmp x0, #13
+    b.eq 23f
+    cmp x0, #14
+    b.eq 24f
     svc #4
     // 0: the sum of the other arguments
 10: add x0, x1, x2
@@ -120,6 +128,49 @@ compartment_code:
     svc #7
     stp x1, x2, [x10]
     stp x3, x4, [x10, #16]
+    svc #0
+    // 11: stores random bytes at x1
+21: mov x20, x1
+    svc #8
+    stp x1, x2, [x20]
+    stp x3, x4, [x20, #16]
+    svc #0
+    // 12: stores a report with the 64 bytes at x1 at x2: what SVC 9 leaves in x1 to x16
+22: mov x20, x1
+    mov x21, x2
+    ldp x0, x1, [x20]
+    ldp x2, x3, [x20, #16]
+    ldp x4, x5, [x20, #32]
+    ldp x6, x7, [x20, #48]
+    svc #9
+    stp x1, x2, [x21]
+    stp x3, x4, [x21, #16]
+    stp x5, x6, [x21, #32]
+    stp x7, x8, [x21, #48]
+    stp x9, x10, [x21, #64]
+    stp x11, x12, [x21, #80]
+    stp x13, x14, [x21, #96]
+    stp x15, x16, [x21, #112]
+    svc #0
+    // 13: whether a report is of this boot: code, measurement, limit and 64 bytes at x1
+23: mov x20, x1
+    ldp x0, x1, [x20]
+    ldp x2, x3, [x20, #16]
+    ldp x4, x5, [x20, #32]
+    ldp x6, x7, [x20, #48]
+    ldp x8, x9, [x20, #64]
+    ldp x10, x11, [x20, #80]
+    ldp x12, x13, [x20, #96]
+    ldp x14, x15, [x20, #112]
+    ldr x16, [x20, #128]
+    svc #10
+    svc #0
+    // 14: stores a key for the purpose x1 at x2
+24: mov x0, x1
+    mov x20, x2
+    svc #11
+    stp x1, x2, [x20]
+    stp x3, x4, [x20, #16]
     svc #0
     .balign 4096
     .global compartment_code_end

@@ -2,6 +2,8 @@
 //! Makes compartments and looks whether they do what they should.
 
 #[cfg(target_arch = "aarch64")]
+mod attest;
+#[cfg(target_arch = "aarch64")]
 mod channel;
 #[cfg(target_arch = "aarch64")]
 mod code;
@@ -14,17 +16,22 @@ mod program {
     use donjon_guests::device::{Access, Compartment, Exit};
     use donjon_guests::perf::Instructions;
 
-    use crate::{channel, code};
+    use crate::{attest, channel, code};
 
     const CODE: u64 = 0x40_0000;
     pub const DATA: u64 = 0x60_0000;
-    const SHARED: u64 = 0x70_0000;
+    pub const SHARED: u64 = 0x70_0000;
 
     pub fn make(limit: u64) -> Result<Compartment> {
+        make_with(limit, 0x5a)
+    }
+
+    /// With other data, so that it has another measurement.
+    pub fn make_with(limit: u64, byte: u8) -> Result<Compartment> {
         let it = Compartment::create(limit).context("creating")?;
         it.add(CODE, code::page(), Access::Execute)
             .context("adding code")?;
-        it.add(DATA, &[0x5a; 4096], Access::Write)
+        it.add(DATA, &[byte; 4096], Access::Write)
             .context("adding data")?;
         it.seal(CODE, DATA + 4096).context("sealing")?;
         Ok(it)
@@ -115,6 +122,7 @@ mod program {
         );
         drop((template, one, other));
         channel::check()?;
+        attest::check()?;
         println!("compartment: all as expected");
         Ok(())
     }
@@ -161,6 +169,7 @@ mod program {
             println!("compartment: {what} {} instructions", least - empty);
         }
         channel::bench(&mut counter, empty)?;
+        attest::bench(&mut counter, empty)?;
         let template = make(16)?;
         let begin = Instant::now();
         let count = std::env::args()
@@ -197,8 +206,11 @@ mod program {
         match std::env::args().nth(1).as_deref() {
             Some("check") => check(),
             Some("bench") => bench(),
+            Some("report") => attest::report(),
+            Some("verify") => attest::verify(&std::env::args().nth(2).context("REPORT")?),
+            Some("key") => attest::key(),
             Some("spin") => spin(std::env::args().nth(2).context("SECONDS")?.parse()?),
-            _ => bail!("check, bench [COUNT] or spin SECONDS"),
+            _ => bail!("check, bench [COUNT], report, verify REPORT, key or spin SECONDS"),
         }
     }
 }

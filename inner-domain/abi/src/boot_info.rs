@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the boot stage passes to the inner domain.
 
+use zeroize::Zeroize;
+
 use crate::layout::MAX_CPUS;
 
 /// Most banks of RAM.
@@ -100,6 +102,21 @@ pub struct Arrival {
     pub entry: u64,
 }
 
+/// Secrets, in a page of the inner memory: written by the boot stage, read once and wiped by the inner
+/// domain.
+#[derive(Zeroize)]
+#[repr(C)]
+pub struct BootSecrets {
+    /// For reports.
+    pub reports: [u8; 32],
+    /// For keys.
+    pub keys: [u8; 32],
+    /// For random bytes.
+    pub seed: [u8; 32],
+    /// 0 if there is no seed.
+    pub has_seed: u64,
+}
+
 /// Written by the boot stage into a page of the inner memory, read once by the inner domain.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -120,6 +137,14 @@ pub struct BootInfo {
     pub conduit: u64,
     /// SHA-256 of Linux as it was started, in big-endian words.
     pub digest: [u64; 4],
+    /// SHA-256 of what the boot stage starts: Linux, its command line and the inner domain.
+    pub started: [u8; 32],
+    /// An `Identity` word.
+    pub identity: u64,
+    /// A `Randomness` word.
+    pub randomness: u64,
+    /// Physical address of the [`BootSecrets`], or 0.
+    pub secrets: u64,
     /// A [`ConsoleKind`] word.
     pub console_kind: u64,
     /// Virtual address of the console's registers, in the device window.

@@ -65,6 +65,28 @@ impl DmaProfile {
     }
 }
 
+numbers! {
+    /// What the secrets of this boot come from.
+    pub enum Identity: u64 {
+        /// This boot alone: the next one has others.
+        None = 0,
+        /// A secret that was given to the boot stage.
+        Given = 1,
+    }
+}
+
+numbers! {
+    /// Where random numbers come from.
+    pub enum Randomness: u64 {
+        /// There is no source: none are given.
+        None = 0,
+        /// `/chosen/rng-seed` of the device tree.
+        Tree = 1,
+        /// The CPU's RNDR.
+        Cpu = 2,
+    }
+}
+
 /// One load segment of the inner image.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout,

@@ -292,6 +292,16 @@ impl<'a> Compartments<'a> {
         Ok(self.of(handle)?.state.measurement)
     }
 
+    /// What a compartment began with, and how many frames it may have: what a report is about.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NoCompartment`].
+    pub fn identity(&self, handle: Handle) -> Result<([u8; 32], u64), Reason> {
+        let guard = self.of(handle)?;
+        Ok((guard.state.measurement, guard.state.limit))
+    }
+
     /// How many frames a compartment has, and may have.
     ///
     /// # Errors

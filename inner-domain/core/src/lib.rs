@@ -11,6 +11,7 @@
 extern crate std;
 
 pub mod address;
+pub mod attestation;
 pub mod compartment;
 pub mod cpu_start;
 pub mod cpus;
@@ -29,6 +30,7 @@ pub mod pen;
 pub mod placement;
 pub mod private;
 pub mod properties;
+pub mod random;
 pub mod redistributors;
 pub mod refusals;
 pub mod rendezvous;

@@ -94,6 +94,8 @@ weakenings! {
     CONTEXT_DEBUG = "weaken-context-debug", 38;
     /// Frames of compartments are not wiped.
     WIPE = "weaken-wipe", 39;
+    /// Every report is genuine.
+    REPORT = "weaken-report", 40;
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use donjon_core::weaken;
 use donjon_hal::{physical, registers, steps};
 
 use crate::state::{self, MachineInfo};
-use crate::{compartments, domain, gate, heap, logger, pen, secondary_entry, users};
+use crate::{attestation, compartments, domain, gate, heap, logger, pen, secondary_entry, users};
 
 /// Called by the boot stage with the inner view live, on the boot stage's stack.
 ///
@@ -57,6 +57,8 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     users::set(shadows, *rules.frames());
     // SAFETY: as for the rules.
     compartments::set(unsafe { compartments(machine) });
+    // SAFETY: the boot stage's own page for them, and this runs once.
+    unsafe { attestation::take(&machine.boot) };
     domain::set(rules, cpu_index(registers::mpidr()));
     log::info!(
         "inner domain {} runs, switch {}, {} CPUs, memory {:#x}-{:#x}",

@@ -8,6 +8,7 @@
 #![no_std]
 #![no_main]
 
+mod attestation;
 mod calls;
 mod compartments;
 mod context;

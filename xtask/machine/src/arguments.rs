@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Command-line arguments about a machine.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use donjon_abi::manifest::{DmaProfile, SwitchMode};
 use serde::Deserialize;
@@ -101,6 +103,10 @@ pub struct MachineArguments {
     /// More words for the kernel command line.
     #[arg(long, value_name = "STR")]
     pub append: Option<String>,
+    /// A file with the machine's secret, 32 bytes, which keys of compartments come from: the same in
+    /// each boot [default: other keys in each boot].
+    #[arg(long, value_name = "FILE")]
+    pub identity: Option<PathBuf>,
 }
 
 impl MachineArguments {
@@ -116,6 +122,7 @@ impl MachineArguments {
             icount: false,
             el2: false,
             append: None,
+            identity: None,
         }
     }
 }

@@ -21,6 +21,7 @@ pub mod board;
 pub mod fvp;
 pub mod gdb;
 pub mod gem5;
+pub mod identity;
 pub mod initramfs;
 pub mod machine;
 pub mod paths;

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::arguments::{Dma, Firmware, MachineArguments, Switch};
+use crate::identity::Identity;
 use crate::{fvp, gem5, paths, tools};
 
 /// A recipe in `qemu/`.
@@ -53,6 +54,9 @@ pub struct Recipe {
     pub channel: Channel,
     /// What a disk is plugged into; absent if there is nothing that Linux has a driver for.
     pub disk: Option<Disk>,
+    /// RAM where an identity can be put that the boot stage takes; absent if there is no way to put
+    /// one there.
+    pub identity_address: Option<u64>,
     /// Kernel parameters of Linux alone, if it needs any: for devices that QEMU does not model, and
     /// that the inner domain withholds.
     pub native_parameters: Option<String>,
@@ -129,6 +133,8 @@ pub struct Machine {
     pub firmware: Firmware,
     /// More words for the kernel command line.
     pub append: Option<String>,
+    /// The machine's secret.
+    pub identity: Option<Identity>,
 }
 
 impl Machine {
@@ -188,6 +194,10 @@ impl Machine {
                 "--dma is for the inner domain, and --switch none has none: leave one of them out"
             );
         }
+        let identity = arguments.identity.as_deref();
+        let identity = identity
+            .map(|file| Identity::new(file, &recipe, arguments.switch))
+            .transpose()?;
         let native = match arguments.switch {
             Switch::None => recipe.native_parameters.as_deref(),
             _ => None,
@@ -195,6 +205,7 @@ impl Machine {
         let append: Vec<&str> = native
             .into_iter()
             .chain(arguments.append.as_deref())
+            .chain(identity.as_ref().map(|it| it.word.as_str()))
             .collect();
         Ok(Self {
             append: (!append.is_empty()).then(|| append.join(" ")),
@@ -208,6 +219,7 @@ impl Machine {
             icount_sleep: true,
             el2: arguments.el2,
             firmware: Firmware::None,
+            identity,
         })
     }
 
@@ -312,7 +324,7 @@ impl Machine {
     }
 }
 
-fn recipe(name: &str) -> Result<Recipe> {
+pub(crate) fn recipe(name: &str) -> Result<Recipe> {
     let directory = paths::in_root("qemu");
     let mut known = Vec::new();
     for entry in fs::read_dir(&directory).context("reading the machines in qemu/")? {

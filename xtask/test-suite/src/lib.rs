@@ -24,6 +24,7 @@ mod modules;
 mod random_calls;
 mod reclaim;
 mod report;
+mod reports;
 mod reproducible;
 mod restart;
 mod rootfs;
@@ -133,6 +134,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(lmbench::tests(host_arguments));
     tests.extend(load::tests(host_arguments));
     tests.extend(compartments::tests(host_arguments));
+    tests.extend(reports::tests(host_arguments));
     tests.extend(longest::tests(host_arguments));
     tests.extend(machines::tests(host_arguments));
     tests.extend(modules::tests(host_arguments));

@@ -41,6 +41,19 @@ numbers! {
         /// Asks who is at the other end of channel x0: x1 to x4 are that one's measurement, as words
         /// of big-endian bytes, and x0 is 1; 0 if it is not there any more, -1 without such an end.
         Peer = 7,
+        /// Random bytes: x0 is 1 and x1 to x4 are the bytes; 0 if this machine has no source of them.
+        Random = 8,
+        /// A report about the compartment, with the 64 bytes in x0 to x7. x0 is 1, x1 to x4 are the
+        /// code that authenticates it, x5 to x8 the measurement, x9 the limit, x10 to x13 the digest
+        /// of what was started, x14 the version of the inner domain, x15 the bits that tell a weakened
+        /// build, x16 where the identity comes from. x0 is 0 if this boot has no secret.
+        Report = 9,
+        /// Whether a report was made in this boot: x0 to x3 are the code, x4 to x7 the measurement,
+        /// x8 the limit, x9 to x16 the 64 bytes. x0 is 1 if so, and x10 to x16 are as in REPORT.
+        Verify = 10,
+        /// A key of this compartment's and of no other one, for a purpose in x0: x0 is 1 and x1 to x4
+        /// are the key; 0 if this boot has no secret.
+        Key = 11,
     }
 }
 

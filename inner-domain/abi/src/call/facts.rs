@@ -58,5 +58,9 @@ numbers! {
         WaitsArena = 16,
         /// Whether Linux has devices with DMA: DMA_STRICT or DMA_OPEN.
         DmaProfile = 17,
+        /// Where the machine's identity comes from: IDENTITY_NONE or IDENTITY_GIVEN.
+        Identity = 18,
+        /// Where random numbers come from: RANDOM_NONE, RANDOM_TREE or RANDOM_CPU.
+        Randomness = 19,
     }
 }

@@ -3,14 +3,16 @@
 
 use donjon_abi::call::{CompartmentExit, Reason, Supervisor};
 use donjon_abi::layout::cpu_index;
+use donjon_core::attestation::{BYTES, Boot, DATA, Subject};
 use donjon_core::compartment::{Compartments, Entry, Exit, Handle};
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, registers};
+use zeroize::Zeroize;
 
 use crate::context::{Cause, Registers};
 use crate::outcome::{CallResult, Refusal};
 use crate::per_cpu::PerCpu;
-use crate::{compartments, dispatch, domain, panic_report};
+use crate::{attestation, compartments, dispatch, domain, panic_report};
 
 /// Class of an SVC of AArch64 in `ESR_EL1`, whose low 16 bits are its number (D24.2.40).
 const SVC: u64 = 0x15;
@@ -101,6 +103,10 @@ impl Serve<'_> {
             Some(Supervisor::Send) => self.transfer(argument, false),
             Some(Supervisor::Receive) => self.transfer(argument, true),
             Some(Supervisor::Peer) => self.peer(argument),
+            Some(Supervisor::Random) => self.random(),
+            Some(Supervisor::Report) => self.report(),
+            Some(Supervisor::Verify) => self.verify(),
+            Some(Supervisor::Key) => self.key(argument),
             // RETURN is told apart where the program is left.
             Some(Supervisor::Return) | None => Some((Exit::Died, CompartmentExit::Faulted, esr)),
         }
@@ -144,17 +150,100 @@ impl Serve<'_> {
     }
 
     /// Who is at the other end: 1 in x0 and the measurement in the next four registers.
-    fn peer(self, end: u64) -> Option<(Exit, CompartmentExit, u64)> {
+    fn peer(mut self, end: u64) -> Option<(Exit, CompartmentExit, u64)> {
         let (found, measurement) = match self.compartments.peer(self.at, end) {
             Ok(Some(measurement)) => (1, measurement),
             Ok(None) => (0, [0; 32]),
             Err(_) => (u64::MAX, [0; 32]),
         };
         self.program.set(0, found);
-        let (words, _) = measurement.as_chunks::<8>();
-        for (index, word) in words.iter().enumerate() {
-            self.program.set(index + 1, u64::from_be_bytes(*word));
+        self.put(1, &measurement);
+        None
+    }
+
+    /// Random bytes: 1 in x0, and they in the next four registers.
+    fn random(mut self) -> Option<(Exit, CompartmentExit, u64)> {
+        let mut bytes = attestation::random();
+        self.program.set(0, u64::from(bytes.is_some()));
+        self.put(1, &bytes.unwrap_or_default());
+        bytes.zeroize();
+        None
+    }
+
+    /// A report: 1 in x0, its code, and what it says.
+    fn report(mut self) -> Option<(Exit, CompartmentExit, u64)> {
+        let mut data = [0; DATA];
+        self.get(0, &mut data);
+        let of_itself = self.compartments.identity(self.at.0).ok();
+        let report = of_itself.zip(attestation::secrets());
+        self.program.set(0, u64::from(report.is_some()));
+        if let Some(((measurement, limit), secrets)) = report {
+            let subject = Subject {
+                measurement,
+                limit,
+                data,
+            };
+            self.put(1, &secrets.code(&subject));
+            self.put(5, &measurement);
+            self.program.set(9, limit);
+            self.put_boot(secrets.boot());
         }
         None
+    }
+
+    /// Whether a report is of this boot: 1 in x0 if so.
+    fn verify(mut self) -> Option<(Exit, CompartmentExit, u64)> {
+        let (mut code, mut measurement, mut data) = ([0; BYTES], [0; BYTES], [0; DATA]);
+        self.get(0, &mut code);
+        self.get(4, &mut measurement);
+        self.get(9, &mut data);
+        let subject = Subject {
+            measurement,
+            limit: self.program.argument(8),
+            data,
+        };
+        let secrets = attestation::secrets().filter(|it| it.is_genuine(&subject, &code));
+        self.program.set(0, u64::from(secrets.is_some()));
+        if let Some(secrets) = secrets {
+            self.put_boot(secrets.boot());
+        }
+        None
+    }
+
+    /// A key: 1 in x0, and it in the next four registers.
+    fn key(mut self, purpose: u64) -> Option<(Exit, CompartmentExit, u64)> {
+        let of_itself = self.compartments.identity(self.at.0).ok();
+        let mut key = of_itself
+            .zip(attestation::secrets())
+            .map(|((measurement, _), secrets)| secrets.key(&measurement, purpose));
+        self.program.set(0, u64::from(key.is_some()));
+        self.put(1, &key.unwrap_or_default());
+        key.zeroize();
+        None
+    }
+
+    /// What is the same in all reports, in x10 to x16.
+    fn put_boot(&mut self, boot: &Boot) {
+        self.put(10, &boot.started);
+        let words = [boot.version, boot.weakened, boot.identity as u64];
+        for (index, word) in (14..).zip(words) {
+            self.program.set(index, word);
+        }
+    }
+
+    /// Bytes in registers from one on, big-endian.
+    fn put(&mut self, first: usize, bytes: &[u8]) {
+        let (words, _) = bytes.as_chunks::<8>();
+        for (index, word) in (first..).zip(words) {
+            self.program.set(index, u64::from_be_bytes(*word));
+        }
+    }
+
+    /// The same, out of registers.
+    fn get(&mut self, first: usize, bytes: &mut [u8]) {
+        let (words, _) = bytes.as_chunks_mut::<8>();
+        for (index, word) in (first..).zip(words) {
+            *word = self.program.argument(index).to_be_bytes();
+        }
     }
 }

@@ -37,6 +37,8 @@ pub fn information([which, ..]: &Arguments) -> Outcome {
         Information::WaitsTrees => waits::checks(waits::TREES),
         Information::WaitsArena => waits::checks(waits::ARENA),
         Information::DmaProfile => boot.dma_profile,
+        Information::Identity => boot.identity,
+        Information::Randomness => boot.randomness,
     })
 }
 
@@ -46,7 +48,7 @@ fn text_size() -> u64 {
 }
 
 /// The package version, 16 bits a part.
-const fn release() -> u64 {
+pub const fn release() -> u64 {
     const fn part(text: &str) -> u64 {
         let digits = text.as_bytes();
         let mut value = 0;

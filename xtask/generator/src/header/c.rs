@@ -8,7 +8,7 @@ use donjon_abi::call::{
     Reason, Supervisor,
 };
 use donjon_abi::declare::{Documentation, Layout};
-use donjon_abi::manifest::{DmaProfile, SwitchMode};
+use donjon_abi::manifest::{DmaProfile, Identity, Randomness, SwitchMode};
 
 use super::{buffers, capitals, snake};
 
@@ -119,6 +119,16 @@ pub fn header() -> String {
     }
     section(&mut out, "An array with their names, by number");
     strings(&mut out, "DMA_NAMES", dma_names());
+    section(&mut out, "Values of DONJON_INFO_IDENTITY");
+    for it in Identity::ALL {
+        let name = format!("IDENTITY_{}", capitals(it.identifier()));
+        define(&mut out, &name, unsigned(*it as u64), it.about());
+    }
+    section(&mut out, "Values of DONJON_INFO_RANDOMNESS");
+    for it in Randomness::ALL {
+        let name = format!("RANDOM_{}", capitals(it.identifier()));
+        define(&mut out, &name, unsigned(*it as u64), it.about());
+    }
     out.push_str(STRUCTS);
     for (buffer, _) in buffers() {
         structure(&mut out, &buffer);

@@ -130,6 +130,9 @@ impl Boot {
         if let Some(tree) = &self.device_tree {
             command.arg("-dtb").arg(tree);
         }
+        if let Some(identity) = &self.machine.identity {
+            command.args(identity.qemu_arguments());
+        }
         if self.trace.is_some() {
             command.args(["-semihosting-config", "enable=on,target=native"]);
         }

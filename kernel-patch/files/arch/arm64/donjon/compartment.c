@@ -85,7 +85,8 @@ static struct donjon_result call_with_memory(unsigned long function,
 	do {
 		result = call(function, a1, a2, a3, a4);
 	} while (result.status == DONJON_ERR_REFUSED &&
-		 result.value == DONJON_REASON_NO_ROOM && !donjon_private_grow());
+		 result.value == DONJON_REASON_NO_ROOM &&
+		 !fatal_signal_pending(current) && !donjon_private_grow());
 	return result;
 }
 

@@ -19,6 +19,11 @@
 
 static const char * const switch_names[] = DONJON_SWITCH_NAMES;
 static const char * const dma_names[] = DONJON_DMA_NAMES;
+static const char * const random_names[] = {
+	[DONJON_RANDOM_NONE] = "none",
+	[DONJON_RANDOM_TREE] = "device tree",
+	[DONJON_RANDOM_CPU] = "cpu",
+};
 
 unsigned long donjon_information(unsigned long which)
 {
@@ -56,6 +61,7 @@ static int status_show(struct seq_file *file, void *unused)
 	unsigned long release = donjon_information(DONJON_INFO_RELEASE);
 	unsigned long mode = donjon_information(DONJON_INFO_SWITCH_MODE);
 	unsigned long dma = donjon_information(DONJON_INFO_DMA_PROFILE);
+	unsigned long random = donjon_information(DONJON_INFO_RANDOMNESS);
 	unsigned long start = donjon_information(DONJON_INFO_MEMORY_START);
 	unsigned long size = donjon_information(DONJON_INFO_MEMORY_SIZE);
 	int word;
@@ -87,6 +93,11 @@ static int status_show(struct seq_file *file, void *unused)
 		seq_printf(file, "%016lx",
 			   donjon_information(DONJON_INFO_DIGEST0 + word));
 	seq_putc(file, '\n');
+	seq_printf(file, "identity: %s\n",
+		   donjon_information(DONJON_INFO_IDENTITY) == DONJON_IDENTITY_GIVEN ?
+		   "given" : "none");
+	seq_printf(file, "randomness: %s\n",
+		   random < ARRAY_SIZE(random_names) ? random_names[random] : "unknown");
 	seq_printf(file, "tlbi_pages: %lu\n",
 		   donjon_information(DONJON_INFO_TLBI_PAGES));
 	seq_printf(file, "waits: %lu domain, %lu trees, %lu arena\n",

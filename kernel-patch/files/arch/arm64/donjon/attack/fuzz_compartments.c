@@ -71,6 +71,7 @@ struct donjon_result fuzz_compartment(const struct fuzz_ground *ground,
 	u64 handle = READ_ONCE(*to), other = READ_ONCE(*place(ground, random));
 	u64 va = CODE + fuzz_below(random, PAGES) * PAGE_SIZE;
 	struct donjon_result result;
+	u64 access;
 
 	/* One that never was, or is gone */
 	if (!fuzz_below(random, 16))
@@ -87,9 +88,9 @@ struct donjon_result fuzz_compartment(const struct fuzz_ground *ground,
 	case DONJON_FN_COMPARTMENT_ADD:
 		/* All of the page, if each call finds the compartment as it was */
 		va = fuzz_below(random, 32) ? va : fuzz_word(random);
-		shared = fuzz_below(random, 4);
+		access = fuzz_below(random, 4);
 		do {
-			result = __donjon_call(function, handle, va, shared, source, 0, 0);
+			result = __donjon_call(function, handle, va, access, source, 0, 0);
 		} while (!result.status && result.value);
 		return result;
 	case DONJON_FN_COMPARTMENT_SHARE:

@@ -12,7 +12,7 @@
  * Version of the interface. The major half changes when an old caller would
  * misunderstand.
  */
-#define DONJON_ABI_VERSION		_AC(0x40003, UL)
+#define DONJON_ABI_VERSION		_AC(0x40004, UL)
 
 /* TCR_EL1 whenever Linux runs, bit for bit. */
 #define DONJON_TCR_OUTER		_AC(0x32b5113510, UL)
@@ -476,6 +476,10 @@
 #define DONJON_INFO_WAITS_ARENA		_AC(0x10, UL)
 /* Whether Linux has devices with DMA: DMA_STRICT or DMA_OPEN. */
 #define DONJON_INFO_DMA_PROFILE		_AC(0x11, UL)
+/* Where the machine's identity comes from: IDENTITY_NONE or IDENTITY_GIVEN. */
+#define DONJON_INFO_IDENTITY		_AC(0x12, UL)
+/* Where random numbers come from: RANDOM_NONE, RANDOM_TREE or RANDOM_CPU. */
+#define DONJON_INFO_RANDOMNESS		_AC(0x13, UL)
 
 /* How a compartment was left, in x0 after DONJON_FN_COMPARTMENT_RUN */
 
@@ -542,6 +546,30 @@
  * any more, -1 without such an end.
  */
 #define DONJON_SVC_PEER			_AC(0x7, UL)
+/*
+ * Random bytes: x0 is 1 and x1 to x4 are the bytes; 0 if this machine has no
+ * source of them.
+ */
+#define DONJON_SVC_RANDOM		_AC(0x8, UL)
+/*
+ * A report about the compartment, with the 64 bytes in x0 to x7. x0 is 1, x1 to
+ * x4 are the code that authenticates it, x5 to x8 the measurement, x9 the
+ * limit, x10 to x13 the digest of what was started, x14 the version of the
+ * inner domain, x15 the bits that tell a weakened build, x16 where the identity
+ * comes from. x0 is 0 if this boot has no secret.
+ */
+#define DONJON_SVC_REPORT		_AC(0x9, UL)
+/*
+ * Whether a report was made in this boot: x0 to x3 are the code, x4 to x7 the
+ * measurement, x8 the limit, x9 to x16 the 64 bytes. x0 is 1 if so, and x10 to
+ * x16 are as in REPORT.
+ */
+#define DONJON_SVC_VERIFY		_AC(0xa, UL)
+/*
+ * A key of this compartment's and of no other one, for a purpose in x0: x0 is 1
+ * and x1 to x4 are the key; 0 if this boot has no secret.
+ */
+#define DONJON_SVC_KEY			_AC(0xb, UL)
 
 /* Values of DONJON_INFO_SWITCH_MODE */
 
@@ -576,6 +604,22 @@
 	[DONJON_DMA_STRICT] = "strict",					\
 	[DONJON_DMA_OPEN] = "open",					\
 }
+
+/* Values of DONJON_INFO_IDENTITY */
+
+/* This boot alone: the next one has others. */
+#define DONJON_IDENTITY_NONE		_AC(0x0, UL)
+/* A secret that was given to the boot stage. */
+#define DONJON_IDENTITY_GIVEN		_AC(0x1, UL)
+
+/* Values of DONJON_INFO_RANDOMNESS */
+
+/* There is no source: none are given. */
+#define DONJON_RANDOM_NONE		_AC(0x0, UL)
+/* `/chosen/rng-seed` of the device tree. */
+#define DONJON_RANDOM_TREE		_AC(0x1, UL)
+/* The CPU's RNDR. */
+#define DONJON_RANDOM_CPU		_AC(0x2, UL)
 
 #ifndef __ASSEMBLY__
 

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Random bytes, reports and keys, as compartments get them.
+
+use anyhow::{Context, Result, bail, ensure};
+use donjon_guests::device::{Compartment, Exit};
+use donjon_guests::perf::Instructions;
+
+use crate::program::{SHARED, expect, make, make_with};
+
+/// Words of a report as one compartment hands it to another one: code, measurement, limit, and the
+/// 64 bytes that were reported.
+const REPORT: usize = 17;
+const DATA: [u64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
+/// Where in the shared page what a compartment stores begins.
+const OUT: usize = 32;
+
+/// A compartment and a page that it shares with this process.
+struct Shared {
+    it: Compartment,
+    page: Box<Page>,
+}
+
+#[repr(align(4096))]
+struct Page([u64; 512]);
+
+impl Shared {
+    fn new(it: Compartment) -> Result<Self> {
+        let page = Box::new(Page([0; 512]));
+        it.share(SHARED, &raw const *page as u64, 4096)?;
+        Ok(Self { it, page })
+    }
+
+    fn put(&mut self, words: &[u64]) {
+        let first = self.page.0.as_mut_ptr();
+        for (index, word) in words.iter().enumerate().take(512) {
+            // SAFETY: within the page, which the compartment reads and writes only while it runs.
+            unsafe { first.add(index).write_volatile(*word) };
+        }
+    }
+
+    fn stored<const N: usize>(&self) -> [u64; N] {
+        let first = self.page.0.as_ptr();
+        // SAFETY: as above; no more than 480 words are asked for.
+        std::array::from_fn(|index| unsafe { first.add(OUT + index).read_volatile() })
+    }
+
+    fn run(&self, arguments: [u64; 4]) -> Result<u64> {
+        match self.it.run(arguments)? {
+            Exit::Returned(value) => Ok(value),
+            other => bail!("{arguments:x?}: {other:x?}"),
+        }
+    }
+
+    const fn out() -> u64 {
+        SHARED + OUT as u64 * 8
+    }
+
+    fn random(&self) -> Result<Option<[u64; 4]>> {
+        let given = self.run([11, Self::out(), 0, 0])?;
+        Ok((given == 1).then(|| self.stored()))
+    }
+
+    /// A report, and what else it says: digest, version, weakened, identity.
+    fn report(&mut self) -> Result<Option<([u64; REPORT], [u64; 7])>> {
+        self.put(&DATA);
+        if self.run([12, SHARED, Self::out(), 0])? != 1 {
+            return Ok(None);
+        }
+        let words: [u64; 16] = self.stored();
+        let mut report = [0; REPORT];
+        report[..9].copy_from_slice(&words[..9]);
+        report[9..].copy_from_slice(&DATA);
+        let mut boot = [0; 7];
+        boot.copy_from_slice(&words[9..]);
+        Ok(Some((report, boot)))
+    }
+
+    fn is_genuine(&mut self, report: &[u64; REPORT]) -> Result<bool> {
+        self.put(report);
+        Ok(self.run([13, SHARED, 0, 0])? == 1)
+    }
+
+    fn key(&self, purpose: u64) -> Result<Option<[u64; 4]>> {
+        let given = self.run([14, purpose, Self::out(), 0])?;
+        Ok((given == 1).then(|| self.stored()))
+    }
+}
+
+fn line(words: &[u64]) -> String {
+    words.iter().map(|it| format!("{it:016x}")).collect()
+}
+
+/// What compartments get is theirs, and what is forged is refused.
+pub fn check() -> Result<()> {
+    let template = make(64)?;
+    let mut clone = Shared::new(template.another()?)?;
+    let mut one = Shared::new(make(64)?)?;
+    let mut other = Shared::new(make_with(64, 0xa5)?)?;
+    let Some((report, boot)) = one.report()? else {
+        ensure!(one.random()?.is_none() && one.key(0)?.is_none());
+        println!("compartment: this boot has no secret");
+        return Ok(());
+    };
+    println!("compartment: boot {boot:x?}");
+    let measurement = one.it.information()?.measurement;
+    let (words, _) = measurement.as_chunks::<8>();
+    let told = words.iter().map(|word| u64::from_be_bytes(*word));
+    ensure!(
+        told.eq(report[4..8].iter().copied()),
+        "the report has another measurement"
+    );
+    for it in [&mut one, &mut other, &mut clone] {
+        ensure!(it.is_genuine(&report)?, "a report was refused");
+    }
+    println!("compartment: report: ok");
+    let mut accepted = 0;
+    for word in 0..REPORT {
+        for bit in [0, 17, 63] {
+            let mut forged = report;
+            forged[word] ^= 1 << bit;
+            accepted += u32::from(other.is_genuine(&forged)?);
+        }
+    }
+    ensure!(
+        accepted == 0,
+        "forged reports: SUCCEEDED, {accepted} accepted"
+    );
+    println!("compartment: forged reports: ok");
+    let key = one.key(0)?.context("a key")?;
+    ensure!(one.key(0)? == Some(key), "another key for the same purpose");
+    ensure!(one.key(1)? != Some(key), "one key for two purposes");
+    ensure!(clone.key(0)? == Some(key), "a clone has another key");
+    ensure!(other.key(0)? != Some(key), "two programs have one key");
+    println!("compartment: keys: ok");
+    let mut all = Vec::new();
+    for it in [&one, &other, &clone, &one] {
+        all.push(it.random()?.context("random bytes")?);
+    }
+    all.sort_unstable();
+    all.dedup();
+    ensure!(all.len() == 4, "random bytes came twice");
+    println!("compartment: random bytes: ok");
+    expect("still there", one.it.run([0, 1, 2, 3])?, Exit::Returned(6))
+}
+
+/// Prints a report, for a later boot to look at.
+pub fn report() -> Result<()> {
+    let mut it = Shared::new(make(64)?)?;
+    let (report, _) = it.report()?.context("this boot has no secret")?;
+    ensure!(it.is_genuine(&report)?, "a report was refused");
+    println!("compartment: report {}", line(&report));
+    Ok(())
+}
+
+/// Looks at one that was printed.
+pub fn verify(text: &str) -> Result<()> {
+    let mut report = [0; REPORT];
+    ensure!(
+        text.is_ascii() && text.len() == REPORT * 16,
+        "a report has {} digits",
+        REPORT * 16
+    );
+    for (index, word) in report.iter_mut().enumerate() {
+        *word = u64::from_str_radix(&text[index * 16..(index + 1) * 16], 16)?;
+    }
+    let genuine = Shared::new(make(64)?)?.is_genuine(&report)?;
+    let verdict = if genuine { "genuine" } else { "refused" };
+    println!("compartment: the report is {verdict}");
+    Ok(())
+}
+
+/// Prints a key.
+pub fn key() -> Result<()> {
+    let it = Shared::new(make(64)?)?;
+    let key = it.key(0)?.context("this boot has no secret")?;
+    println!("compartment: key {}", line(&key));
+    Ok(())
+}
+
+/// The least that each of it takes.
+pub fn bench(counter: &mut Instructions, empty: u64) -> Result<()> {
+    let mut it = Shared::new(make(64)?)?;
+    let Some((report, _)) = it.report()? else {
+        return Ok(());
+    };
+    it.put(&report);
+    for (what, arguments) in [
+        ("random bytes", [11, Shared::out(), 0, 0]),
+        ("report", [12, SHARED, Shared::out(), 0]),
+        ("look at a report", [13, SHARED, 0, 0]),
+        ("key", [14, 0, Shared::out(), 0]),
+    ] {
+        let mut least = u64::MAX;
+        for _ in 0..20 {
+            let before = counter.read()?;
+            it.run(arguments)?;
+            least = least.min(counter.read()? - before);
+        }
+        println!("compartment: {what} {} instructions", least - empty);
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The secrets of this boot: what reports and keys of compartments come from.
+
+use donjon_abi::boot_info::{BootInfo, BootSecrets};
+use donjon_abi::manifest::Identity;
+use donjon_core::attestation::{Boot, Derived, Secrets};
+use donjon_core::random::{self, Generator};
+use donjon_core::waits::{COMPARTMENTS, Waiting};
+use donjon_hal::physical;
+use spin::Once;
+use spin::mutex::Mutex;
+use zeroize::Zeroize;
+
+use crate::calls::information::release;
+use crate::gate;
+
+static SECRETS: Once<Secrets> = Once::new();
+static GENERATOR: Mutex<Option<Generator>, Waiting<COMPARTMENTS>> = Mutex::new(None);
+
+/// Takes what the boot stage has left, if it found any secret, and wipes it there.
+///
+/// # Safety
+///
+/// Called once. What `boot` says is a page with secrets is one of inner memory, and nothing refers to
+/// it.
+pub unsafe fn take(boot: &BootInfo) {
+    if boot.secrets == 0 {
+        return;
+    }
+    // SAFETY: the caller's promise; the page is in the physical view.
+    let page = unsafe { physical::table::<BootSecrets>(boot.secrets, 1) };
+    let derived = page.first_mut().map(|left| {
+        let derived = Derived {
+            reports: left.reports,
+            keys: left.keys,
+            seed: (left.has_seed != 0).then_some(left.seed),
+        };
+        left.zeroize();
+        derived
+    });
+    let Some(derived) = derived else {
+        return;
+    };
+    let of_boot = Boot {
+        started: boot.started,
+        version: release(),
+        weakened: gate::WEAKENED,
+        identity: Identity::from_number(boot.identity).unwrap_or(Identity::None),
+    };
+    let mut secrets = Secrets::new(derived, of_boot);
+    *GENERATOR.lock() = secrets.take_generator();
+    SECRETS.call_once(|| secrets);
+}
+
+/// The secrets, if this boot has any.
+pub fn secrets() -> Option<&'static Secrets> {
+    SECRETS.get()
+}
+
+/// Random bytes, if this boot has a source of them.
+pub fn random() -> Option<[u8; random::BYTES]> {
+    GENERATOR.lock().as_mut().map(Generator::bytes)
+}

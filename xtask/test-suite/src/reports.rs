@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Reports, keys and random bytes of compartments: of which boot they are, and where their secrets
+//! are not.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use donjon_abi::manifest::Identity;
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::run::{Parts, prepare};
+use donjon_core::attestation::{Boot, Derived, Secrets};
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu::{self, monitor};
+use donjon_machine::said::says;
+use tempfile::TempDir;
+
+use super::runner::Test;
+
+const TIMEOUT: Duration = Duration::from_secs(300);
+/// RAM of the machine, and where QEMU's `virt` has it.
+const START: u64 = 0x4000_0000;
+const SIZE: u64 = 512 << 20;
+const IDENTITY: &[u8; 32] = b"identity of a test: 32 bytes !!!";
+/// What compartments say. Then the test looks at the memory, which takes its time.
+const SAY: &str = "\
+donjon-compartment check || exit 1
+donjon-compartment report || exit 1
+donjon-compartment key || exit 1
+grep ^memory: /sys/kernel/security/donjon/status
+echo look
+sleep 1
+exit 0
+";
+
+/// What is of one boot is not another's, and without the comparison it would be.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let (of_boots, control) = (host.clone(), host.clone());
+    let name = "compartments:control:weaken-report";
+    vec![
+        Test::beside("compartments:reports", move || boots(&of_boots)),
+        Test::beside(name, move || forged(&control)),
+    ]
+}
+
+fn parts(host: &HostArguments, identity: Option<&Path>, variant: &InnerVariant) -> Result<Parts> {
+    let machine = Machine::new(&MachineArguments {
+        cpus: Some(2),
+        memory: Some("512M".into()),
+        identity: identity.map(Path::to_owned),
+        ..MachineArguments::virt(Switch::Asid)
+    })?;
+    prepare(host, machine, variant)
+}
+
+/// What follows a word of the guest's.
+fn said<'a>(text: &'a str, what: &str) -> Result<&'a str> {
+    let line = format!("compartment: {what} ");
+    let found = text.lines().find_map(|it| it.strip_prefix(&line));
+    found.with_context(|| format!("no line `{line}` in:\n{text}"))
+}
+
+fn words(text: &str) -> Result<Vec<u64>> {
+    let (digits, rest) = text.as_bytes().as_chunks::<16>();
+    ensure!(rest.is_empty(), "not whole words: {text}");
+    digits
+        .iter()
+        .map(|it| Ok(u64::from_str_radix(std::str::from_utf8(it)?, 16)?))
+        .collect()
+}
+
+fn bytes(words: &[u64]) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
+        to.copy_from_slice(&word.to_be_bytes());
+    }
+    bytes
+}
+
+/// Two boots with one identity, and one without.
+fn boots(host: &HostArguments) -> Result<()> {
+    let place = TempDir::new()?;
+    let identity = place.path().join("identity");
+    fs::write(&identity, IDENTITY)?;
+    let sound = InnerVariant::sound(Switch::Asid);
+    let given = parts(host, Some(&identity), &sound)?;
+
+    let memory = place.path().join("memory");
+    let (mut text, mut saved) = (Vec::new(), None);
+    let status = qemu::exec_live(&given.boot, SAY, TIMEOUT, |live, _, bytes| {
+        text.extend(bytes);
+        if saved.is_none() && text.ends_with(b"look\n") {
+            saved = Some(monitor::save_memory(live.monitor, START, SIZE, &memory));
+        }
+    })?;
+    let text = String::from_utf8_lossy(&text);
+    ensure!(status == 0, "{text}");
+    saved.context("the guest did not say when to look")??;
+    let report = said(&text, "report")?;
+    let key = said(&text, "key")?;
+    is_derived(&text, report, key, &fs::read(&memory)?)?;
+
+    let script = format!("donjon-compartment verify {report} && donjon-compartment key");
+    let later = says(&given.boot, &script, TIMEOUT)?.text;
+    ensure!(
+        said(&later, "the report is")? == "refused",
+        "a report of another boot was accepted"
+    );
+    ensure!(said(&later, "key")? == key, "the next boot has another key");
+
+    let none = parts(host, None, &sound)?;
+    let other = says(&none.boot, "donjon-compartment key", TIMEOUT)?.text;
+    ensure!(said(&other, "key")? != key, "a key without the identity");
+    Ok(())
+}
+
+/// The key is the one that comes from the identity; neither that nor what keys come from is in memory
+/// but the inner domain's, where the latter is once.
+fn is_derived(text: &str, report: &str, key: &str, memory: &[u8]) -> Result<()> {
+    let boot = said(text, "boot")?.trim_matches(['[', ']']);
+    let boot: Vec<u64> = boot
+        .split(", ")
+        .map(|it| u64::from_str_radix(it, 16))
+        .collect::<Result<_, _>>()?;
+    let [digest @ .., version, weakened, identity] = &*boot else {
+        anyhow::bail!("too few words: {boot:x?}");
+    };
+    ensure!(
+        (*weakened, *identity) == (0, Identity::Given as u64),
+        "{boot:x?}"
+    );
+    let started = bytes(digest);
+    let derived = Derived::new(Some(IDENTITY), None, &started).context("a secret")?;
+    let keys = derived.keys;
+    let secrets = Secrets::new(
+        derived,
+        Boot {
+            started,
+            version: *version,
+            weakened: *weakened,
+            identity: Identity::Given,
+        },
+    );
+    let measurement = bytes(&words(report)?[4..8]);
+    ensure!(
+        bytes(&words(key)?) == secrets.key(&measurement, 0),
+        "the key is not what the identity gives"
+    );
+    ensure!(
+        found(memory, IDENTITY).is_empty(),
+        "the identity is in memory at {:x?}",
+        found(memory, IDENTITY)
+    );
+    let region = text.lines().find_map(|it| it.strip_prefix("memory: "));
+    let region = region.context("no `memory:` line")?;
+    let (start, end) = region.split_once('-').context("a range")?;
+    let parse = |it: &str| u64::from_str_radix(it.trim_start_matches("0x"), 16);
+    let inner = parse(start)?..=parse(end)?;
+    let places = found(memory, &keys);
+    ensure!(
+        !places.is_empty() && places.iter().all(|it| inner.contains(it)),
+        "what keys come from is at {places:x?}; the inner domain has {inner:x?}"
+    );
+    Ok(())
+}
+
+/// Addresses at which memory has these bytes.
+fn found(memory: &[u8], bytes: &[u8; 32]) -> Vec<u64> {
+    memchr::memmem::find_iter(memory, bytes)
+        .map(|at| START + at as u64)
+        .collect()
+}
+
+/// A build that does not compare codes accepts what is forged.
+fn forged(host: &HostArguments) -> Result<()> {
+    let mut variant = InnerVariant::sound(Switch::Asid);
+    variant.weakened.push("weaken-report".into());
+    let parts = parts(host, None, &variant)?;
+    let said = says(&parts.boot, "donjon-compartment check 2>&1", TIMEOUT)?;
+    ensure!(
+        said.status != 0 && said.text.contains("forged reports: SUCCEEDED"),
+        "without the comparison no forged report was accepted:\n{}",
+        said.text
+    );
+    Ok(())
+}
