@@ -53,7 +53,10 @@ mod program {
     fn status(exit: Exit) -> Result<u8> {
         /// Exception class of a data abort at EL0, of an instruction abort, and of an `SVC`.
         const CLASSES: [(u64, &str); 3] = [
-            (0x24, "it used an address where it has no page, or wrote to a constant"),
+            (
+                0x24,
+                "it used an address where it has no page, or wrote to a constant",
+            ),
             (0x20, "it jumped to where it has no code"),
             (
                 0x15,
