@@ -35,7 +35,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("bad-input:rootfs-disk-full", rootfs_disk_full),
         Test::alone("bad-input:killed-half-way", killed_half_way),
     ];
-    let quick: [(&str, Body); 21] = [
+    let quick: [(&str, Body); 22] = [
         ("tool-missing", tool_missing),
         ("tool-hidden", tool_hidden),
         ("qemu-too-old", qemu_too_old),
@@ -81,6 +81,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         ("report", report),
         ("rootfs", rootfs),
         ("kernel-config", kernel_config),
+        ("compartment", compartment),
         ("rootfs-network-gone", rootfs_network_gone),
     ];
     for (name, body) in quick {
@@ -268,6 +269,34 @@ fn kernel_config() -> Result<()> {
     };
     refused("/does/not/exist", &["/does/not/exist", "CONFIG_NAME=value"])?;
     refused(&other, &["line 2, `please`", "CONFIG_NAME=n"])
+}
+
+/// No program, one whose limit is too small, one without its numbers, and what is no image.
+fn compartment() -> Result<()> {
+    const CALL: &str = "#include <donjon.h>\nuint64_t donjon_call(uint64_t a, uint64_t b, \
+        uint64_t c, uint64_t d) { return a + b + c + d; }\n";
+    let scratch = Scratch::new()?;
+    let refused = |action: &str, file: &Path, words: &[&str]| {
+        let file = file.to_string_lossy();
+        expect_failure(scratch.xtask(&["compartment", action, &file]), words)
+    };
+    let nothing = Path::new("/does/not/exist");
+    refused("build", nothing, &["/does/not/exist"])?;
+    refused("measure", nothing, &["/does/not/exist"])?;
+    let text = scratch.file("text", "no program")?;
+    refused("build", &text, &["neither a Rust crate nor a C file"])?;
+    refused("measure", &text, &["not an ELF file"])?;
+    let small = scratch.file(
+        "bad-input-small.c",
+        &format!("{CALL}DONJON_PROGRAM(4, 1, 1);\n"),
+    )?;
+    refused(
+        "build",
+        &small,
+        &["its limit is 4 frames", "raise the limit"],
+    )?;
+    let bare = scratch.file("bad-input-bare.c", CALL)?;
+    refused("build", &bare, &["DONJON_PROGRAM in C"])
 }
 
 /// Two options that contradict each other.
