@@ -12,6 +12,7 @@ use donjon_generator::allow::AllowListArguments;
 use donjon_kselftest::arguments::KselftestArguments;
 use donjon_report::arguments::ReportArguments;
 use donjon_test_suite::arguments::TestArguments;
+use donjon_verify::VerifyArguments;
 
 /// Builds, runs, measures and tests Donjon.
 #[derive(Parser, Debug)]
@@ -47,6 +48,8 @@ pub enum Command {
     Flash(FlashCommand),
     /// Build Linux alone and say where it is.
     Kernel(KernelArguments),
+    /// Check a signed report of a compartment, and say what it proves; status 1 if something is wrong
+    Verify(VerifyArguments),
     /// Build programs that run in compartments, or measure their images.
     Compartment(CompartmentCommand),
     /// Write what is generated from kernel-patch/allow-list.toml, or show a kernel's instructions.

@@ -36,6 +36,7 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Kernel(arguments) => kernel::run(arguments).map(|()| 0),
         Command::Image(command) => donjon_card::command::run(command).map(|()| 0),
         Command::Flash(command) => donjon_card::command::run_flash(command).map(|()| 0),
+        Command::Verify(arguments) => donjon_verify::run(arguments),
         Command::Compartment(command) => compartment::run(command).map(|()| 0),
         Command::AllowList(arguments) => allow::run(arguments),
         Command::Header { check } => header::run(*check).map(|()| 0),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the inner domain makes for a compartment, and nobody else sees.
+//! What the inner domain makes for one compartment alone.
 
 use core::arch::asm;
 

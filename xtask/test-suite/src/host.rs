@@ -54,6 +54,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             "--quiet",
             "--package=donjon-runtime",
             "--package=hello",
+            "--package=quoting",
+            "--package=report",
             &target,
         ];
         cargo("clippy-compartments", &[&arguments[..], &DENY].concat())

@@ -2,6 +2,8 @@
 //! Reports, keys and random bytes of compartments: of which boot they are, and where their secrets
 //! are not.
 
+mod token;
+
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -38,10 +40,11 @@ exit 0
 
 /// What is of one boot is not another's, and without the comparison it would be.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
-    let (of_boots, control) = (host.clone(), host.clone());
+    let (of_boots, of_token, control) = (host.clone(), host.clone(), host.clone());
     let name = "compartments:control:weaken-report";
     vec![
         Test::beside("compartments:reports", move || boots(&of_boots)),
+        Test::beside("compartments:token", move || token::signed(&of_token)),
         Test::beside(name, move || forged(&control)),
     ]
 }

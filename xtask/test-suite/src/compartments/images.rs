@@ -22,7 +22,7 @@ pub fn test(host: &HostArguments) -> Test {
 /// no image is refused.
 fn images(host: &HostArguments) -> Result<()> {
     const SCRIPT: &str = "\
-for it in /usr/lib/donjon/*; do
+for it in /usr/lib/donjon/hello*; do
     echo \"measured $it $(donjon-run --measure $it)\"
     donjon-run --calls 2 $it one 'two three' || exit 1
 done
@@ -45,7 +45,8 @@ exit 0
         ensure!(count(line) > 0, "no `{line}` in:\n{text}");
         Ok(())
     };
-    let examples = compartment::examples()?;
+    let mut examples = compartment::examples()?;
+    examples.retain(|it| it.0.contains("/hello"));
     ensure!(examples.len() == 2, "{} examples", examples.len());
     for (path, image) in &examples {
         has(&format!(

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a token proves.
+
+use std::fmt;
+
+use donjon_token::{Claims, Token};
+use ed25519_dalek::{Signature, VerifyingKey};
+
+use crate::hexadecimal;
+
+/// What the verifier knows from elsewhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Expected {
+    /// The nonce that it sent.
+    pub nonce: Option<[u8; 32]>,
+    /// The public key.
+    pub key: Option<[u8; 32]>,
+    /// The compartment's measurement.
+    pub measurement: Option<[u8; 32]>,
+    /// Digest of what was started.
+    pub started: Option<[u8; 32]>,
+}
+
+/// What a token says and proves.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    claims: Claims,
+    /// What is wrong.
+    pub wrong: Vec<String>,
+    /// What holds, if nothing is wrong.
+    pub proven: Vec<String>,
+    /// What does not follow.
+    pub open: Vec<String>,
+}
+
+impl Verdict {
+    /// Of a token, for a verifier that knows so much.
+    pub fn of(token: &Token, expected: &Expected) -> Self {
+        let claims = &token.claims;
+        let mut verdict = Self {
+            claims: claims.clone(),
+            wrong: Vec::new(),
+            proven: Vec::new(),
+            open: Vec::new(),
+        };
+        let signature = Signature::from_bytes(&token.signature);
+        let signed = VerifyingKey::from_bytes(&claims.key)
+            .and_then(|key| key.verify_strict(&token.signed, &signature));
+        if signed.is_err() {
+            verdict
+                .wrong("the signature does not fit: the token was changed, or another key made it");
+        }
+        verdict.key(expected);
+        verdict.nonce(expected);
+        verdict.compare(
+            expected.measurement.map(|it| it == claims.measurement),
+            "the compartment is the program with the measurement that was expected",
+            "the compartment is another program than expected",
+            "which program it is: compare the measurement (--measurement) with that of its image",
+        );
+        verdict.compare(
+            expected.started.map(|it| it == claims.started),
+            "the inner domain, Linux and its command line are those that were expected",
+            "another inner domain, Linux or command line was started than expected",
+            "what was started: compare the digest (--started) with that of a boot that was trusted",
+        );
+        if claims.weakened != 0 {
+            verdict.wrong(&format!(
+                "the inner domain is a build for tests that leaves out checks ({:#x})",
+                claims.weakened
+            ));
+        }
+        verdict.open.push(
+            "that the compartment has no defect, that it still runs, and what Linux does with it"
+                .into(),
+        );
+        verdict
+    }
+
+    fn wrong(&mut self, what: &str) {
+        self.wrong.push(what.into());
+    }
+
+    fn key(&mut self, expected: &Expected) {
+        let lasting = self.claims.identity != 0;
+        match expected.key {
+            Some(key) if key != self.claims.key => {
+                self.wrong("the key is not the machine's: another machine, another boot image or another quoting compartment signed");
+            }
+            Some(_) => self.proven.push(
+                "the quoting compartment that has this key signed, in a boot with the same secrets as when the key was recorded".into(),
+            ),
+            None => self.open.push(
+                "that an inner domain was involved at all: whoever makes a key can sign such a token. Record the key in a boot that is trusted, and name it (--key)".into(),
+            ),
+        }
+        if !lasting {
+            self.open.push(
+                "which machine it is: it has no identity, so its key is another one in each boot"
+                    .into(),
+            );
+        } else {
+            self.open.push(
+                "that the identity is secret: it was given to the boot stage by its loader, with no root in hardware".into(),
+            );
+        }
+    }
+
+    fn nonce(&mut self, expected: &Expected) {
+        self.compare(
+            expected.nonce.map(|it| it == self.claims.nonce),
+            "the report was made after the nonce was sent",
+            "the nonce is another one: the token may be an old one",
+            "when the report was made: send a nonce, and name it (--nonce)",
+        );
+    }
+
+    fn compare(&mut self, same: Option<bool>, proven: &str, wrong: &str, open: &str) {
+        match same {
+            Some(true) => self.proven.push(proven.into()),
+            Some(false) => self.wrong(wrong),
+            None => self.open.push(open.into()),
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let claims = &self.claims;
+        let version = claims.version;
+        let parts =
+            [version >> 32, version >> 16 & 0xffff, version & 0xffff].map(|it| it.to_string());
+        let identity = match claims.identity {
+            0 => "none".to_owned(),
+            1 => "given".to_owned(),
+            other => format!("unknown ({other})"),
+        };
+        writeln!(f, "The token says:")?;
+        for (what, value) in [
+            ("measurement", hexadecimal(&claims.measurement)),
+            ("limit", format!("{} frames", claims.limit)),
+            ("nonce", hexadecimal(&claims.nonce)),
+            ("data", hexadecimal(&claims.data)),
+            ("started", hexadecimal(&claims.started)),
+            ("inner domain", parts.join(".")),
+            ("weakened", format!("{:#x}", claims.weakened)),
+            ("identity", identity),
+            ("quoted by", hexadecimal(&claims.quoter)),
+            ("key", hexadecimal(&claims.key)),
+        ] {
+            writeln!(f, "  {what:12} {value}")?;
+        }
+        let lists = [
+            ("Wrong:", &self.wrong),
+            ("It proves:", &self.proven),
+            ("It does not prove:", &self.open),
+        ];
+        for (title, list) in lists {
+            let is_void = title == "It proves:" && !self.wrong.is_empty();
+            if list.is_empty() || is_void {
+                continue;
+            }
+            writeln!(f, "{title}")?;
+            for it in list {
+                writeln!(f, "  * {it}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

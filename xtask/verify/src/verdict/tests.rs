@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+use donjon_token::sign;
+use ed25519_dalek::{Signer, SigningKey};
+
+use super::*;
+
+fn claims() -> Claims {
+    Claims {
+        nonce: [1; 32],
+        data: [2; 32],
+        measurement: [3; 32],
+        limit: 64,
+        started: [4; 32],
+        version: 1 << 16,
+        weakened: 0,
+        identity: 1,
+        quoter: [5; 32],
+        key: signing().verifying_key().to_bytes(),
+    }
+}
+
+fn signing() -> SigningKey {
+    SigningKey::from_bytes(&[9; 32])
+}
+
+fn bytes(claims: &Claims) -> Vec<u8> {
+    sign(claims, |bytes| signing().sign(bytes).to_bytes()).expect("a token")
+}
+
+fn token(claims: &Claims) -> Token {
+    Token::parse(&bytes(claims)).expect("one")
+}
+
+fn all() -> Expected {
+    Expected {
+        nonce: Some([1; 32]),
+        key: Some(claims().key),
+        measurement: Some([3; 32]),
+        started: Some([4; 32]),
+    }
+}
+
+#[test]
+fn what_was_expected_is_proven() {
+    let verdict = Verdict::of(&token(&claims()), &all());
+    assert!(verdict.wrong.is_empty(), "{verdict}");
+    assert_eq!(verdict.proven.len(), 4);
+}
+
+#[test]
+fn what_is_not_known_is_not_proven() {
+    let verdict = Verdict::of(&token(&claims()), &Expected::default());
+    assert!(
+        verdict.wrong.is_empty() && verdict.proven.is_empty(),
+        "{verdict}"
+    );
+    assert!(verdict.to_string().contains("whoever makes a key"));
+}
+
+#[test]
+fn each_expectation_is_compared() {
+    let wrong = Some([0xee; 32]);
+    for expected in [
+        Expected {
+            nonce: wrong,
+            ..all()
+        },
+        Expected {
+            key: wrong,
+            ..all()
+        },
+        Expected {
+            measurement: wrong,
+            ..all()
+        },
+        Expected {
+            started: wrong,
+            ..all()
+        },
+    ] {
+        let verdict = Verdict::of(&token(&claims()), &expected);
+        assert_eq!(verdict.wrong.len(), 1, "{verdict}");
+        assert!(!verdict.to_string().contains("It proves:"));
+    }
+}
+
+#[test]
+fn a_weakened_build_and_a_machine_without_identity_are_named() {
+    let weakened = Claims {
+        weakened: 1,
+        ..claims()
+    };
+    assert_eq!(Verdict::of(&token(&weakened), &all()).wrong.len(), 1);
+    let nowhere = Claims {
+        identity: 0,
+        ..claims()
+    };
+    let verdict = Verdict::of(&token(&nowhere), &all());
+    assert!(verdict.open.iter().any(|it| it.contains("no identity")));
+}
+
+#[test]
+fn no_byte_of_a_token_can_be_changed() {
+    let right = bytes(&claims());
+    for at in 0..right.len() {
+        for bit in 0..8 {
+            let mut changed = right.clone();
+            changed[at] ^= 1 << bit;
+            let Ok(token) = Token::parse(&changed) else {
+                continue;
+            };
+            let verdict = Verdict::of(&token, &Expected::default());
+            assert!(!verdict.wrong.is_empty(), "byte {at}, bit {bit}");
+        }
+    }
+}
