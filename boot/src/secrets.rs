@@ -9,8 +9,8 @@ use donjon_abi::manifest::{Identity, Randomness};
 use donjon_core::attestation::{BYTES, Derived};
 use donjon_core::placement::Range;
 use donjon_hal::cpu;
-use dtoolkit::Property;
 use dtoolkit::fdt::Fdt;
+use dtoolkit::{Node, Property};
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -20,6 +20,8 @@ use crate::image::Image;
 
 /// A word of the command line says where the identity is.
 const ARGUMENT: &str = "donjon.identity=";
+/// In `/chosen` where the seed is no secret, because another copy of it stays.
+pub const SEED_IS_PUBLIC: &str = "donjon,seed-is-public";
 /// First bytes there.
 const MAGIC: &[u8; 8] = b"DONJONID";
 /// Words of the magic number and of the secret behind it.
@@ -182,10 +184,14 @@ pub fn started(image: &Image, linux: &[u64; 4], command_line: &str) -> [u8; BYTE
     hash.finalize().into()
 }
 
-/// Where the seed is.
+/// Where the seed is, if it can be a secret.
 fn seed(tree: &Fdt) -> Option<Range> {
-    let chosen = dtoolkit::Node::property(&tree.find_node("/chosen")?, "rng-seed")?;
-    let bytes = chosen.value();
+    let chosen = tree.find_node("/chosen")?;
+    if chosen.property(SEED_IS_PUBLIC).is_some() {
+        return None;
+    }
+    let seed = chosen.property("rng-seed")?;
+    let bytes = seed.value();
     Range::with_size(bytes.as_ptr() as u64, bytes.len() as u64)
 }
 

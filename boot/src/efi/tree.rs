@@ -15,6 +15,7 @@ use dtoolkit::{Node, Property};
 
 use super::failure::EfiFailure;
 use crate::failure::Failure;
+use crate::secrets::SEED_IS_PUBLIC;
 
 /// What is written.
 pub struct Loaded {
@@ -110,6 +111,8 @@ impl Loaded {
         let mut add = |name, value: &[u8]| {
             chosen.add_property(DeviceTreeProperty::new_unchecked(name, value.to_vec()));
         };
+        // The firmware keeps its own tree, where Linux finds the seed.
+        add(SEED_IS_PUBLIC, &[]);
         if let Some(text) = &self.command_line {
             add("bootargs", &[text.as_bytes(), &[0]].concat());
         }

@@ -14,7 +14,7 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::{Parts, prepare};
 use donjon_core::attestation::{Boot, Derived, Secrets};
-use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::arguments::{Firmware, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, monitor};
 use donjon_machine::said::says;
@@ -40,11 +40,13 @@ exit 0
 
 /// What is of one boot is not another's, and without the comparison it would be.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
-    let (of_boots, of_token, control) = (host.clone(), host.clone(), host.clone());
+    let (of_boots, of_token, of_none, control) =
+        (host.clone(), host.clone(), host.clone(), host.clone());
     let name = "compartments:control:weaken-report";
     vec![
         Test::beside("compartments:reports", move || boots(&of_boots)),
         Test::beside("compartments:token", move || token::signed(&of_token)),
+        Test::beside("compartments:no-secret", move || nothing(&of_none)),
         Test::beside(name, move || forged(&control)),
     ]
 }
@@ -175,6 +177,19 @@ fn found(memory: &[u8], bytes: &[u8; 32]) -> Vec<u64> {
     memchr::memmem::find_iter(memory, bytes)
         .map(|at| START + at as u64)
         .collect()
+}
+
+/// Where Linux can find the seed, as under UEFI, nothing is made of it.
+fn nothing(host: &HostArguments) -> Result<()> {
+    let machine = Machine::new(&MachineArguments {
+        cpus: Some(1),
+        ..MachineArguments::virt(Switch::Asid)
+    })?
+    .with_firmware(Firmware::Uefi)?;
+    let boot = prepare(host, machine, &InnerVariant::sound(Switch::Asid))?.boot;
+    let text = says(&boot, "donjon-compartment check 2>&1", TIMEOUT)?.text;
+    ensure!(text.contains("this boot has no secret"), "{text}");
+    Ok(())
 }
 
 /// A build that does not compare codes accepts what is forged.
