@@ -7,6 +7,7 @@ mod rust;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use donjon_compartment_image::{Image, hexadecimal};
@@ -45,8 +46,18 @@ pub fn build(path: &Path) -> Result<PathBuf> {
     Ok(image)
 }
 
-/// Builds the examples: for each where a guest has it, and its bytes.
+/// The examples, built once: for each where a guest has it, and its bytes.
 pub fn examples() -> Result<Vec<(String, Vec<u8>)>> {
+    static BUILT: Mutex<Option<Vec<(String, Vec<u8>)>>> = Mutex::new(None);
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(examples) = &*built {
+        return Ok(examples.clone());
+    }
+    let examples = build_examples()?;
+    Ok(built.insert(examples).clone())
+}
+
+fn build_examples() -> Result<Vec<(String, Vec<u8>)>> {
     let place = paths::in_root(PROGRAMS);
     let entries = fs::read_dir(&place).with_context(|| format!("reading {}", place.display()))?;
     let mut names: Vec<_> = entries
