@@ -46,9 +46,12 @@ pub fn build(path: &Path) -> Result<PathBuf> {
     Ok(image)
 }
 
-/// The examples, built once: for each where a guest has it, and its bytes.
-pub fn examples() -> Result<Vec<(String, Vec<u8>)>> {
-    static BUILT: Mutex<Option<Vec<(String, Vec<u8>)>>> = Mutex::new(None);
+/// Where a guest has an example, and its bytes.
+pub type Example = (String, Vec<u8>);
+
+/// The examples, built once.
+pub fn examples() -> Result<Vec<Example>> {
+    static BUILT: Mutex<Option<Vec<Example>>> = Mutex::new(None);
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(examples) = &*built {
         return Ok(examples.clone());
@@ -57,7 +60,7 @@ pub fn examples() -> Result<Vec<(String, Vec<u8>)>> {
     Ok(built.insert(examples).clone())
 }
 
-fn build_examples() -> Result<Vec<(String, Vec<u8>)>> {
+fn build_examples() -> Result<Vec<Example>> {
     let place = paths::in_root(PROGRAMS);
     let entries = fs::read_dir(&place).with_context(|| format!("reading {}", place.display()))?;
     let mut names: Vec<_> = entries
