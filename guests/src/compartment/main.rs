@@ -7,6 +7,8 @@ mod attest;
 mod channel;
 #[cfg(target_arch = "aarch64")]
 mod code;
+#[cfg(target_arch = "aarch64")]
+mod hostile;
 
 #[cfg(target_arch = "aarch64")]
 mod program {
@@ -16,9 +18,9 @@ mod program {
     use donjon_guests::device::{Access, Compartment, Exit};
     use donjon_guests::perf::Instructions;
 
-    use crate::{attest, channel, code};
+    use crate::{attest, channel, code, hostile};
 
-    const CODE: u64 = 0x40_0000;
+    pub const CODE: u64 = 0x40_0000;
     pub const DATA: u64 = 0x60_0000;
     pub const SHARED: u64 = 0x70_0000;
 
@@ -123,6 +125,8 @@ mod program {
         drop((template, one, other));
         channel::check()?;
         attest::check()?;
+        hostile::wrong_time()?;
+        hostile::pairs()?;
         println!("compartment: all as expected");
         Ok(())
     }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Compartments that reach for each other's memory, and requests that come at the wrong time.
+
+use anyhow::{Result, bail, ensure};
+use donjon_guests::device::{Access, Compartment, Exit};
+
+use crate::code;
+use crate::program::{CODE, DATA, make};
+
+/// Compartments that are there at once.
+const COUNT: u64 = 16;
+const STRIDE: u64 = 0x1_0000;
+const SECRET: u8 = 0xc5;
+
+/// One with a secret at an address of its own.
+fn with_secret(index: u64) -> Result<Compartment> {
+    let it = Compartment::create(16)?;
+    it.add(CODE, code::page(), Access::Execute)?;
+    it.add(place(index), &[SECRET; 4096], Access::Write)?;
+    it.seal(CODE, place(index) + 4096)?;
+    Ok(it)
+}
+
+const fn place(index: u64) -> u64 {
+    DATA + index * STRIDE
+}
+
+/// Each of them reads its own secret, and dies when it reaches for one of the others'.
+pub fn pairs() -> Result<()> {
+    let own = Exit::Returned(u64::from_le_bytes([SECRET; 8]));
+    let all: Vec<Compartment> = (0..COUNT).map(with_secret).collect::<Result<_>>()?;
+    let mut faults = 0;
+    for reader in 0..COUNT {
+        for target in (0..COUNT).filter(|it| *it != reader) {
+            let it = with_secret(reader)?;
+            ensure!(it.run([3, place(reader), 0, 0])? == own);
+            // The CPU has just been in the one whose secret it is.
+            let there = all[target as usize].run([3, place(target), 0, 0])?;
+            ensure!(there == own, "{there:x?}");
+            match it.run([3, place(target), 0, 0])? {
+                Exit::Faulted(_) => faults += 1,
+                other => bail!("{reader} reads of {target}: SUCCEEDED, {other:x?}"),
+            }
+        }
+    }
+    println!("compartment: {faults} reads of another one's memory: all faulted");
+    Ok(())
+}
+
+/// Requests that are refused: of a compartment that is not sealed, is sealed, or has run.
+pub fn wrong_time() -> Result<()> {
+    let page = [0; 4096];
+    let building = Compartment::create(16)?;
+    building.add(CODE, code::page(), Access::Execute)?;
+    let sealed = make(64)?;
+    let ran = make(64)?;
+    ran.run([0; 4])?;
+    let outside = &raw const page as u64 & !4095;
+    for (what, refused) in [
+        ("run before it is sealed", building.run([0; 4]).is_err()),
+        ("clone before it is sealed", building.another().is_err()),
+        (
+            "a second page at an address",
+            building.add(CODE, &page, Access::Write).is_err(),
+        ),
+        (
+            "a page of the heap",
+            building.add(1 << 38, &page, Access::Write).is_err(),
+        ),
+        (
+            "a page of the kernel's range",
+            building.add(0xffff << 48, &page, Access::Write).is_err(),
+        ),
+        (
+            "add after the seal",
+            sealed.add(DATA + STRIDE, &page, Access::Execute).is_err(),
+        ),
+        (
+            "seal after the seal",
+            sealed.seal(DATA, DATA + 4096).is_err(),
+        ),
+        (
+            "share in place of its own page",
+            sealed.share(DATA, outside, 4096).is_err(),
+        ),
+        (
+            "share in the heap",
+            sealed.share(1 << 38, outside, 4096).is_err(),
+        ),
+        ("clone what has run", ran.another().is_err()),
+        ("a limit of no frames", Compartment::create(0).is_err()),
+    ] {
+        ensure!(refused, "{what}: SUCCEEDED");
+    }
+    println!("compartment: requests at the wrong time: all refused");
+    Ok(())
+}
