@@ -178,9 +178,20 @@ boot_at_el1:
     mov     x2, x20
     bl      boot_main
 
-    // x0: device tree, x1: Linux. As its boot protocol wants it: MMU and data cache off, x1 to
-    // x3 zero. Rust has cleaned everything that Linux reads.
+    // x0: device tree, x1: Linux. Secrets have been on the stack, which will be Linux's: zeros, also
+    // in memory below the caches, which Linux could invalidate.
     msr     daifset, #0xf
+    adrp    x2, boot_stack_start
+    adrp    x3, boot_stack_end
+1:  stp     xzr, xzr, [x2]
+    dc      cvac, x2
+    add     x2, x2, #16
+    cmp     x2, x3
+    b.lo    1b
+    dsb     sy
+
+    // As Linux's boot protocol wants it: MMU and data cache off, x1 to x3 zero. Rust has cleaned
+    // everything that it reads. Nothing is left in the other registers.
     mov     x4, x1
     mrs     x2, sctlr_el1
     bic     x2, x2, #(1 << 0)
@@ -195,6 +206,9 @@ boot_at_el1:
     mov     x1, xzr
     mov     x2, xzr
     mov     x3, xzr
+.irp n, 5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
+    mov     x\n, xzr
+.endr
     br      x4
 
     .balign 8
@@ -225,5 +239,6 @@ boot_table_l1:
     .global boot_table_l2
 boot_table_l2:
     .space  4096
+boot_stack_start:
     .space  65536
 boot_stack_end:

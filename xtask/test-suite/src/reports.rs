@@ -18,6 +18,8 @@ use donjon_machine::arguments::{Firmware, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, monitor};
 use donjon_machine::said::says;
+use hkdf::Hkdf;
+use sha2::{Sha256, compress256};
 use tempfile::TempDir;
 
 use super::runner::Test;
@@ -27,6 +29,17 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 const START: u64 = 0x4000_0000;
 const SIZE: u64 = 512 << 20;
 const IDENTITY: &[u8; 32] = b"identity of a test: 32 bytes !!!";
+/// The first state of SHA-256 (FIPS 180-4, 5.3.3).
+const INITIAL: [u32; 8] = [
+    0x6a09_e667,
+    0xbb67_ae85,
+    0x3c6e_f372,
+    0xa54f_f53a,
+    0x510e_527f,
+    0x9b05_688c,
+    0x1f83_d9ab,
+    0x5be0_cd19,
+];
 /// What compartments say. Then the test looks at the memory, which takes its time.
 const SAY: &str = "\
 donjon-compartment check || exit 1
@@ -159,6 +172,10 @@ fn is_derived(text: &str, report: &str, key: &str, memory: &[u8]) -> Result<()> 
         "the identity is in memory at {:x?}",
         found(memory, IDENTITY)
     );
+    for (what, bytes) in between(&started) {
+        let places = found(memory, &bytes);
+        ensure!(places.is_empty(), "{what} is in memory at {places:x?}");
+    }
     let region = text.lines().find_map(|it| it.strip_prefix("memory: "));
     let region = region.context("no `memory:` line")?;
     let (start, end) = region.split_once('-').context("a range")?;
@@ -170,6 +187,32 @@ fn is_derived(text: &str, report: &str, key: &str, memory: &[u8]) -> Result<()> 
         "what keys come from is at {places:x?}; the inner domain has {inner:x?}"
     );
     Ok(())
+}
+
+/// What is computed between the identity and what the inner domain gets: with any of it Linux would
+/// have the keys. The states are SHA-256's after the key's block (RFC 2104, 4).
+fn between(started: &[u8; 32]) -> Vec<(&'static str, [u8; 32])> {
+    let (extracted, _) = Hkdf::<Sha256>::extract(Some(started), IDENTITY);
+    let state = |pad| {
+        let mut bytes = [0; 32];
+        for (to, word) in bytes.chunks_exact_mut(4).zip(keyed(&extracted.into(), pad)) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    };
+    vec![
+        ("what was extracted from the identity", extracted.into()),
+        ("the inner state of its HMAC", state(0x36)),
+        ("the outer state of its HMAC", state(0x5c)),
+    ]
+}
+
+/// The state of SHA-256 after a key, as HMAC begins with it.
+fn keyed(key: &[u8; 32], pad: u8) -> [u32; 8] {
+    let mut state = INITIAL;
+    let block: [u8; 64] = std::array::from_fn(|it| key.get(it).unwrap_or(&0) ^ pad);
+    compress256(&mut state, &[block.into()]);
+    state
 }
 
 /// Addresses at which memory has these bytes.
@@ -204,4 +247,30 @@ fn forged(host: &HostArguments) -> Result<()> {
         said.text
     );
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The end of a hash that began with a block: of a message that fits into the next one.
+    fn end(mut state: [u32; 8], message: &[u8]) -> Vec<u8> {
+        let mut block = [0; 64];
+        block[..message.len()].copy_from_slice(message);
+        block[message.len()] = 0x80;
+        let bits = (64 + message.len() as u64) * 8;
+        block[56..].copy_from_slice(&bits.to_be_bytes());
+        compress256(&mut state, &[block.into()]);
+        state.iter().flat_map(|it| it.to_be_bytes()).collect()
+    }
+
+    #[test]
+    fn the_states_that_are_looked_for_lead_to_the_keys() {
+        let started = [3; 32];
+        let (extracted, _) = Hkdf::<Sha256>::extract(Some(&started), IDENTITY);
+        let inner = end(keyed(&extracted.into(), 0x36), b"donjon keys\x01");
+        let keys = end(keyed(&extracted.into(), 0x5c), &inner);
+        let derived = Derived::new(Some(IDENTITY), None, &started).expect("a secret");
+        assert_eq!(keys, derived.keys);
+    }
 }
