@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use donjon_builder::arguments::HostArguments;
 use donjon_machine::arguments::{Switch, VIRT};
 use donjon_machine::gem5::Gem5Arguments;
@@ -67,6 +67,8 @@ pub enum Subject {
     Idc(BenchArguments),
     /// Calls per operation, and the longest call of each function; status 1 if one is too long.
     Calls(CallsArguments),
+    /// Compartments against processes: how many, messages, memory, computing.
+    Compartments(CompartmentsArguments),
     /// LMBench over the native kernel and in each switch mode.
     Lmbench(LmbenchArguments),
     /// Real programs of Debian's, over the native kernel and in each switch mode.
@@ -217,6 +219,67 @@ impl ScaleArguments {
             only: only.map(Into::into).into(),
             quick: true,
             json: None,
+            host: host.clone(),
+        }
+    }
+}
+
+/// What `bench compartments` measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Experiment {
+    /// Many compartments at once.
+    Number,
+    /// Messages of 1024 bytes.
+    Pipe,
+    /// Blocks of memory.
+    Memory,
+    /// Loops that compute.
+    Cpu,
+}
+
+impl Experiment {
+    /// All, in the order in which they are measured.
+    pub const ALL: [Self; 4] = [Self::Number, Self::Pipe, Self::Memory, Self::Cpu];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::Pipe => "pipe",
+            Self::Memory => "memory",
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
+/// Arguments of `bench compartments`.
+#[derive(Args, Clone, Debug)]
+pub struct CompartmentsArguments {
+    /// What to measure [default: everything].
+    #[arg(value_enum, value_name = "EXPERIMENT")]
+    pub experiments: Vec<Experiment>,
+    /// Fewer compartments, less memory and fewer rounds.
+    #[arg(long)]
+    pub quick: bool,
+    /// Also write the figures to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Also write tables with commas to files in a folder.
+    #[arg(long, value_name = "DIR")]
+    pub csv: Option<PathBuf>,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+}
+
+impl CompartmentsArguments {
+    /// The short form of what is quick.
+    pub fn quick(host: &HostArguments) -> Self {
+        Self {
+            experiments: vec![Experiment::Number, Experiment::Pipe],
+            quick: true,
+            json: None,
+            csv: None,
             host: host.clone(),
         }
     }

@@ -5,6 +5,7 @@
 pub mod arguments;
 pub mod board;
 pub mod calls;
+pub mod compartments;
 pub mod guard;
 pub mod lmbench;
 mod model;
@@ -46,6 +47,7 @@ pub fn run(arguments: &BenchCommand) -> Result<u8> {
     match &arguments.subject {
         Some(Subject::Idc(arguments)) => idc(arguments).map(|()| 0),
         Some(Subject::Calls(arguments)) => calls(arguments).map(|()| 0),
+        Some(Subject::Compartments(arguments)) => compartments::run(arguments).map(|()| 0),
         Some(Subject::Lmbench(arguments)) => lmbench::run(arguments).map(|()| 0),
         Some(Subject::Programs(arguments)) => programs::run(arguments).map(|()| 0),
         Some(Subject::Scale(arguments)) => scale::run(arguments).map(|()| 0),

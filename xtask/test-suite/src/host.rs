@@ -53,6 +53,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             "clippy",
             "--quiet",
             "--package=donjon-runtime",
+            "--package=compare",
+            "--package=donjon-loops",
             "--package=hello",
             "--package=quoting",
             "--package=report",

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The compartment that work is done in.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+use donjon_compartment_image::Image;
+use donjon_compartment_protocol::FAILED;
+use donjon_guests::device::{Compartment, Exit};
+use donjon_guests::instance::Instance;
+use donjon_loops::Task;
+
+/// Where a guest has the program.
+const IMAGE: &str = "/usr/lib/donjon/compare";
+
+/// A new one.
+pub fn make() -> Result<Instance> {
+    let bytes = fs::read(IMAGE).with_context(|| format!("reading {IMAGE}"))?;
+    Instance::new(&Image::parse(&bytes).context(IMAGE)?)
+}
+
+/// Calls one that asks its host for nothing.
+pub fn call(it: &Compartment, task: Task, first: u64, second: u64) -> Result<u64> {
+    loop {
+        match it
+            .run([task.word(), first, second, 0])
+            .context("running a compartment")?
+        {
+            Exit::Interrupted => {}
+            Exit::Returned(value) => return Ok(value),
+            other => bail!("{task:?}: {other:x?}"),
+        }
+    }
+}
+
+/// Calls one whose requests `answer` serves.
+pub fn serve(
+    it: &mut Instance,
+    task: Task,
+    first: u64,
+    mut answer: impl FnMut(u64, &mut [u8]) -> Result<u64>,
+) -> Result<u64> {
+    let mut failure = None;
+    let exit = it.serve([task.word(), first, 0, 0], |word, shared| {
+        answer(word, shared).unwrap_or_else(|error| {
+            failure = Some(error);
+            FAILED
+        })
+    })?;
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    match exit {
+        Exit::Returned(value) => Ok(value),
+        other => bail!("{task:?}: {other:x?}"),
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask bench compartments`: the same work in a compartment and in a process, in instructions.
+//!
+//! One CPU, `-icount`, 4 GiB. docs/compartments.md says what is measured.
+
+mod cpu;
+mod csv;
+mod goal;
+mod lines;
+mod memory;
+mod number;
+mod pipe;
+
+use std::fmt::{self, Display, Formatter};
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use comfy_table::{CellAlignment, Table, presets};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::environment::{self, Needs};
+use donjon_builder::json;
+use donjon_builder::progress::Step;
+use donjon_builder::run;
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+use serde::Serialize;
+
+use crate::arguments::{CompartmentsArguments, Experiment};
+use crate::{CPU, output_of, virt};
+
+use goal::Goal;
+
+const MEMORY: &str = "4G";
+const UNIT: &str = "instructions (-icount shift=0)";
+const TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// What was measured.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// What figures count.
+    pub unit: &'static str,
+    /// Model of the CPU.
+    pub cpu: &'static str,
+    /// Release of Linux.
+    pub linux: String,
+    /// Many compartments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<number::Number>,
+    /// Messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pipe: Option<pipe::Pipes>,
+    /// Memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<memory::Sizes>,
+    /// Computing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_loops: Option<cpu::Loops>,
+    /// What should be so.
+    pub goals: Vec<Goal>,
+}
+
+/// Measures and prints.
+pub fn run(arguments: &CompartmentsArguments) -> Result<()> {
+    json::can_write(arguments.json.as_deref())?;
+    let report = measure(arguments)?;
+    println!("{report}");
+    json::write(arguments.json.as_deref(), &report)?;
+    match &arguments.csv {
+        Some(directory) => csv::write(directory, &report),
+        None => Ok(()),
+    }
+}
+
+/// Measures what the arguments name, or everything.
+pub fn measure(arguments: &CompartmentsArguments) -> Result<Report> {
+    let mut report = Report {
+        unit: UNIT,
+        cpu: CPU,
+        linux: String::new(),
+        number: None,
+        pipe: None,
+        memory: None,
+        cpu_loops: None,
+        goals: Vec::new(),
+    };
+    environment::prepare(&arguments.host, Needs::default())?;
+    let quick = arguments.quick;
+    for experiment in Experiment::ALL {
+        if !arguments.experiments.is_empty() && !arguments.experiments.contains(&experiment) {
+            continue;
+        }
+        let command = match experiment {
+            Experiment::Number => number::command(quick),
+            Experiment::Pipe => pipe::command(),
+            Experiment::Memory => memory::command(quick),
+            Experiment::Cpu => cpu::command(quick),
+        };
+        let text = guest(&arguments.host, experiment, &command, &mut report.linux)?;
+        match experiment {
+            Experiment::Number => {
+                let it = number::Number::of(&text)?;
+                report.goals.extend(it.goals());
+                report.number = Some(it);
+            }
+            Experiment::Pipe => {
+                let it = pipe::Pipes::of(&text)?;
+                report.goals.extend(it.goals());
+                report.pipe = Some(it);
+            }
+            Experiment::Memory => {
+                let it = memory::Sizes::of(&text)?;
+                report.goals.extend(it.goals());
+                report.memory = Some(it);
+            }
+            Experiment::Cpu => {
+                let it = cpu::Loops::of(&text)?;
+                report.goals.extend(it.goals());
+                report.cpu_loops = Some(it);
+            }
+        }
+    }
+    Ok(report)
+}
+
+/// What a command prints in a guest of its own.
+fn guest(
+    host: &HostArguments,
+    experiment: Experiment,
+    command: &str,
+    linux: &mut String,
+) -> Result<String> {
+    let machine = Machine::new(&MachineArguments {
+        memory: Some(MEMORY.into()),
+        ..virt(CPU, Switch::Asid, true)
+    })?;
+    let parts = run::prepare(host, machine, &InnerVariant::sound(Switch::Asid))?;
+    linux.clone_from(&parts.kernel.release);
+    let step = Step::spinner(format!("measure {}", experiment.name()));
+    let text = output_of(&parts.boot, command, TIMEOUT)?;
+    step.vanish();
+    Ok(text)
+}
+
+impl Report {
+    /// Fails if a goal is missed.
+    ///
+    /// # Errors
+    ///
+    /// The goals that are.
+    pub fn check(&self) -> Result<()> {
+        let missed = self.goals.iter().filter(|it| !it.is_met);
+        let missed: Vec<String> = missed.map(ToString::to_string).collect();
+        ensure!(missed.is_empty(), "{}", missed.join("\n"));
+        Ok(())
+    }
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { unit, cpu, .. } = self;
+        write!(f, "{unit}; {cpu}, 1 CPU, {MEMORY}, Linux {}", self.linux)?;
+        let tables: [(&str, Option<Table>); 4] = [
+            (
+                "compartments at once",
+                self.number.as_ref().map(number::Number::table),
+            ),
+            (
+                "a message of 1024 bytes",
+                self.pipe.as_ref().map(pipe::Pipes::table),
+            ),
+            (
+                "memory, instructions for each page",
+                self.memory.as_ref().map(memory::Sizes::table),
+            ),
+            ("computing", self.cpu_loops.as_ref().map(cpu::Loops::table)),
+        ];
+        for (title, table) in tables {
+            if let Some(table) = table {
+                write!(f, "\n\n{title}:\n\n{table}")?;
+            }
+        }
+        writeln!(f)?;
+        for goal in &self.goals {
+            write!(f, "\n{goal}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A table whose first column are words and the others numbers.
+fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN).set_header(header);
+    for row in rows {
+        table.add_row(row);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
