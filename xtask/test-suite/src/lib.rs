@@ -16,6 +16,7 @@ mod gate;
 mod geometry;
 mod host;
 mod image;
+mod inside_outside;
 mod lmbench;
 mod load;
 mod longest;
@@ -96,7 +97,7 @@ fn names(host: &HostArguments) -> Result<Vec<String>> {
 }
 
 /// Tests that take long, and run by name alone.
-fn long(host: &HostArguments) -> [Test; 10] {
+fn long(host: &HostArguments) -> [Test; 11] {
     let selftests = {
         let host = host.clone();
         Test::alone(KSELFTEST, move || {
@@ -107,6 +108,7 @@ fn long(host: &HostArguments) -> [Test; 10] {
         selftests,
         soak::test(host),
         lmbench::against_debian(host),
+        inside_outside::test(host),
         fuzz::long(),
         random_calls::long(host),
         machines::newer(host),
