@@ -45,7 +45,8 @@ impl Shared {
         self.start.as_ptr() as u64
     }
 
-    /// What is in them. A compartment changes them while it runs alone, and then nobody has this.
+    /// What is in them. A compartment changes them only while it runs, and then no caller has this
+    /// slice.
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the mapping is this object's, and borrowed as the slice is.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.size) }

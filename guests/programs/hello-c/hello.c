@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Greets whoever is named, counts its calls, uses its heap and asks for random bytes. */
+/* Greets each name in its arguments, counts its calls, uses its heap and asks for random bytes. */
 #include <donjon.h>
 
 static char calls = '0';

@@ -69,7 +69,7 @@ fn extend(heap: &mut Heap<ORDERS>, layout: Layout) -> bool {
         }
         now = HEAP + all * PAGE;
     }
-    // SAFETY: these pages are new, at the end of the heap, and nobody else's.
+    // SAFETY: these pages are new, at the end of the heap, and no other block has them.
     unsafe { heap.add_to_heap(begin as usize, now as usize) };
     now >= end
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Instructions of CPU 0, whoever they are for, without those of reading the counter.
+//! Instructions of CPU 0 in all programs and the kernel, without those of reading the counter.
 
 use anyhow::Result;
 use donjon_guests::perf::Instructions;

@@ -91,7 +91,7 @@ impl Verdict {
                 "the quoting compartment that has this key signed, in a boot with the same secrets as when the key was recorded".into(),
             ),
             None => self.open.push(
-                "that an inner domain was involved at all: whoever makes a key can sign such a token. Record the key in a boot that is trusted, and name it (--key)".into(),
+                "that an inner domain was involved at all: any program that makes a key can sign such a token. Record the key in a boot that is trusted, and name it (--key)".into(),
             ),
         }
         if !lasting {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Greets whoever is named (`-`: by its input), counts its calls, uses its heap and asks for random
+//! Greets each name in its arguments (`-`: the one in its input), counts its calls, uses its heap and asks for random
 //! bytes.
 
 #![no_std]
@@ -46,7 +46,7 @@ fn greet_input() {
     let mut bytes = [0; 256];
     let count = host::read(&mut bytes).unwrap_or(0);
     let text = String::from_utf8_lossy(&bytes[..count]);
-    println!("hello {}", text.lines().next().unwrap_or("whoever"));
+    println!("hello {}", text.lines().next().unwrap_or("without a name"));
 }
 
 entry!(call);

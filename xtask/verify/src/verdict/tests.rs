@@ -54,7 +54,7 @@ fn what_is_not_known_is_not_proven() {
         verdict.wrong.is_empty() && verdict.proven.is_empty(),
         "{verdict}"
     );
-    assert!(verdict.to_string().contains("whoever makes a key"));
+    assert!(verdict.to_string().contains("any program that makes a key"));
 }
 
 #[test]
