@@ -43,6 +43,16 @@ const WIDTH: usize = 80;
 /// Column of the backslash that continues a line of a macro.
 const BACKSLASH: usize = 72;
 
+/// A constant for each number of an enumeration.
+macro_rules! values {
+    ($out:ident, $prefix:literal, $numbers:ident) => {
+        for it in $numbers::ALL {
+            let name = format!("{}{}", $prefix, capitals(it.identifier()));
+            define(&mut $out, &name, unsigned(*it as u64), it.about());
+        }
+    };
+}
+
 /// The whole header.
 pub fn header() -> String {
     let mut out = String::from(HEAD);
@@ -51,10 +61,7 @@ pub fn header() -> String {
         define(&mut out, it.name, unsigned(it.value), it.about);
     }
     section(&mut out, "Functions, in x0");
-    for it in Function::ALL {
-        let name = format!("FN_{}", capitals(it.identifier()));
-        define(&mut out, &name, unsigned(*it as u64), it.about());
-    }
+    values!(out, "FN_", Function);
     section(
         &mut out,
         "An array with their names, by number, and one for calls to unknown ones",
@@ -71,64 +78,34 @@ pub fn header() -> String {
     );
     strings(&mut out, "ERROR_WORDS", error_words());
     section(&mut out, "Reasons of DONJON_ERR_REFUSED, in x1 afterwards");
-    for it in Reason::ALL {
-        let name = format!("REASON_{}", capitals(it.identifier()));
-        define(&mut out, &name, unsigned(*it as u64), it.about());
-    }
+    values!(out, "REASON_", Reason);
     section(&mut out, "An array with words for each reason, by number");
     strings(&mut out, "REASON_WORDS", reason_words());
     section(&mut out, "What DONJON_FN_STATISTICS counts");
-    for it in Counter::ALL {
-        let name = format!("COUNTER_{}", capitals(it.identifier()));
-        define(&mut out, &name, unsigned(*it as u64), it.about());
-    }
+    values!(out, "COUNTER_", Counter);
     section(&mut out, "What DONJON_FN_INFORMATION tells");
-    for it in Information::ALL {
-        let name = format!("INFO_{}", capitals(it.identifier()));
-        define(&mut out, &name, unsigned(*it as u64), it.about());
-    }
+    values!(out, "INFO_", Information);
     section(
         &mut out,
         "How a compartment was left, in x0 after DONJON_FN_COMPARTMENT_RUN",
     );
-    for it in CompartmentExit::ALL {
-        let name = format!("EXIT_{}", capitals(it.identifier()));
-        define(&mut out, &name, unsigned(*it as u64), it.about());
-    }
+    values!(out, "EXIT_", CompartmentExit);
     section(&mut out, "What DONJON_FN_COMPARTMENT_INFORMATION tells");
-    for it in CompartmentFact::ALL {
-        let name = format!("COMPARTMENT_{}", capitals(it.identifier()));
-        define(&mut out, &name, unsigned(*it as u64), it.about());
-    }
+    values!(out, "COMPARTMENT_", CompartmentFact);
     section(&mut out, "Numbers of SVC in a compartment");
-    for it in Supervisor::ALL {
-        let name = format!("SVC_{}", capitals(it.identifier()));
-        define(&mut out, &name, unsigned(*it as u64), it.about());
-    }
+    values!(out, "SVC_", Supervisor);
     section(&mut out, "Values of DONJON_INFO_SWITCH_MODE");
-    for it in SwitchMode::ALL {
-        let name = format!("SWITCH_{}", capitals(it.identifier()));
-        define(&mut out, &name, unsigned(*it as u64), it.about());
-    }
+    values!(out, "SWITCH_", SwitchMode);
     section(&mut out, "An array with their names, by number");
     strings(&mut out, "SWITCH_NAMES", switch_names());
     section(&mut out, "Values of DONJON_INFO_DMA_PROFILE");
-    for it in DmaProfile::ALL {
-        let name = format!("DMA_{}", capitals(it.identifier()));
-        define(&mut out, &name, unsigned(*it as u64), it.about());
-    }
+    values!(out, "DMA_", DmaProfile);
     section(&mut out, "An array with their names, by number");
     strings(&mut out, "DMA_NAMES", dma_names());
     section(&mut out, "Values of DONJON_INFO_IDENTITY");
-    for it in Identity::ALL {
-        let name = format!("IDENTITY_{}", capitals(it.identifier()));
-        define(&mut out, &name, unsigned(*it as u64), it.about());
-    }
+    values!(out, "IDENTITY_", Identity);
     section(&mut out, "Values of DONJON_INFO_RANDOMNESS");
-    for it in Randomness::ALL {
-        let name = format!("RANDOM_{}", capitals(it.identifier()));
-        define(&mut out, &name, unsigned(*it as u64), it.about());
-    }
+    values!(out, "RANDOM_", Randomness);
     out.push_str(STRUCTS);
     for (buffer, _) in buffers() {
         structure(&mut out, &buffer);
