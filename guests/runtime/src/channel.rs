@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Channels to other compartments.
 
-use core::arch::asm;
-
 use donjon_abi::call::Supervisor;
 
-use crate::report::bytes;
+use crate::request::{digest, pair};
 
 /// What became of bytes that were to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +15,7 @@ pub struct Moved {
 }
 
 impl Moved {
-    const fn from_words(count: u64, is_open: u64) -> Option<Self> {
+    const fn from_words((count, is_open): (u64, u64)) -> Option<Self> {
         if count == u64::MAX {
             return None;
         }
@@ -31,53 +29,23 @@ impl Moved {
 /// Sends bytes by an end of a channel, as many as there is room for and at most 1024. None without
 /// such an end.
 pub fn send(end: u64, from: &[u8]) -> Option<Moved> {
-    let (count, is_open);
-    // SAFETY: the inner domain reads these bytes; no other register changes.
-    unsafe {
-        asm!(
-            "svc {number}",
-            number = const Supervisor::Send as u64,
-            inlateout("x0") end => count,
-            inlateout("x1") from.as_ptr() => is_open,
-            in("x2") from.len(),
-            options(nostack, preserves_flags),
-        );
-    }
-    Moved::from_words(count, is_open)
+    let (start, size) = (from.as_ptr() as u64, from.len() as u64);
+    // SAFETY: the inner domain reads these bytes.
+    let moved = unsafe { pair::<{ Supervisor::Send as u64 }>(end, start, size) };
+    Moved::from_words(moved)
 }
 
 /// Receives what is there, at most 1024 bytes. None without such an end.
 pub fn receive(end: u64, to: &mut [u8]) -> Option<Moved> {
-    let (count, is_open);
-    // SAFETY: the inner domain writes to these bytes alone; no other register changes.
-    unsafe {
-        asm!(
-            "svc {number}",
-            number = const Supervisor::Receive as u64,
-            inlateout("x0") end => count,
-            inlateout("x1") to.as_mut_ptr() => is_open,
-            in("x2") to.len(),
-            options(nostack, preserves_flags),
-        );
-    }
-    Moved::from_words(count, is_open)
+    let (start, size) = (to.as_mut_ptr() as u64, to.len() as u64);
+    // SAFETY: the inner domain writes to these bytes alone, which are the caller's to change.
+    let moved = unsafe { pair::<{ Supervisor::Receive as u64 }>(end, start, size) };
+    Moved::from_words(moved)
 }
 
 /// The measurement of the compartment at the other end. None if it is not there any more, or there
 /// is no such end.
 pub fn peer(end: u64) -> Option<[u8; 32]> {
-    let (found, words): (u64, [u64; 4]);
-    let (a, b, c, d);
-    // SAFETY: no memory is touched, and no other register changes.
-    unsafe {
-        asm!(
-            "svc {number}",
-            number = const Supervisor::Peer as u64,
-            inlateout("x0") end => found,
-            lateout("x1") a, lateout("x2") b, lateout("x3") c, lateout("x4") d,
-            options(nostack, preserves_flags),
-        );
-    }
-    words = [a, b, c, d];
-    (found == 1).then(|| bytes(words))
+    // SAFETY: it is a request of this kind.
+    unsafe { digest::<{ Supervisor::Peer as u64 }>(end) }
 }

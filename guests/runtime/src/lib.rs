@@ -29,6 +29,7 @@ mod memory;
 #[cfg(target_os = "none")]
 mod panic;
 mod report;
+mod request;
 mod secret;
 pub mod shared;
 

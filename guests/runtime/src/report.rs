@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reports about compartments.
 
-use core::arch::asm;
-
 use donjon_abi::call::Supervisor;
+
+use crate::request::{bytes, wide};
 
 /// What the inner domain says about a compartment that asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub fn report(data: &[u8; 64]) -> Option<Report> {
     let mut x = [0; 17];
     x[..8].copy_from_slice(&words::<8>(data));
     // SAFETY: the request touches no memory.
-    unsafe { ask::<{ Supervisor::Report as u64 }>(&mut x) };
+    unsafe { wide::<{ Supervisor::Report as u64 }>(&mut x) };
     (x[0] == 1).then(|| Report {
         code: bytes([x[1], x[2], x[3], x[4]]),
         measurement: bytes([x[5], x[6], x[7], x[8]]),
@@ -52,44 +52,13 @@ pub fn verify(report: &Report) -> bool {
     x[8] = report.limit;
     x[9..].copy_from_slice(&words::<8>(&report.data));
     // SAFETY: the request touches no memory.
-    unsafe { ask::<{ Supervisor::Verify as u64 }>(&mut x) };
+    unsafe { wide::<{ Supervisor::Verify as u64 }>(&mut x) };
     x[0] == 1
         && x[10..14] == words::<4>(&report.started)
         && x[14..] == [report.version, report.weakened, report.identity]
 }
 
-/// A request with 17 registers, which are those afterwards.
-///
-/// # Safety
-///
-/// The request touches no memory, and changes no other register.
-unsafe fn ask<const NUMBER: u64>(x: &mut [u64; 17]) {
-    // SAFETY: the caller's.
-    unsafe {
-        asm!(
-            "svc {number}",
-            number = const NUMBER,
-            inlateout("x0") x[0], inlateout("x1") x[1], inlateout("x2") x[2],
-            inlateout("x3") x[3], inlateout("x4") x[4], inlateout("x5") x[5],
-            inlateout("x6") x[6], inlateout("x7") x[7], inlateout("x8") x[8],
-            inlateout("x9") x[9], inlateout("x10") x[10], inlateout("x11") x[11],
-            inlateout("x12") x[12], inlateout("x13") x[13], inlateout("x14") x[14],
-            inlateout("x15") x[15], inlateout("x16") x[16],
-            options(nostack, preserves_flags),
-        );
-    }
-}
-
-/// Bytes of words, big-endian, as the inner domain has them in registers.
-pub(crate) fn bytes(words: [u64; 4]) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    for (chunk, word) in bytes.chunks_exact_mut(8).zip(words) {
-        chunk.copy_from_slice(&word.to_be_bytes());
-    }
-    bytes
-}
-
-/// The reverse.
+/// Words of bytes, as registers have them.
 fn words<const COUNT: usize>(bytes: &[u8]) -> [u64; COUNT] {
     let mut words = [0; COUNT];
     let (chunks, _) = bytes.as_chunks::<8>();
