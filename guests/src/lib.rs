@@ -8,6 +8,8 @@ pub mod instance;
 #[cfg(target_arch = "aarch64")]
 pub mod memory;
 #[cfg(target_arch = "aarch64")]
+pub mod meter;
+#[cfg(target_arch = "aarch64")]
 pub mod perf;
 #[cfg(target_arch = "aarch64")]
 pub mod shared;

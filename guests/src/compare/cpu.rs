@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use donjon_loops::{Task, array, float, integer, math};
 
 use crate::inside::{call, make};
-use crate::meter::Meter;
+use donjon_guests::meter::Meter;
 
 /// A name, what it is inside, what it is outside, and rounds for a size of 1.
 type Loop = (&'static str, Task, fn(u64) -> u64, u64);

@@ -9,8 +9,6 @@ mod inside;
 #[cfg(target_arch = "aarch64")]
 mod memory;
 #[cfg(target_arch = "aarch64")]
-mod meter;
-#[cfg(target_arch = "aarch64")]
 mod number;
 #[cfg(target_arch = "aarch64")]
 mod pipe;

@@ -8,7 +8,7 @@ use donjon_guests::memory::Mapping;
 use donjon_loops::{PAGE, Task, read, touch, write};
 
 use crate::inside::{call, make};
-use crate::meter::Meter;
+use donjon_guests::meter::Meter;
 
 /// Bytes of a MB here.
 const MB: u64 = 1 << 20;

@@ -9,7 +9,7 @@ use donjon_loops::Task;
 use nix::sys::resource::{Resource, setrlimit};
 
 use crate::inside::{call, make};
-use crate::meter::Meter;
+use donjon_guests::meter::Meter;
 
 /// Descriptors that are open besides.
 const OTHERS: u64 = 100;

@@ -8,8 +8,8 @@ use anyhow::{Result, bail, ensure};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
-use crate::meter::Meter;
 use crate::ways::{Channel, Host, Plain, Way};
+use donjon_guests::meter::Meter;
 
 /// Messages that nothing is said about: what comes first finds nothing in its place.
 const WARM_UP: u64 = 4;

@@ -2,8 +2,10 @@
 //! Random bytes, reports and keys, as compartments get them.
 
 use anyhow::{Context, Result, bail, ensure};
+use donjon_compartment_image::PAGE;
 use donjon_guests::device::{Compartment, Exit};
-use donjon_guests::perf::Instructions;
+use donjon_guests::meter::Meter;
+use donjon_guests::shared::Shared;
 
 use crate::program::{SHARED, expect, make, make_with};
 
@@ -15,33 +17,28 @@ const DATA: [u64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 const OUT: usize = 32;
 
 /// A compartment and a page that it shares with this process.
-struct Shared {
+struct WithPage {
     it: Compartment,
-    page: Box<Page>,
+    page: Shared,
 }
 
-#[repr(align(4096))]
-struct Page([u64; 512]);
-
-impl Shared {
+impl WithPage {
     fn new(it: Compartment) -> Result<Self> {
-        let page = Box::new(Page([0; 512]));
-        it.share(SHARED, &raw const *page as u64, 4096)?;
+        let page = Shared::new(PAGE as usize)?;
+        it.share(SHARED, page.address(), PAGE)?;
         Ok(Self { it, page })
     }
 
     fn put(&mut self, words: &[u64]) {
-        let first = self.page.0.as_mut_ptr();
-        for (index, word) in words.iter().enumerate().take(512) {
-            // SAFETY: within the page, which the compartment reads and writes only while it runs.
-            unsafe { first.add(index).write_volatile(*word) };
+        let (places, _) = self.page.bytes().as_chunks_mut::<8>();
+        for (place, word) in places.iter_mut().zip(words) {
+            *place = word.to_ne_bytes();
         }
     }
 
-    fn stored<const N: usize>(&self) -> [u64; N] {
-        let first = self.page.0.as_ptr();
-        // SAFETY: as above; no more than 480 words are asked for.
-        std::array::from_fn(|index| unsafe { first.add(OUT + index).read_volatile() })
+    fn stored<const N: usize>(&mut self) -> [u64; N] {
+        let (places, _) = self.page.bytes().as_chunks::<8>();
+        std::array::from_fn(|index| u64::from_ne_bytes(places[OUT + index]))
     }
 
     fn run(&self, arguments: [u64; 4]) -> Result<u64> {
@@ -55,7 +52,7 @@ impl Shared {
         SHARED + OUT as u64 * 8
     }
 
-    fn random(&self) -> Result<Option<[u64; 4]>> {
+    fn random(&mut self) -> Result<Option<[u64; 4]>> {
         let given = self.run([11, Self::out(), 0, 0])?;
         Ok((given == 1).then(|| self.stored()))
     }
@@ -80,7 +77,7 @@ impl Shared {
         Ok(self.run([13, SHARED, 0, 0])? == 1)
     }
 
-    fn key(&self, purpose: u64) -> Result<Option<[u64; 4]>> {
+    fn key(&mut self, purpose: u64) -> Result<Option<[u64; 4]>> {
         let given = self.run([14, purpose, Self::out(), 0])?;
         Ok((given == 1).then(|| self.stored()))
     }
@@ -93,9 +90,9 @@ fn line(words: &[u64]) -> String {
 /// What compartments get is theirs, and what is forged is refused.
 pub fn check() -> Result<()> {
     let template = make(64)?;
-    let mut clone = Shared::new(template.another()?)?;
-    let mut one = Shared::new(make(64)?)?;
-    let mut other = Shared::new(make_with(64, 0xa5)?)?;
+    let mut clone = WithPage::new(template.another()?)?;
+    let mut one = WithPage::new(make(64)?)?;
+    let mut other = WithPage::new(make_with(64, 0xa5)?)?;
     let Some((report, boot)) = one.report()? else {
         ensure!(one.random()?.is_none() && one.key(0)?.is_none());
         println!("compartment: this boot has no secret");
@@ -133,19 +130,21 @@ pub fn check() -> Result<()> {
     ensure!(other.key(0)? != Some(key), "two programs have one key");
     println!("compartment: keys: ok");
     let mut all = Vec::new();
-    for it in [&one, &other, &clone, &one] {
-        all.push(it.random()?.context("random bytes")?);
+    for _ in 0..2 {
+        for it in [&mut one, &mut other, &mut clone] {
+            all.push(it.random()?.context("random bytes")?);
+        }
     }
     all.sort_unstable();
     all.dedup();
-    ensure!(all.len() == 4, "random bytes came twice");
+    ensure!(all.len() == 6, "random bytes came twice");
     println!("compartment: random bytes: ok");
     expect("still there", one.it.run([0, 1, 2, 3])?, Exit::Returned(6))
 }
 
 /// Prints a report, for a later boot to look at.
 pub fn report() -> Result<()> {
-    let mut it = Shared::new(make(64)?)?;
+    let mut it = WithPage::new(make(64)?)?;
     let (report, _) = it.report()?.context("this boot has no secret")?;
     ensure!(it.is_genuine(&report)?, "a report was refused");
     println!("compartment: report {}", line(&report));
@@ -163,7 +162,7 @@ pub fn verify(text: &str) -> Result<()> {
     for (index, word) in report.iter_mut().enumerate() {
         *word = u64::from_str_radix(&text[index * 16..(index + 1) * 16], 16)?;
     }
-    let genuine = Shared::new(make(64)?)?.is_genuine(&report)?;
+    let genuine = WithPage::new(make(64)?)?.is_genuine(&report)?;
     let verdict = if genuine { "genuine" } else { "refused" };
     println!("compartment: the report is {verdict}");
     Ok(())
@@ -171,32 +170,27 @@ pub fn verify(text: &str) -> Result<()> {
 
 /// Prints a key.
 pub fn key() -> Result<()> {
-    let it = Shared::new(make(64)?)?;
+    let mut it = WithPage::new(make(64)?)?;
     let key = it.key(0)?.context("this boot has no secret")?;
     println!("compartment: key {}", line(&key));
     Ok(())
 }
 
 /// The least that each of it takes.
-pub fn bench(counter: &mut Instructions, empty: u64) -> Result<()> {
-    let mut it = Shared::new(make(64)?)?;
+pub fn bench(meter: &mut Meter) -> Result<()> {
+    let mut it = WithPage::new(make(64)?)?;
     let Some((report, _)) = it.report()? else {
         return Ok(());
     };
     it.put(&report);
     for (what, arguments) in [
-        ("random bytes", [11, Shared::out(), 0, 0]),
-        ("report", [12, SHARED, Shared::out(), 0]),
+        ("random bytes", [11, WithPage::out(), 0, 0]),
+        ("report", [12, SHARED, WithPage::out(), 0]),
         ("look at a report", [13, SHARED, 0, 0]),
-        ("key", [14, 0, Shared::out(), 0]),
+        ("key", [14, 0, WithPage::out(), 0]),
     ] {
-        let mut least = u64::MAX;
-        for _ in 0..20 {
-            let before = counter.read()?;
-            it.run(arguments)?;
-            least = least.min(counter.read()? - before);
-        }
-        println!("compartment: {what} {} instructions", least - empty);
+        let least = meter.least(20, || it.run(arguments).map(drop))?;
+        println!("compartment: {what} {least} instructions");
     }
     Ok(())
 }

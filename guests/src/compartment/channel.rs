@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 
 use anyhow::{Result, ensure};
 use donjon_guests::device::Exit;
-use donjon_guests::perf::Instructions;
+use donjon_guests::meter::Meter;
 
 use crate::program::{DATA, expect, make};
 
@@ -68,34 +68,28 @@ pub fn check() -> Result<()> {
 
 /// The least that a message takes, from one compartment to another one and through a pipe that one
 /// process writes and reads.
-pub fn bench(counter: &mut Instructions, empty: u64) -> Result<()> {
+pub fn bench(meter: &mut Meter) -> Result<()> {
     let (one, other) = (make(64)?, make(64)?);
     let (end, there) = one.connect(&other)?;
     let (end, there) = (u64::from(end), u64::from(there));
     let mut least = u64::MAX;
     for _ in 0..100 {
-        let before = counter.read()?;
-        let sent = one.run([8, DATA, MESSAGE, end])?;
-        let received = other.run([9, DATA + 1024, MESSAGE, there])?;
-        least = least.min(counter.read()? - before);
+        let ((sent, received), cost) = meter.measure(|| {
+            let sent = one.run([8, DATA, MESSAGE, end])?;
+            Ok((sent, other.run([9, DATA + 1024, MESSAGE, there])?))
+        })?;
+        least = least.min(cost);
         ensure!(sent == received && sent == Exit::Returned(MESSAGE | OPEN));
     }
-    println!(
-        "compartment: message of {MESSAGE} bytes by a channel {} instructions",
-        least - empty
-    );
+    println!("compartment: message of {MESSAGE} bytes by a channel {least} instructions");
     let (mut reader, mut writer) = std::io::pipe()?;
     let mut message = [0x5a; MESSAGE as usize];
-    let mut least = u64::MAX;
-    for _ in 0..100 {
-        let before = counter.read()?;
+    let least = meter.least(100, || {
         writer.write_all(&message)?;
-        reader.read_exact(&mut message)?;
-        least = least.min(counter.read()? - before);
-    }
+        Ok(reader.read_exact(&mut message)?)
+    })?;
     println!(
-        "compartment: message of {MESSAGE} bytes by a pipe in one process {} instructions",
-        least - empty
+        "compartment: message of {MESSAGE} bytes by a pipe in one process {least} instructions"
     );
     Ok(())
 }

@@ -16,7 +16,7 @@ mod program {
 
     use anyhow::{Context, Result, bail, ensure};
     use donjon_guests::device::{Access, Compartment, Exit};
-    use donjon_guests::perf::Instructions;
+    use donjon_guests::meter::Meter;
 
     use crate::{attest, channel, code, hostile};
 
@@ -144,36 +144,21 @@ mod program {
 
     fn bench() -> Result<()> {
         let it = make(64)?;
-        let mut counter = Instructions::of_cpu_0()?;
-        let mut least = u64::MAX;
-        for _ in 0..100 {
-            let before = counter.read()?;
-            it.run([0, 1, 2, 3])?;
-            least = least.min(counter.read()? - before);
-        }
-        let mut empty = u64::MAX;
-        for _ in 0..100 {
-            let before = counter.read()?;
-            empty = empty.min(counter.read()? - before);
-        }
-        println!(
-            "compartment: call from user space {} instructions",
-            least - empty
-        );
+        let mut meter = Meter::start()?;
+        let call = meter.least(100, || it.run([0, 1, 2, 3]).map(drop).map_err(Into::into))?;
+        println!("compartment: call from user space {call} instructions");
         for (what, request) in [
             ("unknown request", 0xd0ff_u64),
             ("information", 0x8038_d005),
         ] {
-            let mut least = u64::MAX;
-            for _ in 0..100 {
-                let before = counter.read()?;
+            let least = meter.least(100, || {
                 it.raw(request);
-                least = least.min(counter.read()? - before);
-            }
-            println!("compartment: {what} {} instructions", least - empty);
+                Ok(())
+            })?;
+            println!("compartment: {what} {least} instructions");
         }
-        channel::bench(&mut counter, empty)?;
-        attest::bench(&mut counter, empty)?;
+        channel::bench(&mut meter)?;
+        attest::bench(&mut meter)?;
         let template = make(16)?;
         let begin = Instant::now();
         let count = std::env::args()
@@ -181,13 +166,10 @@ mod program {
             .map_or(Ok(100), |it| it.parse::<usize>())?;
         let mut all = Vec::new();
         for index in 0..count {
-            let before = counter.read()?;
-            all.push(template.another()?);
+            let (one, cost) = meter.measure(|| Ok(template.another()?))?;
+            all.push(one);
             if index < 2 || index % 1000 == 0 || index == count - 1 {
-                println!(
-                    "compartment: {index} made, the last in {} instructions",
-                    counter.read()? - before - empty
-                );
+                println!("compartment: {index} made, the last in {cost} instructions");
             }
         }
         for (index, it) in all.iter().enumerate() {
@@ -198,10 +180,12 @@ mod program {
             .last()
             .map_or(Ok(0), |it| it.information().map(|it| it.frames))?;
         println!("compartment: {frames} frames each");
-        let before = counter.read()?;
-        drop(all);
-        let freed = (counter.read()? - before) / count.max(1) as u64;
-        println!("compartment: ended in {freed} instructions each");
+        let ((), ended) = meter.measure(|| {
+            drop(all);
+            Ok(())
+        })?;
+        let each = ended / count.max(1) as u64;
+        println!("compartment: ended in {each} instructions each");
         println!("compartment: {count} in {:?}", begin.elapsed());
         Ok(())
     }
