@@ -8,6 +8,7 @@ pub mod calls;
 pub mod compartments;
 pub mod guard;
 pub mod lmbench;
+mod markdown;
 mod model;
 pub mod path;
 mod programs;

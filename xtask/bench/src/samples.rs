@@ -49,6 +49,15 @@ impl Samples {
     }
 }
 
+/// The middle one, or the mean of the two in the middle; none of nothing.
+pub fn median(figures: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut figures: Vec<f64> = figures.into_iter().collect();
+    figures.sort_by(f64::total_cmp);
+    let upper = figures.get(figures.len() / 2)?;
+    let lower = figures.get((figures.len() - 1) / 2)?;
+    Some((lower + upper) / 2.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,8 @@
 
 use anyhow::{Context, Result, ensure};
 
+use crate::samples;
+
 /// The numbers of each line with this name.
 pub fn all(text: &str, name: &str) -> Result<Vec<Vec<u64>>> {
     let lines = text
@@ -35,16 +37,10 @@ pub fn one<const COUNT: usize>(text: &str, name: &str) -> Result<[u64; COUNT]> {
     Ok(row)
 }
 
-/// The median of numbers.
+/// The median of numbers; that of none is no number.
 pub fn median(numbers: impl IntoIterator<Item = u64>) -> f64 {
-    let mut numbers: Vec<u64> = numbers.into_iter().collect();
-    numbers.sort_unstable();
-    let half = numbers.len() / 2;
-    match (numbers.len(), numbers.get(half)) {
-        (_, None) => f64::NAN,
-        (count, Some(upper)) if count % 2 == 1 => *upper as f64,
-        (_, Some(upper)) => (numbers[half - 1] + upper) as f64 / 2.0,
-    }
+    let numbers = numbers.into_iter().map(|it| it as f64);
+    samples::median(numbers).unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::Table;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
@@ -27,7 +27,7 @@ use donjon_machine::machine::Machine;
 use serde::Serialize;
 
 use crate::arguments::{CompartmentsArguments, Experiment};
-use crate::{CPU, output_of, virt};
+use crate::{CPU, markdown, output_of, virt};
 
 use goal::Goal;
 
@@ -190,13 +190,5 @@ impl Display for Report {
 
 /// A table whose first column are words and the others numbers.
 fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_header(header);
-    for row in rows {
-        table.add_row(row);
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+    markdown::table(1, header.to_vec(), rows)
 }

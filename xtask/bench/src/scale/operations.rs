@@ -13,6 +13,7 @@ use super::plan::Plan;
 use super::report::NATIVE;
 use crate::calls::PLACES;
 use crate::output_of;
+use crate::samples::median;
 
 /// Names, in the order of the table.
 pub const NAMES: [&str; 5] = ["map", "unmap", "protect", "read", "fork"];
@@ -130,15 +131,6 @@ fn add(all: &mut Vec<Operation>, name: &str, pages: u64, kernel: &str, text: &st
         },
     );
     Ok(())
-}
-
-/// The middle one, or the mean of the two in the middle; none of nothing.
-fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut figures: Vec<f64> = figures.collect();
-    figures.sort_by(f64::total_cmp);
-    let upper = figures.get(figures.len() / 2)?;
-    let lower = figures.get((figures.len() - 1) / 2)?;
-    Some((lower + upper) / 2.0)
 }
 
 #[cfg(test)]

@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::Table;
 
 use super::boot::Boot;
 use super::exponent::{Exponent, MOST};
 use super::operations::Operation;
 use super::report::{NATIVE, Report};
+use crate::markdown::table;
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -48,19 +49,6 @@ impl Display for Report {
 
 fn section(f: &mut Formatter<'_>, title: &str, table: &Table) -> fmt::Result {
     write!(f, "\n\n{title}:\n\n{table}")
-}
-
-/// Columns behind the first `left` ones are numbers.
-fn table(left: usize, header: Vec<String>, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_header(header);
-    for row in rows {
-        table.add_row(row);
-    }
-    for column in table.column_iter_mut().skip(left) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
 }
 
 fn words(words: &[&str]) -> Vec<String> {
