@@ -9,6 +9,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod hexadecimal;
 mod record;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use core::fmt;
 use coset::cbor::value::{Integer, Value};
 use coset::{CborSerializable, CoseSign1, CoseSign1Builder, HeaderBuilder, iana};
 
+pub use hexadecimal::{from_hexadecimal, to_hexadecimal};
 pub use record::Record;
 
 /// What a token says.

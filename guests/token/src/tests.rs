@@ -95,3 +95,19 @@ proptest! {
         let _ = Token::parse(&bytes);
     }
 }
+
+#[test]
+fn digits_are_bytes_and_nothing_else_is() {
+    assert_eq!(to_hexadecimal(&[0x00, 0x5a, 0xff]), "005aff");
+    assert_eq!(from_hexadecimal(b"005aFF"), Some([0x00, 0x5a, 0xff]));
+    for wrong in [
+        &b"005af"[..],
+        b"005aff0",
+        b"005aff00",
+        b"005ag0",
+        b"+05aff",
+        b"",
+    ] {
+        assert_eq!(from_hexadecimal::<3>(wrong), None, "{wrong:?}");
+    }
+}

@@ -3,13 +3,12 @@
 
 mod verdict;
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use donjon_token::Token;
+use donjon_token::{Token, from_hexadecimal};
 
 pub use verdict::{Expected, Verdict};
 
@@ -67,24 +66,5 @@ pub fn run(arguments: &VerifyArguments) -> Result<u8> {
 }
 
 fn digits(text: &str) -> Result<[u8; 32], String> {
-    let mut bytes = [0; 32];
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if pairs.len() != bytes.len() || !rest.is_empty() {
-        return Err(format!("{} characters, where 64 are needed", text.len()));
-    }
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        let digit = |it: &u8| char::from(*it).to_digit(16);
-        let value = digit(high)
-            .zip(digit(low))
-            .map(|(high, low)| high << 4 | low);
-        *byte = value.ok_or("not hexadecimal")? as u8;
-    }
-    Ok(bytes)
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, it| {
-        let _ = write!(text, "{it:02x}");
-        text
-    })
+    from_hexadecimal(text.as_bytes()).ok_or_else(|| "64 hexadecimal digits are needed".to_owned())
 }

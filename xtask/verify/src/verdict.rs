@@ -3,10 +3,8 @@
 
 use std::fmt;
 
-use donjon_token::{Claims, Token};
+use donjon_token::{Claims, Token, to_hexadecimal};
 use ed25519_dalek::{Signature, VerifyingKey};
-
-use crate::hexadecimal;
 
 /// What the verifier knows from elsewhere.
 #[derive(Clone, Copy, Debug, Default)]
@@ -137,16 +135,16 @@ impl fmt::Display for Verdict {
         };
         writeln!(f, "The token says:")?;
         for (what, value) in [
-            ("measurement", hexadecimal(&claims.measurement)),
+            ("measurement", to_hexadecimal(&claims.measurement)),
             ("limit", format!("{} frames", claims.limit)),
-            ("nonce", hexadecimal(&claims.nonce)),
-            ("data", hexadecimal(&claims.data)),
-            ("started", hexadecimal(&claims.started)),
+            ("nonce", to_hexadecimal(&claims.nonce)),
+            ("data", to_hexadecimal(&claims.data)),
+            ("started", to_hexadecimal(&claims.started)),
             ("inner domain", parts.join(".")),
             ("weakened", format!("{:#x}", claims.weakened)),
             ("identity", identity),
-            ("quoted by", hexadecimal(&claims.quoter)),
-            ("key", hexadecimal(&claims.key)),
+            ("quoted by", to_hexadecimal(&claims.quoter)),
+            ("key", to_hexadecimal(&claims.key)),
         ] {
             writeln!(f, "  {what:12} {value}")?;
         }

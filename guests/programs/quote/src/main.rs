@@ -10,8 +10,8 @@
 extern crate alloc;
 
 use donjon_runtime::host::{self, Stream};
-use donjon_runtime::{Report, entry, eprintln, key, print, println, report, verify};
-use donjon_token::{Claims, Record, sign};
+use donjon_runtime::{Report, entry, eprintln, key, println, report, verify};
+use donjon_token::{Claims, Record, sign, to_hexadecimal};
 use ed25519_dalek::{Signer, SigningKey};
 use zeroize::Zeroize;
 
@@ -29,10 +29,7 @@ fn call(call: [u64; 4]) -> u64 {
     let signing = SigningKey::from_bytes(&seed);
     seed.zeroize();
     if wants_key {
-        for byte in signing.verifying_key().as_bytes() {
-            print!("{byte:02x}");
-        }
-        println!();
+        println!("{}", to_hexadecimal(signing.verifying_key().as_bytes()));
         return 0;
     }
     let Some(record) = read() else {

@@ -7,13 +7,13 @@
 
 use donjon_runtime::host::{self, Stream};
 use donjon_runtime::{entry, eprintln, report};
-use donjon_token::Record;
+use donjon_token::{Record, from_hexadecimal};
 
 fn call(call: [u64; 4]) -> u64 {
     let mut place = [0; 256];
-    let nonce = host::arguments(&call, &mut place)
+    let nonce: Option<[u8; 32]> = host::arguments(&call, &mut place)
         .and_then(|mut it| it.next())
-        .and_then(bytes);
+        .and_then(from_hexadecimal);
     let Some(nonce) = nonce else {
         eprintln!("a nonce of 64 hexadecimal digits is missing");
         return 1;
@@ -37,19 +37,6 @@ fn call(call: [u64; 4]) -> u64 {
         ],
     };
     u64::from(!Stream::Output.write(&record.to_bytes()))
-}
-
-fn bytes(digits: &[u8]) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    let (pairs, rest) = digits.as_chunks::<2>();
-    if pairs.len() != bytes.len() || !rest.is_empty() {
-        return None;
-    }
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        let digit = |it: &u8| char::from(*it).to_digit(16);
-        *byte = (digit(high)? << 4 | digit(low)?) as u8;
-    }
-    Some(bytes)
 }
 
 entry!(call);

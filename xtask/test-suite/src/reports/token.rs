@@ -10,8 +10,9 @@ use donjon_builder::bare::InnerVariant;
 use donjon_builder::compartment;
 use donjon_core::attestation::{Boot, Derived, Secrets};
 use donjon_machine::arguments::Switch;
+use donjon_machine::gdb;
 use donjon_machine::said::says;
-use donjon_token::Token;
+use donjon_token::{Token, from_hexadecimal};
 use donjon_verify::{Expected, Verdict};
 use ed25519_dalek::SigningKey;
 use tempfile::TempDir;
@@ -51,8 +52,8 @@ pub fn signed(host: &HostArguments) -> Result<()> {
         let found = text.lines().find_map(|it| it.strip_prefix(what));
         found.with_context(|| format!("no `{what}` in:\n{text}"))
     };
-    let token = Token::parse(&bytes(line("token ")?)?)?;
-    let key = bytes(line("key ")?)?.try_into().ok().context("a key")?;
+    let token = Token::parse(&gdb::bytes(line("token ")?).context("digits")?)?;
+    let key = from_hexadecimal(line("key ")?.as_bytes()).context("a key")?;
     let expected = Expected {
         nonce: Some(NONCE),
         key: Some(key),
@@ -94,14 +95,5 @@ fn measurement(program: &str) -> Result<[u8; 32]> {
     let image = examples.iter().find(|it| it.0 == path);
     let image = &image.with_context(|| format!("no {path}"))?.1;
     let digits = compartment::measurement(image)?;
-    bytes(&digits)?.try_into().ok().context("32 bytes")
-}
-
-fn bytes(digits: &str) -> Result<Vec<u8>> {
-    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
-    ensure!(rest.is_empty(), "half a byte in {digits}");
-    pairs
-        .iter()
-        .map(|it| Ok(u8::from_str_radix(std::str::from_utf8(it)?, 16)?))
-        .collect()
+    from_hexadecimal(digits.as_bytes()).context("32 bytes")
 }
