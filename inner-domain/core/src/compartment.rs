@@ -297,7 +297,7 @@ impl<'a> Compartments<'a> {
     /// # Errors
     ///
     /// [`Reason::NoCompartment`].
-    pub fn identity(&self, handle: Handle) -> Result<([u8; 32], u64), Reason> {
+    pub fn measurement_and_limit(&self, handle: Handle) -> Result<([u8; 32], u64), Reason> {
         let guard = self.of(handle)?;
         Ok((guard.state.measurement, guard.state.limit))
     }

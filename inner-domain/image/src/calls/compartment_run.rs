@@ -174,7 +174,7 @@ impl Serve<'_> {
     fn report(mut self) -> Option<(Exit, CompartmentExit, u64)> {
         let mut data = [0; DATA];
         self.get(0, &mut data);
-        let of_itself = self.compartments.identity(self.at.0).ok();
+        let of_itself = self.compartments.measurement_and_limit(self.at.0).ok();
         let report = of_itself.zip(attestation::secrets());
         self.program.set(0, u64::from(report.is_some()));
         if let Some(((measurement, limit), secrets)) = report {
@@ -212,7 +212,7 @@ impl Serve<'_> {
 
     /// A key: 1 in x0, and it in the next four registers.
     fn key(mut self, purpose: u64) -> Option<(Exit, CompartmentExit, u64)> {
-        let of_itself = self.compartments.identity(self.at.0).ok();
+        let of_itself = self.compartments.measurement_and_limit(self.at.0).ok();
         let mut key = of_itself
             .zip(attestation::secrets())
             .map(|((measurement, _), secrets)| secrets.key(&measurement, purpose));
