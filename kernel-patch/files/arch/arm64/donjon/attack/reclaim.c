@@ -39,11 +39,23 @@
 static enum { IDLE, WAITING, COMMITTED, STUCK } state;
 static struct task_struct *grower;
 static struct page **pages, **blocks;
+static struct page *last;
 static unsigned int held;
 static LIST_HEAD(singles);
 static void *needed;
 static DECLARE_COMPLETION(wanted);
 static DECLARE_COMPLETION(committed);
+
+/*
+ * Two blocks in one piece. A single one would go to the free list of this CPU,
+ * where the transaction on another CPU may not find it.
+ */
+static void let_last_go(void)
+{
+	if (last)
+		__free_pages(last, BLOCK_ORDER + 1);
+	last = NULL;
+}
 
 static unsigned long count_cached(struct shrinker *shrinker,
 				  struct shrink_control *control)
@@ -58,9 +70,8 @@ static unsigned long scan_cached(struct shrinker *shrinker,
 	if (current != grower || state != IDLE)
 		return SHRINK_STOP;
 	state = WAITING;
-	/* Memory for one block more: the transaction lacks nothing else */
-	if (held)
-		__free_pages(blocks[--held], BLOCK_ORDER);
+	/* Memory for a block more: the transaction lacks nothing else */
+	let_last_go();
 	complete(&wanted);
 	if (wait_for_completion_timeout(&committed, PATIENCE))
 		state = COMMITTED;
@@ -106,18 +117,19 @@ static void spare(struct page *block)
  */
 static void hold_blocks(void)
 {
+	gfp_t flags = GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN;
 	struct page *page;
 
+	last = alloc_pages(flags, BLOCK_ORDER + 1);
 	for (held = 0; held < MOST_BLOCKS; held++) {
-		blocks[held] = alloc_pages(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN,
-					   BLOCK_ORDER);
+		blocks[held] = alloc_pages(flags, BLOCK_ORDER);
 		if (!blocks[held])
 			break;
 	}
 	while (held && free_pages_now() < LEFT)
 		spare(blocks[--held]);
 	while (free_pages_now() > LEFT) {
-		page = alloc_page(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+		page = alloc_page(flags);
 		if (!page)
 			break;
 		list_add(&page->lru, &singles);
@@ -128,6 +140,7 @@ static void let_blocks_go(void)
 {
 	struct page *page, *next;
 
+	let_last_go();
 	while (held)
 		__free_pages(blocks[--held], BLOCK_ORDER);
 	list_for_each_entry_safe(page, next, &singles, lru) {
