@@ -133,7 +133,7 @@ impl<'a> FrameTable<'a> {
 
     /// An address below the first wraps around to an index that no table has.
     #[inline]
-    const fn index(&self, address: u64) -> usize {
+    pub(crate) const fn index(&self, address: u64) -> usize {
         (address / PAGE_SIZE).wrapping_sub(self.first) as usize
     }
 

@@ -98,8 +98,9 @@ impl<'a> Private<'a> {
         self.total
     }
 
+    #[inline]
     fn word(&self, frame: u64) -> Option<&'a AtomicU32> {
-        self.words.get(self.frames.number(frame)? as usize)
+        self.words.get(self.frames.index(frame))
     }
 
     fn block_number(&self, address: u64) -> u32 {
@@ -173,32 +174,55 @@ impl<'a> Private<'a> {
 
     /// Makes a frame free that has an owner. It is zero.
     pub fn give_back(&mut self, frame: u64) {
-        let number = self.block_number(frame);
-        let owned = self.owner(frame).is_some();
-        let Some(it) = self.blocks.get_mut(number as usize).filter(|_| owned) else {
-            return;
-        };
-        let next = it.first;
-        it.first = (frame / PAGE_SIZE) as u16 % END;
-        it.free += 1;
-        self.free += 1;
-        let was_full = it.free == 1;
-        if let Some(word) = self.word(frame) {
-            word.store(FREE | u32::from(next), Ordering::Relaxed);
+        if let Some(word) = self.word_of_owned(frame) {
+            self.set_free(frame, word);
         }
-        if was_full {
-            self.link(number);
+    }
+
+    /// Makes a frame free if it has this owner, after it was wiped. Whether it had; none if it has
+    /// no owner at all.
+    #[inline]
+    pub fn give_back_of(&mut self, owner: Owner, frame: u64, wipe: impl FnOnce()) -> Option<bool> {
+        let word = self.word_of_owned(frame)?;
+        if word.load(Ordering::Relaxed) != owner.0 {
+            return Some(false);
+        }
+        wipe();
+        self.set_free(frame, word);
+        Some(true)
+    }
+
+    #[inline]
+    fn set_free(&mut self, frame: u64, word: &AtomicU32) {
+        let number = self.block_number(frame);
+        if let Some(it) = self.blocks.get_mut(number as usize) {
+            word.store(FREE | u32::from(it.first), Ordering::Relaxed);
+            it.first = (frame / PAGE_SIZE) as u16 % END;
+            it.free += 1;
+            self.free += 1;
+            if it.free == 1 {
+                self.link(number);
+            }
         }
     }
 
     /// Who has a frame; none for a free one, and for one that is not private.
+    #[inline]
     pub fn owner(&self, frame: u64) -> Option<Owner> {
-        let private = self.frames.get(frame) == Some(FrameType::Private);
-        let word = self
-            .word(frame)
-            .filter(|_| private)?
-            .load(Ordering::Relaxed);
-        (word & FREE == 0 && word != 0).then_some(Owner(word))
+        let word = self.word_of_owned(frame)?;
+        Some(Owner(word.load(Ordering::Relaxed)))
+    }
+
+    /// The word of a private frame that has an owner.
+    #[inline]
+    fn word_of_owned(&self, frame: u64) -> Option<&'a AtomicU32> {
+        // Their metadata has no block.
+        if self.frames.word(frame) != FrameType::Private as u16 {
+            return None;
+        }
+        let word = self.word(frame)?;
+        let value = word.load(Ordering::Relaxed);
+        (value & FREE == 0 && value != 0).then_some(word)
     }
 
     /// Counts one more mapping of an ordinary frame in a compartment. False if that is too many.

@@ -94,6 +94,8 @@ impl Hardware for Executor {
             Step::InvalidatePage { asid, va } => unsafe {
                 invalidate!("vale1is, {}", u64::from(asid) << 48 | operand(va))
             },
+            // SAFETY: a frame that is zeroed is a table's, or one of a pool, by the rules.
+            Step::ZeroFrame(frame) => unsafe { zero(PHYSMAP + frame) },
             other => perform_rare(other),
         }
         #[cfg(feature = "trace-steps")]
@@ -144,7 +146,6 @@ fn perform_rare(step: Step) {
     // frame that is zeroed or cleaned is a table's or the pool's, by the rules.
     unsafe {
         match step {
-            Step::ZeroFrame(frame) => zero(PHYSMAP + frame),
             Step::ZeroGroups { frame, groups } => zero_groups(PHYSMAP + frame, groups),
             Step::CleanFrame(frame) => cpu::clean_to_coherency(PHYSMAP + frame, PAGE_SIZE),
             Step::InvalidateLeaf { va } => invalidate!("vaale1is, {}", operand(va)),
@@ -152,6 +153,7 @@ fn perform_rare(step: Step) {
             Step::InvalidateAsid(asid) => invalidate!("aside1is, {}", u64::from(asid) << 48),
             Step::InvalidateAll => invalidate!("vmalle1is"),
             Step::Write { .. }
+            | Step::ZeroFrame(_)
             | Step::InvalidatePage { .. }
             | Step::BarrierStore
             | Step::Barrier
@@ -188,29 +190,27 @@ unsafe fn zero_groups(page: u64, mut groups: u64) {
 /// # Safety
 ///
 /// The page is mapped, and nothing but tables that may be empty is in it.
+#[inline]
 unsafe fn zero(page: u64) {
     const PROHIBITED: u64 = 1 << 4;
     let blocks: u64;
-    // SAFETY: reads an identification register.
-    unsafe { asm!("mrs {}, dczid_el0", out(reg) blocks, options(nomem, nostack)) };
+    // SAFETY: reads an identification register, which is the same for as long as a call takes.
+    unsafe { asm!("mrs {}, dczid_el0", out(reg) blocks, options(pure, nomem, nostack)) };
     // The size is a power of two words, from 4 to 2048 bytes by the architecture.
     let size = 4 << (blocks & 0xf);
-    if blocks & PROHIBITED != 0 || size > PAGE_SIZE / 4 {
+    if blocks & PROHIBITED != 0 || size > PAGE_SIZE / 32 {
         // SAFETY: the caller's promise.
         unsafe { ((page) as *mut [u64; PAGE_SIZE as usize / 8]).write([0; _]) };
         return;
     }
-    // SAFETY: the caller's promise; the loop writes one page, four blocks at a time.
+    // SAFETY: the caller's promise; the loop writes one page, 32 blocks at a time.
     unsafe {
         asm!(
-            "2: dc zva, {at}",
-            "add {at}, {at}, {size}",
+            "2:",
+            ".rept 32",
             "dc zva, {at}",
             "add {at}, {at}, {size}",
-            "dc zva, {at}",
-            "add {at}, {at}, {size}",
-            "dc zva, {at}",
-            "add {at}, {at}, {size}",
+            ".endr",
             "cmp {at}, {end}",
             "b.lo 2b",
             at = inout(reg) page => _,

@@ -64,11 +64,11 @@ impl Compartments<'_> {
         }
         let (mut copies, mut shares, mut looks) = (0, 0, LOOKS_PER_SLICE);
         while copies < COPIES_PER_SLICE && shares < SHARES_PER_SLICE {
-            let next = space::next_page(memory, template.root, state.copied, &mut looks);
+            let next = space::next_page(memory, template.root, state.reached, &mut looks);
             let (va, leaf) = match next {
                 Next::Page(va, leaf) => (va, leaf),
                 Next::Later(va) => {
-                    state.copied = va;
+                    state.reached = va;
                     break;
                 }
                 Next::None => {
@@ -95,7 +95,7 @@ impl Compartments<'_> {
             } else {
                 shares += 1;
             }
-            state.copied = va + 1;
+            state.reached = va + 1;
         }
         memory.perform(Step::BarrierStore);
         Ok(false)

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A compartment ends: its frames are wiped and freed.
 
+use core::ops::Range;
+
 use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
 
-use super::space::first_valid;
+use super::space::{UPPER, first_valid, place};
 use super::{Compartments, Guard, Handle, NONE, Phase, State, channel};
-use crate::address::ENTRIES;
 use crate::private::{Owner, Private};
-use crate::rules::{Hardware, Step};
+use crate::rules::{Hardware, Step, bits};
 use crate::weaken;
 
 /// Most frames that are wiped in one call.
-const WIPED_PER_SLICE: u64 = 16;
+const WIPED_PER_SLICE: u64 = 48;
 /// Entries after which a call ends. With the table that it ends in it looks at 3,072 at most.
 const LOOKS_PER_SLICE: u64 = 1_024;
 
@@ -30,10 +31,13 @@ impl Compartments<'_> {
         handle: Handle,
     ) -> Result<bool, Reason> {
         let Guard { mut state, owner } = self.of(handle)?;
-        if matches!(state.phase, Phase::Running(_)) || state.clones > 0 {
+        let runs = matches!(state.phase, Phase::Running(_)) && !weaken::RUNNING;
+        if runs || state.clones > 0 {
             return Err(Reason::InUse);
         }
-        state.phase = Phase::Ending;
+        if state.phase != Phase::Ending {
+            (state.phase, state.reached) = (Phase::Ending, 0);
+        }
         if let Some(addition) = state.addition.take() {
             wipe(hw, private, addition.to);
             state.frames -= 1;
@@ -44,7 +48,7 @@ impl Compartments<'_> {
             state.frames -= 1;
             budget.wiped += 1;
         }
-        while budget.wiped < WIPED_PER_SLICE && budget.looks < LOOKS_PER_SLICE {
+        while budget.left() > 0 && budget.looks < LOOKS_PER_SLICE {
             if !strip(hw, private, (&mut state, owner), &mut budget) {
                 self.note_root(handle.index(), 0);
                 for frame in [state.context, state.root] {
@@ -71,61 +75,97 @@ struct Budget {
     wiped: u64,
 }
 
-/// Unmaps pages of the first table of level 3, or frees the table when it is empty; false when the
-/// root has none.
+impl Budget {
+    const fn left(&self) -> u64 {
+        WIPED_PER_SLICE.saturating_sub(self.wiped)
+    }
+}
+
+/// Unmaps pages of the first table of level 3, or frees a table that is empty; false when the root
+/// has none. What is below the address that was reached is gone.
 fn strip<H: Hardware>(
     hw: &mut H,
     private: &mut Private<'_>,
     (state, owner): (&mut State, Owner),
     budget: &mut Budget,
 ) -> bool {
-    let mut table = state.root;
-    let mut parent = None;
-    for _ in 0..3 {
-        let Some((entry, below)) = first_valid(hw, table, table) else {
-            budget.looks += ENTRIES as u64;
-            break;
-        };
-        budget.looks += (entry - table) / 8 + 1;
-        (parent, table) = (Some(entry), below);
-    }
-    let Some(link) = parent else {
-        return false;
-    };
-    let mut from = table;
-    while budget.wiped < WIPED_PER_SLICE {
+    let (mut table, mut from) = (state.root, state.root);
+    let mut link = None;
+    for shift in UPPER {
+        from = place(table, state.reached, shift);
         let found = first_valid(hw, table, from);
         let end = found.map_or(table + PAGE_SIZE, |(entry, _)| entry + 8);
         budget.looks += (end - from) / 8;
-        from = end;
-        budget.wiped += 1;
-        let Some((entry, frame)) = found else {
-            hw.perform(Step::Write {
-                entry: link,
-                value: 0,
-            });
-            wipe(hw, private, table);
-            state.frames -= 1;
-            return true;
+        let Some((entry, below)) = found else {
+            from = end;
+            break;
         };
-        hw.perform(Step::Write { entry, value: 0 });
-        match private.owner(frame) {
-            Some(it) if it == owner => {
-                wipe(hw, private, frame);
-                state.frames -= 1;
-            }
-            // The template's code.
-            Some(_) => {}
-            None => private.unshare(frame),
+        if entry != from {
+            let index = (entry - table) / 8;
+            state.reached = (state.reached >> (shift + 9) << (shift + 9)) | index << shift;
         }
+        (link, table) = (Some(entry), below);
+        from = place(table, state.reached, 12);
     }
+    let Some(link) = link else {
+        return false;
+    };
+    let (until, wiped, freed) = clear(hw, private, owner, from..table + PAGE_SIZE, budget.left());
+    budget.looks += (until - from) / 8;
+    budget.wiped += wiped;
+    state.frames -= freed;
+    if until < table + PAGE_SIZE || budget.left() == 0 {
+        // Not beyond its end: the table is found again, and freed.
+        let index = (until - table) / 8 - 1;
+        state.reached = (state.reached >> 21 << 21) | index << 12;
+        return true;
+    }
+    hw.perform(Step::Write {
+        entry: link,
+        value: 0,
+    });
+    wipe(hw, private, table);
+    budget.wiped += 1;
+    state.frames -= 1;
     true
+}
+
+/// Unmaps up to `most` pages that entries of a table lead to, and frees them: where it stopped, how
+/// many it unmapped, and how many of these were the compartment's own.
+fn clear<H: Hardware>(
+    hw: &mut H,
+    private: &mut Private<'_>,
+    owner: Owner,
+    entries: Range<u64>,
+    most: u64,
+) -> (u64, u64, u64) {
+    let (mut entry, mut unmapped, mut freed) = (entries.start, 0, 0);
+    while entry < entries.end && unmapped < most {
+        let descriptor = hw.read(entry);
+        if bits::is_valid(descriptor) {
+            let frame = descriptor & bits::OUTPUT_ADDRESS;
+            hw.perform(Step::Write { entry, value: 0 });
+            unmapped += 1;
+            match private.give_back_of(owner, frame, || zero(hw, frame)) {
+                Some(true) => freed += 1,
+                // The template's code.
+                Some(false) => {}
+                None => private.unshare(frame),
+            }
+        }
+        entry += 8;
+    }
+    (entry, unmapped, freed)
 }
 
 /// Makes a frame free.
 pub(super) fn wipe<H: Hardware>(hw: &mut H, private: &mut Private<'_>, frame: u64) {
+    zero(hw, frame);
+    private.give_back(frame);
+}
+
+fn zero<H: Hardware>(hw: &mut H, frame: u64) {
     if !weaken::WIPE {
         hw.perform(Step::ZeroFrame(frame));
     }
-    private.give_back(frame);
 }
