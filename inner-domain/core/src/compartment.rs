@@ -36,6 +36,7 @@ use spin::mutex::{Mutex, MutexGuard};
 use crate::private::Owner;
 use crate::rules::Hardware;
 use crate::waits::{COMPARTMENTS, Waiting};
+use crate::weaken;
 
 pub use build::{Addition, PIECE};
 pub use channel::{ENDS, INBOX, MESSAGE_MAX, Moved};
@@ -160,8 +161,8 @@ struct State {
     clones: u32,
     /// The slot of the one that it was made from, or [`NONE`].
     template: u32,
-    /// Below this address all of the template is copied.
-    copied: u64,
+    /// Below this address all of the template is copied; when it ends, all of it is gone.
+    reached: u64,
     /// Of its channels.
     ends: [channel::End; ENDS],
 }
@@ -201,7 +202,7 @@ impl Slot {
             is_pristine: false,
             clones: 0,
             template: NONE,
-            copied: 0,
+            reached: 0,
             ends: [channel::End::NONE; ENDS],
         }))
     }
@@ -256,7 +257,8 @@ impl<'a> Compartments<'a> {
     fn of(&self, handle: Handle) -> Result<Guard<'_>, Reason> {
         let slot = self.slots.get(handle.index() as usize);
         let state = slot.ok_or(Reason::NoCompartment)?.0.lock();
-        if state.phase == Phase::Vacant || state.generation != handle.generation() {
+        let is_gone = state.phase == Phase::Vacant || state.generation != handle.generation();
+        if is_gone && !weaken::HANDLE {
             return Err(Reason::NoCompartment);
         }
         Ok(Guard {

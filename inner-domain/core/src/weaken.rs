@@ -58,7 +58,8 @@ weakenings! {
     LIVE_TEXT = "weaken-live-text", 20;
     /// Text is changed at any address that leads to it.
     ALIAS = "weaken-alias", 21;
-    /// What becomes text is read once to be scanned and once to be written.
+    /// What becomes text, or a page of a compartment, is read once to be judged or measured and once
+    /// to be written.
     READ_ONCE = "weaken-read-once", 22;
     /// Memory that the device tree sets aside is ordinary memory.
     RESERVED = "weaken-reserved", 23;
@@ -96,6 +97,22 @@ weakenings! {
     WIPE = "weaken-wipe", 39;
     /// Every report is genuine.
     REPORT = "weaken-report", 40;
+    /// A compartment's tables are still those of user mode when it was left.
+    LEFT_ROOT = "weaken-left-root", 41;
+    /// A compartment may be on several CPUs, and end meanwhile.
+    RUNNING = "weaken-running", 42;
+    /// A handle is as good for the next compartment in its slot, or for none.
+    HANDLE = "weaken-handle", 43;
+    /// Pages are added to a compartment that is sealed.
+    SEAL = "weaken-seal", 44;
+    /// A compartment has as many frames as it wants.
+    LIMIT = "weaken-limit", 45;
+    /// A compartment is given any frame.
+    SHARE = "weaken-share", 46;
+    /// Entries of compartments' tables are written as those of any table.
+    PRIVATE_TABLES = "weaken-private-tables", 47;
+    /// Messages go to any page that a compartment has.
+    MESSAGE = "weaken-message", 48;
 }
 
 #[cfg(test)]

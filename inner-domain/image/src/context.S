@@ -248,7 +248,9 @@ donjon_context_left:
     ldp     x13, x14, [sp, #K_SP_EL0]   // and TPIDR_EL0
     ldp     x15, x16, [sp, #K_TPIDRRO]  // and MDSCR_EL1
     msr     cpacr_el1, x9
+.if !{WEAKEN_LEFT_ROOT}
     msr     ttbr0_el1, x10
+.endif
     msr     vbar_el1, x11
     msr     sctlr_el1, x12
     msr     sp_el0, x13

@@ -146,4 +146,5 @@ global_asm!(
     RETURN = const RETURN,
     WEAKEN_SCRUB = const weaken::SCRUB as u32,
     WEAKEN_DEBUG = const weaken::CONTEXT_DEBUG as u32,
+    WEAKEN_LEFT_ROOT = const weaken::LEFT_ROOT as u32,
 );

@@ -11,6 +11,7 @@ use super::{Compartments, END, ENDS, Guard, HEAP, Handle, Memory, NONE, Phase};
 use crate::frames::{FrameTable, FrameType};
 use crate::private::{Owner, Private};
 use crate::rules::{Hardware, Step};
+use crate::weaken;
 
 /// Bytes that are copied and measured in one call: SHA-256 takes some 2,500 instructions for 64.
 pub const PIECE: usize = 256;
@@ -28,6 +29,12 @@ pub struct Addition {
     pub(super) to: u64,
     entry: u64,
     done: u64,
+}
+
+/// Whether Linux may name a frame as one that a compartment copies or shares.
+fn may_be_given(frames: &FrameTable<'_>, frame: u64) -> bool {
+    let is_ordinary = frames.get(frame) == Some(FrameType::Ordinary);
+    (is_ordinary || weaken::SHARE) && frame.is_multiple_of(PAGE_SIZE)
 }
 
 impl Compartments<'_> {
@@ -60,7 +67,7 @@ impl Compartments<'_> {
         state.addition = None;
         state.measurement = [0; 32];
         state.is_pristine = false;
-        (state.clones, state.template, state.copied) = (0, NONE, 0);
+        (state.clones, state.template, state.reached) = (0, NONE, 0);
         state.ends = [End::NONE; ENDS];
         Ok(Handle::new(index, state.generation))
     }
@@ -80,11 +87,12 @@ impl Compartments<'_> {
         handle: Handle,
         (va, access, from): (u64, Access, u64),
     ) -> Result<bool, Reason> {
-        let Guard { mut state, owner } = self.of_phase(handle, Phase::Building)?;
-        if state.template != NONE {
+        let Guard { mut state, owner } = self.of(handle)?;
+        let is_sealed = state.phase != Phase::Building && !weaken::SEAL;
+        if is_sealed || state.template != NONE {
             return Err(Reason::WrongTime);
         }
-        if frames.get(from) != Some(FrameType::Ordinary) || !from.is_multiple_of(PAGE_SIZE) {
+        if !may_be_given(frames, from) {
             return Err(Reason::WrongFrame);
         }
         let mut addition = match state.addition {
@@ -114,6 +122,9 @@ impl Compartments<'_> {
         let mut seen = [0; PIECE];
         memory.copy_in(from + addition.done, addition.to + addition.done, &mut seen);
         state.hash.update(seen);
+        if weaken::READ_ONCE {
+            memory.copy_in(from + addition.done, addition.to + addition.done, &mut seen);
+        }
         addition.done += PIECE as u64;
         if addition.done < PAGE_SIZE {
             state.addition = Some(addition);
@@ -148,14 +159,14 @@ impl Compartments<'_> {
         if !space::is_page(va) || va >= HEAP {
             return Err(Reason::BadEntry);
         }
-        if frames.get(frame) != Some(FrameType::Ordinary) || !frame.is_multiple_of(PAGE_SIZE) {
+        if !may_be_given(frames, frame) {
             return Err(Reason::WrongFrame);
         }
         let entry = space::entry_for(hw, &mut state, owner, private, va)?;
         if hw.read(entry) != 0 || state.addition.is_some_and(|it| it.entry == entry) {
             return Err(Reason::BadEntry);
         }
-        if !private.share(frame) {
+        if frames.get(frame) == Some(FrameType::Ordinary) && !private.share(frame) {
             return Err(Reason::OverLimit);
         }
         space::map(hw, entry, frame, Access::Write);

@@ -4,6 +4,7 @@
 use donjon_abi::call::Reason;
 
 use super::{Compartments, Guard, Handle, Phase};
+use crate::weaken;
 
 /// What is needed to enter a compartment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,7 @@ impl Compartments<'_> {
         let (begin, called_out) = match state.phase {
             Phase::Idle => (Some((state.entry, state.stack)), false),
             Phase::Suspended { called_out } => (None, called_out),
+            Phase::Running(_) if weaken::RUNNING => (Some((state.entry, state.stack)), false),
             Phase::Running(_) => return Err(Reason::InUse),
             _ => return Err(Reason::WrongTime),
         };

@@ -3,6 +3,7 @@
 
 use super::{Attack, Attempt, Control, Without};
 
+const BAD_FRAME: &str = "refused: frame is not of this kind";
 const BAD_TARGET: &str = "refused: permissions do not suit the frame";
 
 /// The rows.
@@ -29,38 +30,123 @@ pub const ATTACKS: &[Attack] = &[
                 attempts: &["map", "user"],
                 seen_as: &["I19"],
             },
-            Control {
-                without: Without::inner(&["weaken-bounds"]),
-                attempts: &["buffer"],
-                seen_as: &[],
-            },
-            Control {
-                without: Without::inner(&["weaken-asid"]),
-                attempts: &["asid"],
-                seen_as: &[],
-            },
+            control(&["weaken-bounds"], &["buffer"]),
+            control(&["weaken-asid"], &["asid"]),
         ],
         ..Attack::ROW
     },
     Attack {
         name: "watch-compartment",
-        title: "see what a compartment had in registers, and stop it at each step",
-        stopped_by: "The registers of FP are the caller's again when a compartment is left, and Linux's breakpoints are off in it.",
+        title: "see what a compartment had in registers, and stop it on its way",
+        stopped_by: "The registers of FP are the caller's again when a compartment is left, the gate zeroes the others, and Linux's debug registers are off in it.",
         attempts: &[
             Attempt::stopped("registers", "d31 is the caller's"),
+            Attempt::stopped("general-registers", "no register has the secret"),
             Attempt::stopped("breakpoint", "it ran to its end"),
+            Attempt::stopped("watchpoint", "it ran to its end"),
+            Attempt::stopped("step", "it ran to its end"),
         ],
         controls: &[
-            Control {
-                without: Without::inner(&["weaken-scrub"]),
-                attempts: &["registers"],
-                seen_as: &[],
-            },
-            Control {
-                without: Without::inner(&["weaken-context-debug"]),
-                attempts: &["breakpoint"],
-                seen_as: &[],
-            },
+            control(&["weaken-scrub"], &["registers"]),
+            control(&["weaken-no-clear"], &["general-registers"]),
+            control(
+                &["weaken-context-debug"],
+                &["breakpoint", "watchpoint", "step"],
+            ),
+        ],
+        ..Attack::ROW
+    },
+    Attack {
+        name: "look-behind-compartment",
+        title: "load from an address of a compartment's right after it was left",
+        stopped_by: "The inner domain loads the user's tables again before it leaves.",
+        attempts: &[
+            Attempt::stopped("load", "the load faulted"),
+            Attempt::stopped("unprivileged", "the load faulted"),
+            Attempt::stopped("copy", "the load faulted"),
+        ],
+        controls: &[control(
+            &["weaken-left-root"],
+            &["load", "unprivileged", "copy"],
+        )],
+        ..Attack::ROW
+    },
+    Attack {
+        name: "run-compartment-twice",
+        title: "have a compartment on two CPUs, and destroy it while it runs",
+        stopped_by: "A compartment that runs has a phase of its own, in which it is neither entered nor destroyed.",
+        attempts: &[
+            Attempt::stopped("two-cpus", "refused: table is in use"),
+            Attempt::stopped("destroy", "refused: table is in use"),
+        ],
+        controls: &[control(&["weaken-running"], &["two-cpus", "destroy"])],
+        ..Attack::ROW
+    },
+    Attack {
+        name: "use-dead-compartment",
+        title: "use the handle of a compartment that is gone",
+        stopped_by: "A handle has the number that its slot had with that compartment alone.",
+        attempts: &[
+            Attempt::stopped("destroyed", "refused: no such compartment"),
+            Attempt::stopped("recycled", "refused: no such compartment"),
+        ],
+        controls: &[control(&["weaken-handle"], &["destroyed", "recycled"])],
+        ..Attack::ROW
+    },
+    Attack {
+        name: "change-compartment",
+        title: "add code to a compartment that was measured, or memory beyond its limit",
+        stopped_by: "Nothing is added behind the seal, and each frame that is taken is counted.",
+        attempts: &[
+            Attempt::stopped("add-after-seal", "refused: before the hand-over or twice"),
+            Attempt::stopped("grow", "it has what it may have"),
+        ],
+        controls: &[
+            control(&["weaken-seal"], &["add-after-seal"]),
+            control(&["weaken-limit"], &["grow"]),
+        ],
+        ..Attack::ROW
+    },
+    Attack {
+        name: "share-with-compartment",
+        title: "have a compartment read or write a frame that Linux cannot",
+        stopped_by: "Linux names frames of ordinary memory alone.",
+        attempts: &[
+            Attempt::stopped("inner", BAD_FRAME),
+            Attempt::stopped("table", BAD_FRAME),
+            Attempt::stopped("text", BAD_FRAME),
+            Attempt::stopped("private", BAD_FRAME),
+            Attempt::stopped("copy-private", BAD_FRAME),
+        ],
+        controls: &[control(
+            &["weaken-share"],
+            &["inner", "table", "text", "private", "copy-private"],
+        )],
+        ..Attack::ROW
+    },
+    Attack {
+        name: "change-compartment-tables",
+        title: "write, release or link a table of a compartment's",
+        stopped_by: "A private frame is no table of Linux's.",
+        attempts: &[
+            Attempt::stopped("write", "refused: entry outside every table"),
+            Attempt::stopped("release", BAD_FRAME),
+            Attempt::stopped("link", "refused: table has a parent or another level"),
+        ],
+        controls: &[control(&["weaken-private-tables"], &["write"])],
+        ..Attack::ROW
+    },
+    Attack {
+        name: "rewrite-compartment-input",
+        title: "change a page while it is measured, and send a message where code is",
+        stopped_by: "What is copied is what is measured, and a message goes where its receiver may write.",
+        attempts: &[
+            Attempt::stopped("page", "what it has is what was measured"),
+            Attempt::stopped("message-to-code", "it may not receive there"),
+        ],
+        controls: &[
+            control(&["weaken-read-once"], &["page"]),
+            control(&["weaken-message"], &["message-to-code"]),
         ],
         ..Attack::ROW
     },
@@ -69,11 +155,16 @@ pub const ATTACKS: &[Attack] = &[
         title: "take the memory of a compartment back and look for what was in it",
         stopped_by: "Frames are wiped when a compartment ends, before they are anything else.",
         attempts: &[Attempt::stopped("leftovers", "all of the block is wiped")],
-        controls: &[Control {
-            without: Without::inner(&["weaken-wipe"]),
-            attempts: &["leftovers"],
-            seen_as: &[],
-        }],
+        controls: &[control(&["weaken-wipe"], &["leftovers"])],
         ..Attack::ROW
     },
 ];
+
+/// Attempts that a protection alone stops, and that leave nothing for the auditor.
+const fn control(without: &'static [&'static str], attempts: &'static [&'static str]) -> Control {
+    Control {
+        without: Without::inner(without),
+        attempts,
+        seen_as: &[],
+    }
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compartments of the attacker's own, in a block of private memory of its own.
+ */
+#include <linux/build_bug.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sizes.h>
+#include <linux/string.h>
+
+#include "compartment.h"
+
+/* Compartments that are there at once */
+#define MOST	8
+
+extern const u32 attack_program[], attack_program_end[];
+
+/* As the program has it */
+static_assert(DATA == 0x30UL << 32);
+
+/*
+ * What a compartment executes. Requests are SVC: 0 the call is over, 2 more heap,
+ * 5 send, 6 receive.
+ */
+asm(".pushsection .rodata\n"
+    ".balign 8\n"
+    ".arch_extension fp\n"
+    "attack_program:\n"
+    "	adr	x9, 10f\n"
+    "	ldr	w10, [x9, x0, lsl #2]\n"
+    "	add	x9, x9, x10\n"
+    "	mov	x0, x1\n"
+    "	br	x9\n"
+    "10:	.word	0f - 10b, 1f - 10b, 2f - 10b, 3f - 10b\n"
+    "	.word	4f - 10b, 5f - 10b, 6f - 10b, 7f - 10b\n"
+    "0:	svc	#0\n"
+    "1:	ldr	x0, [x0]\n"
+    "	svc	#0\n"
+    "2:	str	x2, [x0]\n"
+    "	svc	#0\n"
+    "3:	fmov	d31, x1\n"
+    "	.irp	n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30\n"
+    "	mov	x\\n, x1\n"
+    "	.endr\n"
+    "	svc	#0\n"
+    "4:	mov	x20, #0\n"
+    "11:	mov	x0, #1\n"
+    "	svc	#2\n"
+    "	add	x20, x20, x0\n"
+    "	cbnz	x0, 11b\n"
+    "	mov	x0, x20\n"
+    "	svc	#0\n"
+    "5:	movz	x2, #0x30, lsl #32\n"
+    "	mov	x3, #1\n"
+    "	ldr	x4, [x2, #8]\n"
+    "	cmp	x4, x3\n"
+    "	mov	x0, #1\n"
+    "	b.eq	13f\n"
+    "	str	x3, [x2, #8]\n"
+    "12:	subs	x1, x1, #1\n"
+    "	b.ne	12b\n"
+    "	str	xzr, [x2, #8]\n"
+    "	mov	x0, #0\n"
+    "13:	svc	#0\n"
+    "6:	mov	x0, x3\n"
+    "	svc	#5\n"
+    "	svc	#0\n"
+    "7:	mov	x0, x3\n"
+    "	svc	#6\n"
+    "	svc	#0\n"
+    "attack_program_end:\n"
+    ".arch_extension nofp\n"
+    ".popsection\n");
+
+static struct page *block;
+static u64 prepared;
+static u64 others[MOST];
+
+struct donjon_result compartment_call(u64 function, u64 a1, u64 a2, u64 a3, u64 a4)
+{
+	return __donjon_call(function, a1, a2, a3, a4, 0, 0);
+}
+
+struct donjon_result compartment_call_whole(u64 function, u64 a1, u64 a2, u64 a3, u64 a4)
+{
+	struct donjon_result result;
+
+	do {
+		result = compartment_call(function, a1, a2, a3, a4);
+		cond_resched();
+	} while (result.status == DONJON_ERR_BUSY || (!result.status && result.value));
+	return result;
+}
+
+struct donjon_result run_compartment(u64 handle, enum what what, u64 x, u64 y, u64 z)
+{
+	struct donjon_result result;
+
+	do {
+		result = __donjon_call(DONJON_FN_COMPARTMENT_RUN, handle, what, x, y, z, 0);
+	} while (result.status == DONJON_EXIT_INTERRUPTED);
+	return result;
+}
+
+void destroy_compartment(u64 handle)
+{
+	unsigned int i;
+
+	if (handle)
+		compartment_call_whole(DONJON_FN_COMPARTMENT_DESTROY, handle, 0, 0, 0);
+	for (i = 0; i < MOST; i++)
+		if (others[i] == handle)
+			others[i] = 0;
+	if (prepared == handle)
+		prepared = 0;
+}
+
+static struct page *remove_block(void)
+{
+	struct page *page = block;
+
+	if (!page || compartment_call(DONJON_FN_POOL_REMOVE, page_to_phys(page),
+				      0, 0, 0).status)
+		return NULL;
+	block = NULL;
+	return page;
+}
+
+struct page *take_block_back(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < MOST; i++)
+		destroy_compartment(others[i]);
+	destroy_compartment(prepared);
+	return remove_block();
+}
+
+static void put_back(u64 first, u64 second)
+{
+	struct page *page = take_block_back();
+
+	if (page)
+		__free_pages(page, get_order(SZ_2M));
+}
+
+bool add_page(u64 handle, u64 va, u64 access, u64 pa)
+{
+	return !compartment_call_whole(DONJON_FN_COMPARTMENT_ADD, handle, va, access, pa).status;
+}
+
+bool seal_compartment(u64 handle)
+{
+	return !compartment_call(DONJON_FN_COMPARTMENT_SEAL, handle, CODE,
+				 DATA + PAGE_SIZE, 0).status;
+}
+
+/* One with code. */
+static u64 begin(unsigned long page)
+{
+	struct donjon_result made;
+
+	made = compartment_call(DONJON_FN_COMPARTMENT_CREATE, FRAMES, 0, 0, 0);
+	if (made.status)
+		return 0;
+	memcpy((void *)page, attack_program,
+	       (unsigned long)attack_program_end - (unsigned long)attack_program);
+	if (add_page(made.value, CODE, DONJON_ACCESS_EXECUTE, __pa(page)))
+		return made.value;
+	destroy_compartment(made.value);
+	return 0;
+}
+
+static bool finish(u64 handle, unsigned long page)
+{
+	memset64((u64 *)page, SECRET, PAGE_SIZE / 8);
+	if (add_page(handle, DATA, DONJON_ACCESS_WRITE, __pa(page)) &&
+	    seal_compartment(handle))
+		return true;
+	destroy_compartment(handle);
+	return false;
+}
+
+static u64 make(bool whole)
+{
+	unsigned long page = get_zeroed_page(GFP_KERNEL);
+	u64 handle = 0;
+
+	if (page)
+		handle = begin(page);
+	if (handle && whole && !finish(handle, page))
+		handle = 0;
+	if (page)
+		clear_page((void *)page);
+	free_page(page);
+	return handle;
+}
+
+static bool take_block(void)
+{
+	struct page *page = alloc_pages(GFP_KERNEL, get_order(SZ_2M));
+
+	if (!page)
+		return false;
+	if (compartment_call_whole(DONJON_FN_POOL_ADD, page_to_phys(page),
+				   DONJON_POOL_PRIVATE, 0, 0).status) {
+		__free_pages(page, get_order(SZ_2M));
+		return false;
+	}
+	block = page;
+	undo_later(put_back, 0, 0);
+	return true;
+}
+
+bool prepare_compartment(void)
+{
+	if (prepared)
+		return true;
+	if (block || take_block())
+		prepared = make(true);
+	if (!prepared)
+		attack_untried("no compartment");
+	return prepared;
+}
+
+u64 prepared_compartment(void)
+{
+	return prepared;
+}
+
+u64 private_frame(unsigned int index)
+{
+	return page_to_phys(block) + index * PAGE_SIZE;
+}
+
+static u64 note(u64 handle)
+{
+	unsigned int i;
+
+	for (i = 0; i < MOST; i++) {
+		if (!others[i]) {
+			others[i] = handle;
+			break;
+		}
+	}
+	if (!handle)
+		attack_untried("no other compartment");
+	return handle;
+}
+
+u64 make_compartment(void)
+{
+	return note(make(true));
+}
+
+u64 make_building_compartment(void)
+{
+	return note(make(false));
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A compartment of the attacker's own, with a secret that this module has put
+ * there, but a module that came later would not have.
+ */
+#ifndef __DONJON_ATTACK_COMPARTMENT_H
+#define __DONJON_ATTACK_COMPARTMENT_H
+
+#include "attack.h"
+
+/* Where its code and its data are. Linux maps nothing at the second one */
+#define CODE		0x400000UL
+#define DATA		0x3000000000UL
+/* Frames that each may have. The first one has the lowest of the block */
+#define FRAMES		16
+
+/* Two instructions that are allowed, so that text could be made of them */
+#define SECRET		0xd503201fd503201fUL
+
+/* What a compartment does in a call, by its first argument; the others are x, y, z. */
+enum what {
+	GIVE_BACK,	/* x */
+	LOAD,		/* gives back the word at x */
+	STORE,		/* y at x */
+	FILL,		/* all general registers but x0, and d31, with x */
+	GROW,		/* as far as it may, gives back how many pages */
+	STAY,		/* for x rounds; 1 if it is in there twice */
+	SEND,		/* y bytes at x by end z; what SVC SEND gives */
+	RECEIVE,	/* the same */
+};
+
+struct donjon_result compartment_call(u64 function, u64 a1, u64 a2, u64 a3, u64 a4);
+/* Again while there is more to do. */
+struct donjon_result compartment_call_whole(u64 function, u64 a1, u64 a2, u64 a3, u64 a4);
+/* A call into it, again after each interrupt. Interrupts are on. */
+struct donjon_result run_compartment(u64 handle, enum what what, u64 x, u64 y, u64 z);
+
+/* The one with the secret at DATA, in a block that has nothing else. */
+bool prepare_compartment(void);
+/* Its handle, and a frame of the block. */
+u64 prepared_compartment(void);
+u64 private_frame(unsigned int index);
+/* Its memory as it comes back to Linux, or NULL. */
+struct page *take_block_back(void);
+
+/*
+ * Others in the same block; 0 if there is none to be had. A building one has code
+ * and waits for its data and its seal.
+ */
+u64 make_compartment(void);
+u64 make_building_compartment(void);
+void destroy_compartment(u64 handle);
+bool add_page(u64 handle, u64 va, u64 access, u64 pa);
+bool seal_compartment(u64 handle);
+
+#endif /* __DONJON_ATTACK_COMPARTMENT_H */

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The memory of a compartment, by every mapping that Linux can ask for.
+ */
+#include <linux/io.h>
+#include <linux/irqflags.h>
+#include <linux/mm.h>
+#include <linux/sizes.h>
+
+#include "compartment.h"
+
+/* Where the linear map would show it. */
+static void linear(void)
+{
+	unsigned int i, faults = 0;
+	u64 value;
+
+	if (!prepare_compartment())
+		return;
+	for (i = 0; i < FRAMES; i++) {
+		if (!try_load(phys_to_virt(private_frame(i)), &value))
+			faults++;
+		else if (value == SECRET)
+			return attack_succeeded("the secret was read in frame %u", i);
+	}
+	attack_stopped("%u of %u loads faulted", faults, FRAMES);
+}
+
+static void map(void)
+{
+	struct donjon_result result = {};
+	struct window window;
+	unsigned int i;
+	u64 value;
+
+	if (!prepare_compartment() || !open_window(&window))
+		return;
+	for (i = 0; i < FRAMES; i++) {
+		result = write_entry(window.entry, kernel_page(private_frame(i)));
+		if (!result.status && try_load((u64 *)window.va, &value) && value == SECRET)
+			return attack_succeeded("the secret was read in frame %u", i);
+		if (!result.status)
+			write_entry(window.entry, 0);
+	}
+	attack_stopped("refused: %s", attack_why(result));
+}
+
+static void user(void)
+{
+	struct donjon_result result = {};
+	struct hole hole;
+	unsigned int i;
+	u64 value;
+
+	if (!prepare_compartment() || !open_hole(&hole))
+		return;
+	for (i = 0; i < FRAMES; i++) {
+		result = fill_hole(&hole, user_page(private_frame(i)));
+		if (!result.status && try_user_load(&hole, &value) && value == SECRET)
+			return attack_succeeded("the secret was read in frame %u", i);
+	}
+	attack_stopped("refused: %s", attack_why(result));
+}
+
+/* Have it copied into text, as the source of new instructions. */
+static void buffer(void)
+{
+	struct donjon_result result = {};
+	unsigned int i;
+
+	if (!prepare_compartment())
+		return;
+	for (i = 0; i < FRAMES; i++) {
+		result = poke_stopped(scratch(0), private_frame(i), sizeof(u64), DONJON_POKE_COPY);
+		if (!result.status && READ_ONCE(*(u64 *)scratch(0)) == SECRET)
+			return attack_succeeded("the secret is in text, from frame %u", i);
+	}
+	attack_stopped("refused: %s", attack_why(result));
+}
+
+static bool has_secret(const u64 *words, unsigned int count)
+{
+	while (count--)
+		if (READ_ONCE(words[count]) == SECRET)
+			return true;
+	return false;
+}
+
+/* What comes back to Linux when the compartment is gone. */
+static void leftovers(void)
+{
+	struct page *back;
+
+	if (!prepare_compartment())
+		return;
+	back = take_block_back();
+	if (!back) {
+		attack_untried("the block did not come back");
+		return;
+	}
+	if (has_secret(page_address(back), SZ_2M / sizeof(u64)))
+		attack_succeeded("the secret is in the block that came back");
+	else
+		attack_stopped("all of the block is wiped");
+	__free_pages(back, get_order(SZ_2M));
+}
+
+/* The ASID under which a CPU may still hold what it translated. */
+static void asid(void)
+{
+	struct donjon_result result;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	result = compartment_call(DONJON_FN_SWITCH_ROOT, BIT_ULL(60) | DONJON_LAST_RESERVED_ASID, 0, 0, 0);
+	if (!result.status)
+		compartment_call(DONJON_FN_SWITCH_ROOT, this_process(), 0, 0, 0);
+	local_irq_restore(flags);
+	if (result.status)
+		attack_stopped("refused: %s", attack_why(result));
+	else
+		attack_succeeded("a process has it");
+}
+
+DONJON_ATTACK("read-compartment", "linear", linear);
+DONJON_ATTACK("read-compartment", "map", map);
+DONJON_ATTACK("read-compartment", "user", user);
+DONJON_ATTACK("read-compartment", "buffer", buffer);
+DONJON_ATTACK("read-compartment", "asid", asid);
+DONJON_ATTACK("keep-compartment-memory", "leftovers", leftovers);
