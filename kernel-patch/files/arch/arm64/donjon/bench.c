@@ -24,6 +24,7 @@
 #include <asm/donjon.h>
 #include <asm/sysreg.h>
 
+#include "bench.h"
 #include "files.h"
 
 #define SAMPLES		100
@@ -48,39 +49,16 @@ static noinline void empty_function(void)
 	asm volatile("");
 }
 
-/*
- * Everything that a call needs is in its registers before the first reading, so
- * that what lies between the two is the branch, what it leads to, and the way
- * back.
- */
-#define MEASURE(operation)						\
-({									\
-	u64 before, after;						\
-	register unsigned long x0 asm("x0") = first;			\
-	register unsigned long x1 asm("x1") = 0;			\
-									\
-	asm volatile("isb\n"						\
-		     "mrs %[before], pmccntr_el0\n"			\
-		     operation "\n"					\
-		     "isb\n"						\
-		     "mrs %[after], pmccntr_el0\n"			\
-		     : [before] "=&r" (before), [after] "=&r" (after),	\
-		       "+r" (x0), "+r" (x1)				\
-		     : [target] "r" (target)				\
-		     : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9",	\
-		       "x10", "x11", "x12", "x13", "x14", "x15", "x16",	\
-		       "x17", "x30", "cc", "memory");			\
-	after - before;							\
-})
-
 static u64 cycles_of_call(unsigned long target, unsigned long first)
 {
+	unsigned long second = 0;
+
 	return MEASURE("blr %[target]");
 }
 
 static u64 cycles_of_nothing(void)
 {
-	unsigned long target = 0, first = 0;
+	unsigned long target = 0, first = 0, second = 0;
 
 	return MEASURE("");
 }
@@ -97,7 +75,7 @@ static u64 cycles_of_function_call(void)
 
 static u64 __init cycles_of_firmware_call(void)
 {
-	unsigned long target = 0, first = PSCI_0_2_FN_PSCI_VERSION;
+	unsigned long target = 0, first = PSCI_0_2_FN_PSCI_VERSION, second = 0;
 
 	if (conduit_is_hvc)
 		return MEASURE("hvc #0");
@@ -114,24 +92,39 @@ static void __init firmware_call(void)
 	cycles_of_firmware_call();
 }
 
+void donjon_bench_count(struct bench_counter *before)
+{
+	before->control = read_sysreg(pmcr_el0);
+	before->enabled = read_sysreg(pmcntenset_el0);
+	before->filter = read_sysreg(pmccfiltr_el0);
+	write_sysreg(0, pmccfiltr_el0);
+	write_sysreg(before->control | PMCR_ENABLE | PMCR_LONG_CYCLES, pmcr_el0);
+	write_sysreg(CYCLE_COUNTER, pmcntenset_el0);
+	isb();
+}
+
+void donjon_bench_put_back(const struct bench_counter *before)
+{
+	if (!(before->enabled & CYCLE_COUNTER))
+		write_sysreg(CYCLE_COUNTER, pmcntenclr_el0);
+	write_sysreg(before->filter, pmccfiltr_el0);
+	write_sysreg(before->control, pmcr_el0);
+	isb();
+}
+
 /*
  * Fill samples[]; what an empty measurement shows is subtracted. The least of
  * several, because the first runs with cold caches where cycles are counted.
  */
 static void sample_cycles(u64 (*cycles)(void))
 {
-	u64 control, enabled, filter, empty = U64_MAX;
+	struct bench_counter before;
 	unsigned long flags;
+	u64 empty = U64_MAX;
 	int i;
 
 	local_irq_save(flags);
-	control = read_sysreg(pmcr_el0);
-	enabled = read_sysreg(pmcntenset_el0);
-	filter = read_sysreg(pmccfiltr_el0);
-	write_sysreg(0, pmccfiltr_el0);
-	write_sysreg(control | PMCR_ENABLE | PMCR_LONG_CYCLES, pmcr_el0);
-	write_sysreg(CYCLE_COUNTER, pmcntenset_el0);
-	isb();
+	donjon_bench_count(&before);
 
 	for (i = 0; i < WARM_UP; i++)
 		cycles();
@@ -140,11 +133,7 @@ static void sample_cycles(u64 (*cycles)(void))
 	for (i = 0; i < SAMPLES; i++)
 		samples[i] = cycles() - empty;
 
-	if (!(enabled & CYCLE_COUNTER))
-		write_sysreg(CYCLE_COUNTER, pmcntenclr_el0);
-	write_sysreg(filter, pmccfiltr_el0);
-	write_sysreg(control, pmcr_el0);
-	isb();
+	donjon_bench_put_back(&before);
 	local_irq_restore(flags);
 }
 
@@ -167,14 +156,20 @@ static void sample_time(void (*operation)(void), int batch)
 	}
 }
 
-static void show_samples(struct seq_file *file, const char *name, const u64 *values)
+void donjon_bench_show(struct seq_file *file, const char *name,
+		       const u64 *values, unsigned int count)
 {
 	int i;
 
 	seq_printf(file, "%s:", name);
-	for (i = 0; i < SAMPLES; i++)
+	for (i = 0; i < count; i++)
 		seq_printf(file, " %llu", values[i]);
 	seq_putc(file, '\n');
+}
+
+static void show_samples(struct seq_file *file, const char *name, const u64 *values)
+{
+	donjon_bench_show(file, name, values, SAMPLES);
 }
 
 static const struct {
@@ -250,5 +245,6 @@ int __init donjon_bench_init(struct dentry *directory)
 	measure_firmware();
 	securityfs_create_file("bench", 0400, directory, NULL, &bench_fops);
 	securityfs_create_file("bench_wall", 0400, directory, NULL, &bench_wall_fops);
+	donjon_bench_compartment_init(directory);
 	return 0;
 }
