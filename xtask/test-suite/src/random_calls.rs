@@ -28,7 +28,7 @@ const PAUSE: u64 = 3;
 /// Calls a second that a busy host makes at least.
 const LEAST_RATE: u64 = 5_000;
 /// Calls that some arguments suit and others do not.
-const BOTH_WAYS: [&str; 15] = [
+const BOTH_WAYS: [&str; 22] = [
     "log",
     "table_write",
     "table_write_list",
@@ -44,6 +44,13 @@ const BOTH_WAYS: [&str; 15] = [
     "map",
     "map_block",
     "free",
+    "compartment_create",
+    "compartment_add",
+    "compartment_share",
+    "compartment_run",
+    "compartment_destroy",
+    "compartment_clone",
+    "compartment_connect",
 ];
 
 /// What every run of the tests makes.
@@ -92,6 +99,8 @@ fn fuzz(host: &HostArguments, switch: Switch, calls: u64, seed: u64) -> Result<(
             "{name}: {accepted} accepted, {refused} refused"
         );
     }
+    let returned = said.returned()?;
+    ensure!(returned > 0, "no call of a compartment came to its end");
     ensure!(said.reports.len() > 2, "{} audits", said.reports.len());
     for report in &said.reports {
         ensure!(report.violations.is_empty(), "{report}");
@@ -99,7 +108,8 @@ fn fuzz(host: &HostArguments, switch: Switch, calls: u64, seed: u64) -> Result<(
     let counts = BOTH_WAYS.map(|name| said.counts(name).unwrap_or_default());
     let accepted: u64 = counts.iter().map(|it| it.0).sum();
     println!(
-        "{}: {calls} calls, at least {accepted} accepted, {} audits without a violation",
+        "{}: {calls} calls, at least {accepted} accepted, {returned} of compartments returned, {} \
+         audits without a violation",
         switch.name(),
         said.reports.len()
     );
@@ -144,11 +154,27 @@ impl Said {
         })
     }
 
+    /// Calls of compartments that came to their end, having asked for everything.
+    fn returned(&self) -> Result<u64> {
+        let line = self
+            .text
+            .lines()
+            .find(|it| it.ends_with(" calls of compartments returned"));
+        let rest = line.and_then(|it| it.split_once("attack fuzz: "));
+        let count = rest.and_then(|it| it.1.split(' ').next());
+        Ok(count.context("how many compartments returned")?.parse()?)
+    }
+
+    /// What follows these words.
+    fn words(&self, start: &str) -> Result<impl Iterator<Item = &str> + use<'_>> {
+        let start = format!("attack fuzz: {start}");
+        let line = self.text.lines().find_map(|it| it.split_once(&start));
+        Ok(line.context(start.clone())?.1.split(' '))
+    }
+
     /// Calls of one function: accepted and refused.
     fn counts(&self, name: &str) -> Result<(u64, u64)> {
-        let start = format!("attack fuzz: {name}: ");
-        let line = self.text.lines().find_map(|it| it.split_once(&start));
-        let mut words = line.context(start.clone())?.1.split(' ');
+        let mut words = self.words(&format!("{name}: "))?;
         let accepted = words.next().unwrap_or_default().parse()?;
         let refused = words.nth(1).unwrap_or_default().parse()?;
         Ok((accepted, refused))

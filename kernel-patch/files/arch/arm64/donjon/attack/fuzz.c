@@ -112,6 +112,7 @@ static bool open_ground(void)
 	memset(&ground, 0, sizeof(ground));
 	ground.pages = kcalloc(FUZZ_PAGES, PAGE_SIZE, GFP_KERNEL);
 	ground.lists = kcalloc(2, PAGE_SIZE, GFP_KERNEL);
+	ground.requests = kzalloc(PAGE_SIZE, GFP_KERNEL);
 	ground.compartments = kcalloc(FUZZ_COMPARTMENTS, sizeof(u64), GFP_KERNEL);
 	ground.process = this_process();
 	ground.inner = inner_memory();
@@ -119,11 +120,12 @@ static bool open_ground(void)
 	ground.inner_size = __donjon_call(DONJON_FN_INFORMATION, 4, 0, 0, 0, 0, 0).value;
 	ground.text_va = (unsigned long)_printk & PAGE_MASK;
 	ground.text = frame_of(ground.text_va);
-	if (!ground.pages || !ground.lists || !ground.compartments ||
+	if (!ground.pages || !ground.lists || !ground.requests || !ground.compartments ||
 	    !open_blocks() || !open_directory()) {
 		attack_untried("there is no memory");
 		return false;
 	}
+	fuzz_begin_compartments(&ground);
 	for (i = 0; i < FUZZ_WINDOWS; i++)
 		if (!open_window(&ground.windows[i]))
 			return false;
@@ -207,6 +209,7 @@ static bool close_ground(void)
 		__free_pages(pfn_to_page(PHYS_PFN(ground.blocks[i])), BLOCK_ORDER);
 	}
 	put_nops(scratch(0), SCRATCH_WORDS * sizeof(u32));
+	kfree(ground.requests);
 	kfree(ground.pages);
 	kfree(ground.lists);
 	kfree(ground.compartments);

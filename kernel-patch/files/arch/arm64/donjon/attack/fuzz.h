@@ -31,6 +31,8 @@ struct fuzz_ground {
 	/* Lists of stores: of its own entries, and of values that no entry may have */
 	u64 *lists;
 	u64 blocks[FUZZ_BLOCKS];
+	/* A page of code that asks for all that a compartment can ask for */
+	u32 *requests;
 	/* Handles, 0 where there is none */
 	u64 *compartments;
 	/* The process that began */
@@ -67,6 +69,8 @@ void fuzz_call(const struct fuzz_ground *ground, struct fuzz_random *random,
 struct donjon_result fuzz_compartment(const struct fuzz_ground *ground,
 				      struct fuzz_random *random, u64 function,
 				      u64 source, u64 shared);
+/* Before the first one. */
+void fuzz_begin_compartments(struct fuzz_ground *ground);
 /* None is left afterwards. No call is under way. */
 void fuzz_end_compartments(const struct fuzz_ground *ground);
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Random calls about compartments. They get pages of the attacker's own alone, so
- * whatever they execute changes nothing of Linux's.
+ * whatever they execute changes nothing of Linux's: random words, and a page that
+ * asks for everything that a compartment can ask for.
  */
 #include <linux/atomic.h>
 #include <linux/mm.h>
+#include <linux/printk.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 
 #include <asm/cpufeature.h>
 #include <asm/neon.h>
@@ -17,6 +20,42 @@
 #define PAGES	4
 /* Stands where one is being made */
 #define BEING_MADE	(~0UL)
+
+/* Calls of compartments that came to their end */
+static atomic_long_t returned;
+
+extern const u32 fuzz_requests[], fuzz_requests_end[];
+
+/*
+ * Every request of a compartment's, with what its host has given for arguments.
+ * The last one ends the call.
+ */
+asm(".pushsection .rodata\n"
+    ".balign 8\n"
+    "fuzz_requests:\n"
+    "	mov	x20, x0\n"
+    "	mov	x21, x1\n"
+    "	mov	x22, x2\n"
+    "	mov	x23, x3\n"
+    "	.irp	n, 2, 8, 5, 6, 7, 9, 10, 11, 3, 1, 0\n"
+    "	and	x0, x23, #3\n"
+    "	mov	x1, x22\n"
+    "	and	x2, x21, #0xfff\n"
+    "	mov	x9, x20\n"
+    "	svc	#\\n\n"
+    "	eor	x20, x20, x1, ror #7\n"
+    "	eor	x21, x21, x2, ror #13\n"
+    "	eor	x23, x23, x0\n"
+    "	.endr\n"
+    "fuzz_requests_end:\n"
+    ".popsection\n");
+
+void fuzz_begin_compartments(struct fuzz_ground *ground)
+{
+	atomic_long_set(&returned, 0);
+	memcpy(ground->requests, fuzz_requests,
+	       (unsigned long)fuzz_requests_end - (unsigned long)fuzz_requests);
+}
 
 static u64 *place(const struct fuzz_ground *ground, struct fuzz_random *random)
 {
@@ -57,6 +96,8 @@ static struct donjon_result run(u64 handle, struct fuzz_random *random)
 	kernel_neon_end();
 	if (cpus_have_final_cap(ARM64_HAS_DIT))
 		set_pstate_dit(1);
+	if (result.status == DONJON_EXIT_RETURNED)
+		atomic_long_inc(&returned);
 	/* An exit is no refusal */
 	if (result.status > 0)
 		result.status = 0;
@@ -89,6 +130,12 @@ struct donjon_result fuzz_compartment(const struct fuzz_ground *ground,
 		/* All of the page, if each call finds the compartment as it was */
 		va = fuzz_below(random, 32) ? va : fuzz_word(random);
 		access = fuzz_below(random, 4);
+		/* Where most of them enter */
+		if (!fuzz_below(random, 2)) {
+			source = virt_to_phys(ground->requests);
+			access = DONJON_ACCESS_EXECUTE;
+			va = CODE;
+		}
 		do {
 			result = __donjon_call(function, handle, va, access, source, 0, 0);
 		} while (!result.status && result.value);
@@ -100,6 +147,7 @@ struct donjon_result fuzz_compartment(const struct fuzz_ground *ground,
 		/* Few, or each is sealed as soon as it is made */
 		if (fuzz_below(random, 8))
 			handle = 0;
+		va = fuzz_below(random, 4) ? CODE : va;
 		return __donjon_call(function, handle, va, va + PAGE_SIZE, 0, 0, 0);
 	case DONJON_FN_COMPARTMENT_CONNECT:
 		return __donjon_call(function, handle, other, 0, 0, 0, 0);
@@ -114,6 +162,8 @@ void fuzz_end_compartments(const struct fuzz_ground *ground)
 	struct donjon_result result;
 	int round, i;
 
+	pr_info("attack fuzz: %ld calls of compartments returned\n",
+		atomic_long_read(&returned));
 	for (round = 0; round < FUZZ_COMPARTMENTS; round++)
 		for (i = 0; i < FUZZ_COMPARTMENTS; i++)
 			do {
