@@ -111,29 +111,36 @@ static void spare(struct page *block)
 		__free_page(block + i);
 }
 
+#define FLAGS	(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN)
+
+/* Other tasks give memory back, and kswapd finds some. */
+static void hold_pages(void)
+{
+	struct page *page;
+
+	while (free_pages_now() > LEFT) {
+		page = alloc_page(FLAGS);
+		if (!page)
+			break;
+		list_add(&page->lru, &singles);
+	}
+}
+
 /*
  * Take all memory that a block of tables could be made of. What is left to
  * other tasks is in pieces.
  */
 static void hold_blocks(void)
 {
-	gfp_t flags = GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN;
-	struct page *page;
-
-	last = alloc_pages(flags, BLOCK_ORDER + 1);
+	last = alloc_pages(FLAGS, BLOCK_ORDER + 1);
 	for (held = 0; held < MOST_BLOCKS; held++) {
-		blocks[held] = alloc_pages(flags, BLOCK_ORDER);
+		blocks[held] = alloc_pages(FLAGS, BLOCK_ORDER);
 		if (!blocks[held])
 			break;
 	}
 	while (held && free_pages_now() < LEFT)
 		spare(blocks[--held]);
-	while (free_pages_now() > LEFT) {
-		page = alloc_page(flags);
-		if (!page)
-			break;
-		list_add(&page->lru, &singles);
-	}
+	hold_pages();
 }
 
 static void let_blocks_go(void)
@@ -156,6 +163,7 @@ static void use_tables(void)
 	unsigned int i, count = 0;
 
 	while (count < MAPPINGS && state == IDLE) {
+		hold_pages();
 		mappings[count] = vmap(pages, PAGES, VM_MAP, PAGE_KERNEL);
 		if (!mappings[count])
 			break;
