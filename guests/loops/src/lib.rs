@@ -5,11 +5,13 @@
 #![no_std]
 
 mod compute;
+mod library;
 mod memory;
 mod message;
 mod task;
 
 pub use compute::{array, float, integer, math};
+pub use library::{Errand, KEPT, Library, Link, complement, marker};
 pub use memory::{PAGE, read, touch, write};
 pub use message::{MESSAGE, Message};
 pub use task::Task;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The same work in a compartment and in a process, in instructions: what `cargo xtask bench
-//! compartments` runs. `donjon-compare number COUNT`, `pipe TRIALS`, `memory MB...`, `cpu SIZE TRIALS`.
+//! compartments` runs. `donjon-compare call TRIALS`, `number COUNT`, `pipe TRIALS`, `memory MB...`,
+//! `cpu SIZE TRIALS`.
 
+#[cfg(target_arch = "aarch64")]
+mod call;
 #[cfg(target_arch = "aarch64")]
 mod cpu;
 #[cfg(target_arch = "aarch64")]
@@ -26,11 +29,12 @@ fn main() -> anyhow::Result<()> {
         .map(|it| it.parse().with_context(|| format!("{it} is no number")))
         .collect::<anyhow::Result<_>>()?;
     match (what.as_str(), numbers.as_slice()) {
+        ("call", [trials]) => call::run(*trials),
         ("number", [count]) if *count > 0 => number::run(*count),
         ("pipe", [trials]) => pipe::run(*trials),
         ("memory", sizes) => sizes.iter().try_for_each(|it| memory::run(*it)),
         ("cpu", [size, trials]) => cpu::run(*size, *trials),
-        _ => bail!("number COUNT, pipe TRIALS, memory MB... or cpu SIZE TRIALS"),
+        _ => bail!("call TRIALS, number COUNT, pipe TRIALS, memory MB... or cpu SIZE TRIALS"),
     }
 }
 

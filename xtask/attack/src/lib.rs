@@ -40,7 +40,7 @@ pub use attempt::{Attack, Control, Without};
 use attempt::{Attempt, MODES};
 use campaign::Campaign;
 use guest::Tried;
-pub use guest::arm;
+pub use guest::{MODULE, arm};
 use judge::Judgement;
 pub use list::all;
 use record::Record;

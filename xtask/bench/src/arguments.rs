@@ -8,6 +8,8 @@ use donjon_builder::arguments::HostArguments;
 use donjon_machine::arguments::{Switch, VIRT};
 use donjon_machine::gem5::Gem5Arguments;
 
+use crate::compartments::libraries;
+
 /// What `bench` does.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
@@ -67,7 +69,7 @@ pub enum Subject {
     Idc(BenchArguments),
     /// Calls per operation, and the longest call of each function; status 1 if one is too long.
     Calls(CallsArguments),
-    /// Compartments against processes: how many, messages, memory, computing.
+    /// Compartments against processes: how many, messages, memory, computing, who can read them.
     Compartments(CompartmentsArguments),
     /// LMBench over the native kernel and in each switch mode.
     Lmbench(LmbenchArguments),
@@ -235,11 +237,25 @@ pub enum Experiment {
     Memory,
     /// Loops that compute.
     Cpu,
+    /// Calls of one that does nothing, and wiping.
+    Call,
+    /// Who can read the memory of compartments and of processes.
+    Trust,
+    /// A search of all memory while two libraries exchange messages.
+    Libraries,
 }
 
 impl Experiment {
     /// All, in the order in which they are measured.
-    pub const ALL: [Self; 4] = [Self::Number, Self::Pipe, Self::Memory, Self::Cpu];
+    pub const ALL: [Self; 7] = [
+        Self::Number,
+        Self::Pipe,
+        Self::Memory,
+        Self::Cpu,
+        Self::Call,
+        Self::Trust,
+        Self::Libraries,
+    ];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -248,6 +264,9 @@ impl Experiment {
             Self::Pipe => "pipe",
             Self::Memory => "memory",
             Self::Cpu => "cpu",
+            Self::Call => "call",
+            Self::Trust => "trust",
+            Self::Libraries => "libraries",
         }
     }
 }
@@ -261,6 +280,9 @@ pub struct CompartmentsArguments {
     /// Fewer compartments, less memory and fewer rounds.
     #[arg(long)]
     pub quick: bool,
+    /// Seconds that compartments are searched for messages [default: 3600, with --quick 60].
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<u64>,
     /// Also write the figures to a file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -278,10 +300,18 @@ impl CompartmentsArguments {
         Self {
             experiments: vec![Experiment::Number, Experiment::Pipe],
             quick: true,
+            seconds: None,
             json: None,
             csv: None,
             host: host.clone(),
         }
+    }
+
+    /// Seconds of `libraries`.
+    pub(crate) fn seconds(&self) -> u64 {
+        let (short, full) = libraries::SECONDS;
+        self.seconds
+            .unwrap_or(if self.quick { short } else { full })
     }
 }
 

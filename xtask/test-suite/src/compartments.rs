@@ -2,6 +2,7 @@
 //! Compartments in a guest: they do what they should, and the auditor finds nothing while they run.
 
 mod images;
+mod scrape;
 
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ use donjon_machine::qemu;
 use donjon_machine::said::says;
 
 use super::runner::Test;
+
+pub use scrape::long;
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 const CPUS: u32 = 4;
@@ -46,6 +49,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         tests.push(Test::beside(&name, move || check(&host, switch)));
     }
     tests.push(images::test(host));
+    tests.extend(scrape::tests(host));
     let audited = host.clone();
     tests.push(Test::beside("compartments:audit", move || audit(&audited)));
     let host = host.clone();

@@ -56,6 +56,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             "--package=compare",
             "--package=donjon-loops",
             "--package=hello",
+            "--package=library",
             "--package=quoting",
             "--package=report",
             &target,

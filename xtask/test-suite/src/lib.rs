@@ -97,7 +97,7 @@ fn names(host: &HostArguments) -> Result<Vec<String>> {
 }
 
 /// Tests that take long, and run by name alone.
-fn long(host: &HostArguments) -> [Test; 11] {
+fn long(host: &HostArguments) -> [Test; 12] {
     let selftests = {
         let host = host.clone();
         Test::alone(KSELFTEST, move || {
@@ -109,6 +109,7 @@ fn long(host: &HostArguments) -> [Test; 11] {
         soak::test(host),
         lmbench::against_debian(host),
         inside_outside::test(host),
+        compartments::long(host),
         fuzz::long(),
         random_calls::long(host),
         machines::newer(host),

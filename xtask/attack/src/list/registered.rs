@@ -10,9 +10,9 @@ use super::all;
 
 /// The hostile module.
 const MODULE: &str = "kernel-patch/files/arch/arm64/donjon/attack";
-/// What tests carry out by themselves: no attacks but loads, and attempts that need a device tree
-/// of their own (`machine:`).
-const OF_TESTS: [(&str, &str); 18] = [
+/// What is carried out elsewhere: no attacks but loads, attempts that need a device tree of their own
+/// (`machine:`), and searches (`bench compartments`).
+const OF_TESTS: [(&str, &str); 25] = [
     ("ask-videocore", "mailbox"),
     ("ask-videocore", "short-tag"),
     ("ask-videocore", "tag"),
@@ -28,6 +28,13 @@ const OF_TESTS: [(&str, &str); 18] = [
     ("map-protected-memory", "release-address"),
     ("map-protected-memory", "reserved"),
     ("reclaim", "transaction"),
+    ("scrape-memory", "device"),
+    ("scrape-memory", "linear"),
+    ("scrape-memory", "link"),
+    ("scrape-memory", "map"),
+    ("scrape-memory", "store"),
+    ("scrape-memory", "table"),
+    ("scrape-memory", "user"),
     ("use-stale-entry", "frame"),
     ("use-stale-entry", "inner"),
     ("write-register", "device"),

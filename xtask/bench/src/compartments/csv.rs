@@ -94,6 +94,52 @@ fn files(report: &Report) -> Vec<File> {
             rows.collect(),
         ));
     }
+    if let Some(it) = &report.call {
+        let all = [
+            ("user_call", &it.user),
+            ("unknown_request", &it.unknown_request),
+            ("kernel_call", &it.kernel),
+            ("wipe_mib", &it.wipe_mib),
+        ];
+        let rows = all.into_iter().flat_map(|(name, it)| {
+            let trials = (1..).zip(&it.samples);
+            trials.map(move |(trial, cost): (u64, _)| {
+                vec![name.to_owned(), trial.to_string(), milliseconds(*cost)]
+            })
+        });
+        files.push(("call".into(), "Operation,Trial,Time (ms)", rows.collect()));
+    }
+    if let Some(it) = &report.trust {
+        let trials = (1..).zip(&it.trials);
+        let rows = trials.map(|(number, it): (u64, _)| {
+            let columns = it.columns().map(ToOwned::to_owned);
+            [vec![number.to_string()], columns.to_vec()].concat()
+        });
+        files.push((
+            "trust".into(),
+            "Trial num.,Execution env.,User privileges,Access,Sensitive Data Visible",
+            rows.collect(),
+        ));
+    }
+    if let Some(it) = &report.libraries {
+        let rows = it.ways.iter().flat_map(|it| {
+            let sides = [
+                ("in Compartment", it.inside),
+                ("out Compartment", it.outside),
+            ];
+            sides.map(|(place, counts)| {
+                let there = if counts.is_there { "Yes" } else { "No" };
+                let mut row = [it.name, place, there].map(ToOwned::to_owned).to_vec();
+                row.extend([counts.read, counts.refused, counts.found].map(|it| it.to_string()));
+                row
+            })
+        });
+        files.push((
+            "libraries".into(),
+            "Way,Execution env.,Available,Pages Read,Pages Refused,Words Found",
+            rows.collect(),
+        ));
+    }
     files
 }
 

@@ -9,8 +9,11 @@ use super::goal::Goal;
 use super::lines;
 use super::table;
 
-/// MB of the blocks.
-const SIZES: ([u64; 5], [u64; 5]) = ([10, 20, 30, 40, 50], [100, 200, 400, 700, 1000]);
+/// MB of the blocks: the first one, of which the others are multiples, and how many there are.
+const QUICK: (u64, u64) = (10, 5);
+const FULL: (u64, u64) = (10, 100);
+/// The table has so many of them.
+const ROWS: usize = 10;
 const PAGES_OF_MB: u64 = 256;
 /// What writing and reading may take inside, for one that they take outside; and growing.
 const ACCESS_MAX: f64 = 1.02;
@@ -53,8 +56,8 @@ pub struct Costs {
 
 /// What the guest runs.
 pub fn command(quick: bool) -> String {
-    let sizes = if quick { SIZES.0 } else { SIZES.1 };
-    let words: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    let (first, count) = if quick { QUICK } else { FULL };
+    let words: Vec<String> = (1..=count).map(|it| (it * first).to_string()).collect();
     format!("donjon-compare memory {}", words.join(" "))
 }
 
@@ -120,7 +123,8 @@ impl Sizes {
             "MB", "reserve", "grow", "outside", "write", "outside", "read", "outside", "release",
             "outside", "end",
         ];
-        let rows = self.sizes.iter().map(|it| {
+        let step = self.sizes.len().div_ceil(ROWS).max(1);
+        let rows = self.sizes.iter().skip(step - 1).step_by(step).map(|it| {
             let pages = (it.megabytes * PAGES_OF_MB) as f64;
             let Size {
                 inside, outside, ..

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask bench compartments`: the same work in a compartment and in a process, in instructions.
 //!
-//! One CPU, `-icount`, 4 GiB. docs/compartments.md says what is measured.
+//! One CPU, `-icount`, 4 GiB; searches of memory have a machine of their own, in `scrape`.
+//! docs/compartments.md says what is measured.
 
+mod call;
 mod cpu;
 mod csv;
 mod goal;
+pub mod libraries;
 mod lines;
 mod memory;
 mod number;
 mod pipe;
+pub mod scrape;
+mod trust;
 
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
@@ -56,6 +61,15 @@ pub struct Report {
     /// Computing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_loops: Option<cpu::Loops>,
+    /// Calls, and wiping.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<call::Calls>,
+    /// Who can read memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<trust::Trust>,
+    /// Searches while messages are exchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub libraries: Option<libraries::Libraries>,
     /// What should be so.
     pub goals: Vec<Goal>,
 }
@@ -82,44 +96,60 @@ pub fn measure(arguments: &CompartmentsArguments) -> Result<Report> {
         pipe: None,
         memory: None,
         cpu_loops: None,
+        call: None,
+        trust: None,
+        libraries: None,
         goals: Vec::new(),
     };
     environment::prepare(&arguments.host, Needs::default())?;
-    let quick = arguments.quick;
+    let (host, quick) = (&arguments.host, arguments.quick);
+    let mut linux = String::new();
     for experiment in Experiment::ALL {
         if !arguments.experiments.is_empty() && !arguments.experiments.contains(&experiment) {
             continue;
         }
-        let command = match experiment {
-            Experiment::Number => number::command(quick),
-            Experiment::Pipe => pipe::command(),
-            Experiment::Memory => memory::command(quick),
-            Experiment::Cpu => cpu::command(quick),
-        };
-        let text = guest(&arguments.host, experiment, &command, &mut report.linux)?;
+        let mut said = |command: &str| guest(host, experiment, command, &mut linux);
         match experiment {
             Experiment::Number => {
-                let it = number::Number::of(&text)?;
+                let it = number::Number::of(&said(&number::command(quick))?)?;
                 report.goals.extend(it.goals());
                 report.number = Some(it);
             }
             Experiment::Pipe => {
-                let it = pipe::Pipes::of(&text)?;
+                let it = pipe::Pipes::of(&said(&pipe::command())?)?;
                 report.goals.extend(it.goals());
                 report.pipe = Some(it);
             }
             Experiment::Memory => {
-                let it = memory::Sizes::of(&text)?;
+                let it = memory::Sizes::of(&said(&memory::command(quick))?)?;
                 report.goals.extend(it.goals());
                 report.memory = Some(it);
             }
             Experiment::Cpu => {
-                let it = cpu::Loops::of(&text)?;
+                let it = cpu::Loops::of(&said(&cpu::command(quick))?)?;
                 report.goals.extend(it.goals());
                 report.cpu_loops = Some(it);
             }
+            Experiment::Call => {
+                let it = call::Calls::of(&said(&call::command())?)?;
+                report.goals.extend(it.goals());
+                report.call = Some(it);
+            }
+            Experiment::Trust => {
+                let it = trust::measure(host, &mut linux)?;
+                report.goals.extend(it.goals());
+                report.trust = Some(it);
+            }
+            Experiment::Libraries => {
+                let inner = InnerVariant::sound(Switch::Asid);
+                let seconds = arguments.seconds();
+                let it = libraries::measure(host, &inner, seconds, &mut linux)?;
+                report.goals.extend(it.goals());
+                report.libraries = Some(it);
+            }
         }
     }
+    report.linux = linux;
     Ok(report)
 }
 
@@ -156,11 +186,10 @@ impl Report {
     }
 }
 
-impl Display for Report {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { unit, cpu, .. } = self;
-        write!(f, "{unit}; {cpu}, 1 CPU, {MEMORY}, Linux {}", self.linux)?;
-        let tables: [(&str, Option<Table>); 4] = [
+impl Report {
+    /// Tables of what was counted.
+    fn counted(&self) -> Vec<(&'static str, Table)> {
+        let tables = [
             (
                 "compartments at once",
                 self.number.as_ref().map(number::Number::table),
@@ -174,9 +203,51 @@ impl Display for Report {
                 self.memory.as_ref().map(memory::Sizes::table),
             ),
             ("computing", self.cpu_loops.as_ref().map(cpu::Loops::table)),
+            (
+                "calls, and wiping",
+                self.call.as_ref().map(call::Calls::table),
+            ),
         ];
-        for (title, table) in tables {
-            if let Some(table) = table {
+        present(tables)
+    }
+
+    /// Tables of searches.
+    fn searched(&self) -> Vec<(&'static str, Table)> {
+        let tables = [
+            (
+                "who can read messages",
+                self.trust.as_ref().map(trust::Trust::table),
+            ),
+            (
+                "a search while messages are exchanged",
+                self.libraries.as_ref().map(libraries::Libraries::table),
+            ),
+        ];
+        present(tables)
+    }
+}
+
+fn present<const COUNT: usize>(
+    tables: [(&'static str, Option<Table>); COUNT],
+) -> Vec<(&'static str, Table)> {
+    let tables = tables.into_iter();
+    tables
+        .filter_map(|(title, it)| Some((title, it?)))
+        .collect()
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { unit, cpu, .. } = self;
+        write!(f, "Linux {}, {cpu}", self.linux)?;
+        for (what, tables) in [
+            (format!("{unit}; 1 CPU, {MEMORY}"), self.counted()),
+            (scrape::machine(), self.searched()),
+        ] {
+            if !tables.is_empty() {
+                write!(f, "\n\n{what}")?;
+            }
+            for (title, table) in tables {
                 write!(f, "\n\n{title}:\n\n{table}")?;
             }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs in Rust.
 
+use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -14,10 +15,36 @@ use crate::bare::Place;
 use crate::environment::COMPARTMENT_TARGET;
 use crate::paths;
 
-/// What cargo says about something that it built.
+/// The target forbids accesses that are not aligned, for memory of devices and for EL1 without an
+/// MMU. A compartment has neither: its pages are Normal memory, its own and shared ones, and
+/// `SCTLR_EL1.A` is 0 at EL0 as at EL1: the boot stage and Linux leave it so, and after the hand-over
+/// nothing can change it. Programs in C and processes are compiled so, too. Crates that come with
+/// the compiler, such as core, stay as they are.
+const UNALIGNED: &str = "-Ctarget-feature=-strict-align";
+/// Words of the compiler's warning that this option has no name of its own.
+const NO_OPTION: &str = "feature specified for `-Ctarget-feature`: `strict-align`";
+
+/// What cargo says: what it built, or what the compiler said.
 #[derive(Deserialize)]
 struct Message {
     executable: Option<PathBuf>,
+    message: Option<Diagnostic>,
+}
+
+/// A message of the compiler.
+#[derive(Deserialize)]
+struct Diagnostic {
+    message: String,
+    rendered: Option<String>,
+}
+
+impl Diagnostic {
+    /// Prints it, unless it is about a flag of ours.
+    fn show(&self) {
+        if !self.message.ends_with(NO_OPTION) {
+            eprint!("{}", self.rendered.as_ref().unwrap_or(&self.message));
+        }
+    }
 }
 
 /// Builds the crate in a folder, which must have one program. What it makes does not depend on the
@@ -26,7 +53,7 @@ pub fn build(folder: &Path) -> Result<PathBuf> {
     let mut command = Command::new("cargo");
     command
         .args(["build", "--release", "--quiet", "--bins"])
-        .arg("--message-format=json-render-diagnostics")
+        .arg(format!("--message-format={}", format()))
         .arg(format!("--target={COMPARTMENT_TARGET}"))
         .arg("--manifest-path")
         .arg(folder.join("Cargo.toml"))
@@ -36,22 +63,22 @@ pub fn build(folder: &Path) -> Result<PathBuf> {
         .current_dir(paths::root())
         .env("CARGO_ENCODED_RUSTFLAGS", flags(folder).join("\x1f"))
         .stdin(Stdio::null());
-    let (mut reader, writer) = std::io::pipe()?;
+    let (reader, writer) = io::pipe()?;
     command.stdout(writer);
     let mut cargo = Running::start(&mut command)?;
     command.stdout(Stdio::null());
-    let said = std::io::read_to_string(&mut reader)?;
+    let mut programs = Vec::new();
+    for line in BufReader::new(reader).lines() {
+        let message: Message = serde_json::from_str(&line?).context("reading cargo's messages")?;
+        programs.extend(message.executable);
+        message.message.iter().for_each(Diagnostic::show);
+    }
     let status = cargo.wait()?;
     if !status.success() {
         bail!(
             "building {} failed ({status}); cargo's messages stand above",
             folder.display()
         );
-    }
-    let mut programs = Vec::new();
-    for line in said.lines() {
-        let message: Message = serde_json::from_str(line).context("reading cargo's messages")?;
-        programs.extend(message.executable);
     }
     let count = programs.len();
     match programs.pop() {
@@ -63,11 +90,21 @@ pub fn build(folder: &Path) -> Result<PathBuf> {
     }
 }
 
+/// In colours, where cargo's own messages have them.
+fn format() -> &'static str {
+    if io::stderr().is_terminal() {
+        "json-diagnostic-rendered-ansi"
+    } else {
+        "json"
+    }
+}
+
 fn flags(folder: &Path) -> Vec<String> {
     let place = Place::ours();
     let mut flags = vec![
         "-Crelocation-model=static".to_owned(),
         "-Cstrip=symbols".into(),
+        UNALIGNED.into(),
         format!("-Clink-arg=-T{}", paths::in_root(SCRIPT).display()),
         "-Clink-arg=-zmax-page-size=4096".into(),
         format!("--remap-path-prefix={}=program", folder.display()),
