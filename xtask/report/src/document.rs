@@ -58,6 +58,11 @@ impl Section {
         self.add(Block::Note(text.into()))
     }
 
+    /// Adds a heading.
+    pub fn heading(&mut self, text: impl Into<String>) -> &mut Self {
+        self.add(Block::Heading(text.into()))
+    }
+
     /// Adds a block.
     pub fn add(&mut self, block: Block) -> &mut Self {
         self.blocks.push(block);
@@ -68,6 +73,8 @@ impl Section {
 /// A block of a section.
 #[derive(Debug)]
 pub enum Block {
+    /// A heading within a section.
+    Heading(String),
     /// A paragraph.
     Text(String),
     /// One that must not be overlooked.

@@ -77,6 +77,7 @@ fn blocks(blocks_of: &[Block]) -> Result<Markup> {
     let mut all = Vec::new();
     for block in blocks_of {
         all.push(match block {
+            Block::Heading(text) => html! { h3 { (inline(text)) } },
             Block::Text(text) => html! { p { (inline(text)) } },
             Block::Note(text) => html! { p.note role="note" { (inline(text)) } },
             Block::List(items) => html! { ul { @for it in items { li { (inline(it)) } } } },

@@ -27,6 +27,7 @@ pub fn page(document: &Document) -> String {
 
 fn block(block: &Block) -> String {
     match block {
+        Block::Heading(text) => format!("\n### {}\n", escape(text)),
         Block::Text(text) => format!("\n{}\n", escape(text)),
         Block::Note(text) => format!("\n> {}\n", escape(text)),
         Block::List(items) => {

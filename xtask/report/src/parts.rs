@@ -16,6 +16,8 @@ pub enum Part {
     Scale,
     /// Wall time of a fixed amount of work.
     Stress,
+    /// Compartments against processes.
+    Compartments,
     /// Attacks and their controls.
     Attacks,
     /// The auditor's findings.
@@ -26,13 +28,14 @@ pub enum Part {
 
 impl Part {
     /// All, in the order of the report.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Idc,
         Self::Lmbench,
         Self::Calls,
         Self::Programs,
         Self::Scale,
         Self::Stress,
+        Self::Compartments,
         Self::Attacks,
         Self::Audit,
         Self::Kselftests,
@@ -47,6 +50,7 @@ impl Part {
             Self::Programs => "programs",
             Self::Scale => "scale",
             Self::Stress => "stress",
+            Self::Compartments => "compartments",
             Self::Attacks => "attacks",
             Self::Audit => "audit",
             Self::Kselftests => "kselftests",
@@ -62,6 +66,7 @@ impl Part {
             Self::Programs => "Programs",
             Self::Scale => "Scale",
             Self::Stress => "Stress",
+            Self::Compartments => "Compartments, inside and outside",
             Self::Attacks => "Attacks",
             Self::Audit => "Audit",
             Self::Kselftests => "The kernel's selftests",
@@ -77,6 +82,7 @@ impl Part {
             Self::Programs => &["bench", "programs"],
             Self::Scale => &["bench", "scale"],
             Self::Stress => &["bench", "stress"],
+            Self::Compartments => &["bench", "compartments"],
             Self::Attacks => &["attack"],
             Self::Audit => &["audit"],
             Self::Kselftests => &["kselftest"],
@@ -90,6 +96,8 @@ impl Part {
                 &["--machine", "virt", "--cpu", "cortex-a57"]
             }
             Self::Programs | Self::Scale => &[],
+            // By itself the search takes an hour.
+            Self::Compartments => &["--seconds", "60"],
             Self::Stress => &["--cpus", "2"],
             Self::Attacks => &["--machine", "virt"],
             Self::Audit => &[
@@ -114,6 +122,9 @@ impl Part {
             Self::Programs => "virt, cortex-a57, 1 CPU, -icount shift=0; stress-ng: 2 and 4 CPUs",
             Self::Scale => "virt, cortex-a57, 1 CPU, -icount shift=0; by CPUs: up to 8",
             Self::Stress => "virt, cortex-a57, 2 CPUs; 64 MiB: 1 CPU, -icount shift=0",
+            Self::Compartments => {
+                "virt, cortex-a57, 1 CPU, 4 GiB, -icount shift=0; trust and libraries: 2 CPUs"
+            }
             Self::Attacks => "virt, 2 CPUs; alone: 1 CPU",
             Self::Audit | Self::Kselftests => "virt, cortex-a57, 4 CPUs",
         }
@@ -159,7 +170,7 @@ mod tests {
         names.dedup();
         commands.sort_unstable();
         commands.dedup();
-        assert_eq!((names.len(), commands.len()), (9, 9));
+        assert_eq!((names.len(), commands.len()), (10, 10));
         assert_eq!(
             Part::Idc.command(),
             "cargo xtask bench idc --machine virt --cpu cortex-a57 --json FILE"

@@ -75,8 +75,9 @@ impl Bar {
 
 impl Bars {
     pub(super) fn legend(&self) -> Vec<(Colour, String)> {
-        // A bar by itself has its group's name.
-        let is_needed = self.groups.iter().any(|it| it.bars.len() > 1);
+        // A bar by itself has its group's name, unless its colour says something as well.
+        let is_needed =
+            self.groups.iter().any(|it| it.bars.len() > 1) || self.series.len() < self.groups.len();
         let mut legend = if is_needed {
             self.series.clone()
         } else {
@@ -247,6 +248,20 @@ mod tests {
         assert!(right > 7.5, "{right}");
         // Room for a figure beside the longest bar.
         assert!((right - 7.5) / (right - left) * 400.0 >= 20.0);
+    }
+
+    #[test]
+    fn colours_that_are_names_of_groups_have_no_legend() {
+        let mut chart = chart();
+        chart.groups[0].bars.truncate(1);
+        assert!(chart.legend().is_empty());
+        let other = Group {
+            name: "other".into(),
+            bars: chart.groups[0].bars.clone(),
+            mark: None,
+        };
+        chart.groups.push(other);
+        assert_eq!(chart.legend(), [(Colour::Asid, "asid".to_owned())]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What others published: `figures.csv`, which names its sources.
 
+pub mod compartments;
+
 use anyhow::{Context, Result};
 use serde::Deserialize;
 

@@ -4,6 +4,7 @@
 mod attacks;
 mod audit;
 mod calls;
+mod compartments;
 mod frame;
 mod idc;
 mod kselftests;
@@ -95,6 +96,7 @@ fn chapter(part: Part, value: &Value) -> Result<Chapter> {
         Part::Programs => programs::chapter(&read(value)?),
         Part::Scale => scale::chapter(value),
         Part::Stress => stress::chapter(&read(value)?),
+        Part::Compartments => compartments::chapter(&read(value)?),
         Part::Attacks => attacks::chapter(&read::<Vec<_>>(value)?),
         Part::Audit => audit::chapter(&read(value)?),
         Part::Kselftests => kselftests::chapter(&read(value)?),

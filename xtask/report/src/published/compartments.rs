@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What others published of library compartments: `compartments.csv`, which names its source.
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+const TEXT: &str = include_str!("compartments.csv");
+
+/// All figures.
+pub struct Morello(Vec<Row>);
+
+/// A figure, or a word where something was granted or not.
+#[derive(Debug, Deserialize)]
+pub struct Row {
+    experiment: String,
+    source: String,
+    /// How many compartments, MB of a block, or the number of a message.
+    pub size: Option<u64>,
+    test: String,
+    variant: String,
+    unit: String,
+    /// Without a compartment.
+    pub outside: String,
+    /// In one.
+    pub inside: String,
+}
+
+impl Row {
+    /// The figure outside; nothing if it is none.
+    pub fn outside(&self) -> Option<f64> {
+        self.outside.parse().ok()
+    }
+
+    /// The figure inside.
+    pub fn inside(&self) -> Option<f64> {
+        self.inside.parse().ok()
+    }
+
+    /// How many times what it is outside it is inside.
+    pub fn ratio(&self) -> Option<f64> {
+        Some(self.inside()? / self.outside()?)
+    }
+}
+
+/// The form that all experiments have; one has another one besides.
+pub const PURECAP: &str = "purecap";
+/// The other one.
+pub const BENCHMARK: &str = "benchmark ABI";
+
+impl Morello {
+    /// Reads them.
+    ///
+    /// # Errors
+    ///
+    /// If the file is not a table of them.
+    pub fn read() -> Result<Self> {
+        let mut reader = csv::ReaderBuilder::new()
+            .comment(Some(b'#'))
+            .from_reader(TEXT.as_bytes());
+        let rows = reader.deserialize().collect::<Result<_, _>>();
+        Ok(Self(rows.context("compartments.csv")?))
+    }
+
+    /// Where the figures of an experiment stand.
+    pub fn source(&self, experiment: &str) -> String {
+        let mut sources: Vec<&str> = Vec::new();
+        for it in self.0.iter().filter(|it| it.experiment == experiment) {
+            if !sources.contains(&it.source.as_str()) {
+                sources.push(&it.source);
+            }
+        }
+        sources.join(" and ")
+    }
+
+    /// Those of a test of an experiment.
+    pub fn rows<'a, 'b>(
+        &'a self,
+        experiment: &'b str,
+        test: &'b str,
+    ) -> impl Iterator<Item = &'a Row> + use<'a, 'b> {
+        let these =
+            move |it: &&Row| (it.experiment.as_str(), it.test.as_str()) == (experiment, test);
+        self.0.iter().filter(these)
+    }
+
+    /// That of so many compartments, of a block or of a message.
+    pub fn sized(&self, experiment: &str, test: &str, size: u64) -> Option<&Row> {
+        self.rows(experiment, test).find(|it| it.size == Some(size))
+    }
+
+    /// That of a loop, built for one of the two.
+    pub fn of_loop(&self, name: &str, variant: &str) -> Option<&Row> {
+        self.rows("cpu", name).find(|it| it.variant == variant)
+    }
+
+    /// What someone could do: `access`, or `data visible`.
+    pub fn trust(&self, who: &str, what: &str) -> Option<&Row> {
+        self.rows("trust", who).find(|it| it.unit == what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_figure_has_a_source_and_a_value() {
+        let all = Morello::read().expect("the file");
+        for it in &all.0 {
+            assert!(!it.source.is_empty() && !it.inside.is_empty(), "{it:?}");
+            let is_word = it.experiment == "trust";
+            assert!(is_word || it.inside().is_some(), "{it:?}");
+        }
+        let count = |it: &str| all.0.iter().filter(|row| row.experiment == it).count();
+        let counts = ["number", "memory", "cpu", "pipe", "trust"].map(count);
+        assert_eq!(counts, [34, 40, 8, 15, 4]);
+    }
+
+    #[test]
+    fn figures_are_found_by_what_they_are() {
+        let all = Morello::read().expect("the file");
+        assert_eq!(all.source("cpu"), "Table 5 and Table 6 (section 4.2)");
+        assert_eq!(all.source("number"), "Table 2 and its file and section 2.1");
+        let last = all.sized("number", "memory", 8991).and_then(Row::inside);
+        assert_eq!(last, Some(13_066.42));
+        let ratio = |row: Option<&Row>| row.and_then(Row::ratio).map(|it| format!("{it:.3}"));
+        assert_eq!(
+            ratio(all.of_loop("math", PURECAP)).as_deref(),
+            Some("1.514")
+        );
+        assert_eq!(
+            ratio(all.of_loop("array", BENCHMARK)).as_deref(),
+            Some("0.072")
+        );
+        assert_eq!(
+            ratio(all.sized("memory", "free", 100)).as_deref(),
+            Some("14.833")
+        );
+        let root = all.trust("Root", "access").map(|it| it.inside.as_str());
+        assert_eq!(root, Some("Granted"));
+        assert!(all.sized("memory", "free", 1).is_none());
+    }
+}
