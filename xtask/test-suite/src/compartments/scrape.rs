@@ -17,7 +17,7 @@ const LONG: &str = "compartments:libraries:long";
 const ONE_ROUND: u64 = 1;
 /// What is open when the linear map keeps private memory and its tables stay writable, and when any
 /// frame may be mapped.
-const OPEN: [&str; 6] = ["linear", "map", "device", "user", "table", "store"];
+const OPEN: [&str; 7] = ["linear", "map", "device", "user", "table", "store", "kcore"];
 
 /// Searches that take a minute or two, and the control.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
