@@ -29,9 +29,9 @@ pub enum Progress {
     Done,
 }
 
-/// Entries after which a slice ends. With the table that it ends in it looks at 1,536 at most,
-/// ten instructions each; a refusal takes some 2,500 more.
-const ENTRIES_PER_SLICE: usize = 2 * ENTRIES;
+/// Entries after which a slice ends. With the table that it ends in it looks at 2,560 at most, five
+/// instructions each; a refusal takes some 2,500 more.
+const ENTRIES_PER_SLICE: usize = 4 * ENTRIES;
 /// What looking at a frame that is no leaf table costs, in entries.
 const FRAME_COST: usize = 3;
 /// Frames that one slice may fill with zeros and clean.
@@ -364,15 +364,27 @@ impl<C: Checks> Rules<'_, C> {
     }
 }
 
-/// Whether a table maps something of the extended block, the linear map's entry aside.
+/// Whether a table maps something of the extended block, the linear map's entry aside. Two entries
+/// at a time: one by one takes twice as many instructions.
 fn shows<H: Hardware>(hw: &H, table: FrameAddress, level: Level, extension: Extension) -> bool {
     const BLOCK: u64 = bits::OUTPUT_ADDRESS & !(BLOCK_SIZE - 1);
-    table.entries().any(|entry| {
-        let RawDescriptor(descriptor) = entry.read(hw);
-        // Nearly all entries end here.
-        descriptor & BLOCK == extension.block
+    let is_of_block = |descriptor: u64| descriptor & BLOCK == extension.block;
+    let shows = |entry: u64, descriptor: u64| {
+        is_of_block(descriptor)
             && bits::is_valid(descriptor)
             && (level == Level::Three || bits::is_block(descriptor))
-            && entry != extension.entry
-    })
+            && EntryAddress::new(entry) != Some(extension.entry)
+    };
+    let end = table.as_u64() + PAGE_SIZE;
+    let mut entry = table.as_u64();
+    while entry < end {
+        let [low, high] = hw.read_two(entry);
+        // Nearly all of them end here.
+        let found = is_of_block(low) | is_of_block(high);
+        if found && (shows(entry, low) || shows(entry + 8, high)) {
+            return true;
+        }
+        entry += 16;
+    }
+    false
 }

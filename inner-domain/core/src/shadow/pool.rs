@@ -13,6 +13,8 @@ const FEW: u32 = 6;
 pub(super) struct Pool {
     first: u32,
     free: u32,
+    /// From this one on, none has ever been taken.
+    used: u32,
 }
 
 impl Pool {
@@ -26,7 +28,13 @@ impl Pool {
         Self {
             first,
             free: cells.len() as u32,
+            used: 0,
         }
+    }
+
+    /// How many pages have been taken so far, free ones included: no page beyond has.
+    pub const fn used(&self) -> u32 {
+        self.used
     }
 
     fn take(&mut self, cells: &[Cell]) -> Option<u32> {
@@ -34,6 +42,8 @@ impl Pool {
         let cell = cells.get(number as usize)?;
         self.first = cell.next.get();
         self.free -= 1;
+        // The list begins in their order, so those before it have been taken as well.
+        self.used = self.used.max(number + 1);
         Some(number)
     }
 

@@ -45,8 +45,11 @@ impl<C: Checks> Shadows<'_, C> {
     ) -> Option<Withdrawal> {
         let Withdrawal { second, mut next } = so_far;
         let mut cost = 0;
+        // Pages beyond have never been in a tree. One that becomes a root later sees the frames' new
+        // type, and one that becomes a table is filled behind the first round.
+        let used = self.pool.lock().used();
         while cost < SLICE {
-            if next as usize >= self.cells.len() {
+            if next >= used {
                 return (!second).then_some(Withdrawal {
                     second: true,
                     next: 0,
