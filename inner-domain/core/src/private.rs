@@ -216,7 +216,7 @@ impl<'a> Private<'a> {
     /// The word of a private frame that has an owner.
     #[inline]
     fn word_of_owned(&self, frame: u64) -> Option<&'a AtomicU32> {
-        // Their metadata has no block.
+        // The high byte of a private frame's entry is 0.
         if self.frames.word(frame) != FrameType::Private as u16 {
             return None;
         }

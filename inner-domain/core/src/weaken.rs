@@ -89,7 +89,7 @@ weakenings! {
     GLOBAL = "weaken-global", 35;
     /// Mode `tlbi` invalidates before it narrows the range.
     EARLY_TLBI = "weaken-early-tlbi", 36;
-    /// What a compartment leaves in FP registers stays there.
+    /// What a compartment leaves in FP registers, and in those of its last exception, stays there.
     SCRUB = "weaken-scrub", 37;
     /// Linux's breakpoints and watchpoints work in compartments.
     CONTEXT_DEBUG = "weaken-context-debug", 38;
@@ -97,11 +97,11 @@ weakenings! {
     WIPE = "weaken-wipe", 39;
     /// Every report is genuine.
     REPORT = "weaken-report", 40;
-    /// A compartment's tables are still those of user mode when it was left.
+    /// TTBR0_EL1 still has the compartment's root after an exit.
     LEFT_ROOT = "weaken-left-root", 41;
     /// A compartment may be on several CPUs, and end meanwhile.
     RUNNING = "weaken-running", 42;
-    /// A handle is as good for the next compartment in its slot, or for none.
+    /// A handle is accepted for whatever is in its slot.
     HANDLE = "weaken-handle", 43;
     /// Pages are added to a compartment that is sealed.
     SEAL = "weaken-seal", 44;
@@ -109,9 +109,9 @@ weakenings! {
     LIMIT = "weaken-limit", 45;
     /// A compartment is given any frame.
     SHARE = "weaken-share", 46;
-    /// Entries of compartments' tables are written as those of any table.
+    /// Entries in private frames are written without a check.
     PRIVATE_TABLES = "weaken-private-tables", 47;
-    /// Messages go to any page that a compartment has.
+    /// Messages are written to pages that the receiver may not write.
     MESSAGE = "weaken-message", 48;
 }
 

@@ -199,8 +199,20 @@ unsafe fn zero(page: u64) {
     // The size is a power of two words, from 4 to 2048 bytes by the architecture.
     let size = 4 << (blocks & 0xf);
     if blocks & PROHIBITED != 0 || size > PAGE_SIZE / 32 {
-        // SAFETY: the caller's promise.
-        unsafe { ((page) as *mut [u64; PAGE_SIZE as usize / 8]).write([0; _]) };
+        // SAFETY: the caller's promise; the loop writes one page.
+        unsafe {
+            asm!(
+                "2:",
+                ".rept 8",
+                "stp xzr, xzr, [{at}], #16",
+                ".endr",
+                "cmp {at}, {end}",
+                "b.lo 2b",
+                at = inout(reg) page => _,
+                end = in(reg) page + PAGE_SIZE,
+                options(nostack)
+            );
+        }
         return;
     }
     // SAFETY: the caller's promise; the loop writes one page, 32 blocks at a time.

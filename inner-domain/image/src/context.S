@@ -257,6 +257,13 @@ donjon_context_left:
     msr     tpidr_el0, x14
     msr     tpidrro_el0, x15
     msr     mdscr_el1, x16
+.if !{WEAKEN_SCRUB}
+    // Where it was, its flags, and what it accessed.
+    msr     elr_el1, xzr
+    msr     spsr_el1, xzr
+    msr     esr_el1, xzr
+    msr     far_el1, xzr
+.endif
     isb
     mov     x0, x2
     ldp     x19, x20, [sp, #K_GENERAL]

@@ -88,8 +88,8 @@ impl Compartments<'_> {
         (va, access, from): (u64, Access, u64),
     ) -> Result<bool, Reason> {
         let Guard { mut state, owner } = self.of(handle)?;
-        let is_sealed = state.phase != Phase::Building && !weaken::SEAL;
-        if is_sealed || state.template != NONE {
+        let is_after_seal = weaken::SEAL && state.phase == Phase::Idle;
+        if state.phase != Phase::Building && !is_after_seal || state.template != NONE {
             return Err(Reason::WrongTime);
         }
         if !may_be_given(frames, from) {
@@ -166,7 +166,8 @@ impl Compartments<'_> {
         if hw.read(entry) != 0 || state.addition.is_some_and(|it| it.entry == entry) {
             return Err(Reason::BadEntry);
         }
-        if frames.get(frame) == Some(FrameType::Ordinary) && !private.share(frame) {
+        let is_counted = !weaken::SHARE || frames.get(frame) == Some(FrameType::Ordinary);
+        if is_counted && !private.share(frame) {
             return Err(Reason::OverLimit);
         }
         space::map(hw, entry, frame, Access::Write);

@@ -12,10 +12,11 @@ use crate::private::{Owner, Private};
 use crate::rules::{Hardware, Step, bits};
 use crate::weaken;
 
-/// Most frames that are wiped in one call.
-const WIPED_PER_SLICE: u64 = 48;
-/// Entries after which a call ends. With the table that it ends in it looks at 3,072 at most.
-const LOOKS_PER_SLICE: u64 = 1_024;
+/// What one call does, in entries that are looked at: six or seven instructions each. The search
+/// above the last level goes on to its end: 769 entries at most.
+const WORK_PER_SLICE: i64 = 1_664;
+/// What wiping a frame takes, in entries.
+const WIPE: i64 = 32;
 
 impl Compartments<'_> {
     /// Wipes a part of a compartment that does not run; true when nothing of it is left. From the
@@ -42,13 +43,13 @@ impl Compartments<'_> {
             wipe(hw, private, addition.to);
             state.frames -= 1;
         }
-        let mut budget = Budget { looks: 0, wiped: 0 };
+        let mut budget = Budget(WORK_PER_SLICE);
         for inbox in channel::close(&mut state) {
             wipe(hw, private, inbox);
             state.frames -= 1;
-            budget.wiped += 1;
+            budget.take(WIPE);
         }
-        while budget.left() > 0 && budget.looks < LOOKS_PER_SLICE {
+        while budget.0 > 0 {
             if !strip(hw, private, (&mut state, owner), &mut budget) {
                 self.note_root(handle.index(), 0);
                 for frame in [state.context, state.root] {
@@ -67,17 +68,12 @@ impl Compartments<'_> {
     }
 }
 
-/// What a slice has done so far.
-struct Budget {
-    /// Entries that it has looked at.
-    looks: u64,
-    /// Frames that it has wiped, or let go of.
-    wiped: u64,
-}
+/// What a slice may still do.
+struct Budget(i64);
 
 impl Budget {
-    const fn left(&self) -> u64 {
-        WIPED_PER_SLICE.saturating_sub(self.wiped)
+    const fn take(&mut self, entries: i64) {
+        self.0 -= entries;
     }
 }
 
@@ -95,7 +91,7 @@ fn strip<H: Hardware>(
         from = place(table, state.reached, shift);
         let found = first_valid(hw, table, from);
         let end = found.map_or(table + PAGE_SIZE, |(entry, _)| entry + 8);
-        budget.looks += (end - from) / 8;
+        budget.take(((end - from) / 8) as i64);
         let Some((entry, below)) = found else {
             from = end;
             break;
@@ -110,14 +106,11 @@ fn strip<H: Hardware>(
     let Some(link) = link else {
         return false;
     };
-    let (until, wiped, freed) = clear(hw, private, owner, from..table + PAGE_SIZE, budget.left());
-    budget.looks += (until - from) / 8;
-    budget.wiped += wiped;
+    let end = table + PAGE_SIZE;
+    let (until, freed) = clear(hw, private, owner, from..end, budget);
     state.frames -= freed;
-    if until < table + PAGE_SIZE || budget.left() == 0 {
-        // Not beyond its end: the table is found again, and freed.
-        let index = (until - table) / 8 - 1;
-        state.reached = (state.reached >> 21 << 21) | index << 12;
+    if until < end {
+        state.reached = (state.reached >> 21 << 21) | (until - table) / 8 << 12;
         return true;
     }
     hw.perform(Step::Write {
@@ -125,27 +118,28 @@ fn strip<H: Hardware>(
         value: 0,
     });
     wipe(hw, private, table);
-    budget.wiped += 1;
+    budget.take(WIPE);
     state.frames -= 1;
     true
 }
 
-/// Unmaps up to `most` pages that entries of a table lead to, and frees them: where it stopped, how
-/// many it unmapped, and how many of these were the compartment's own.
+/// Unmaps pages that entries of a table lead to, as far as the budget reaches, and frees them: where
+/// it stopped, and how many of them were the compartment's own.
 fn clear<H: Hardware>(
     hw: &mut H,
     private: &mut Private<'_>,
     owner: Owner,
     entries: Range<u64>,
-    most: u64,
-) -> (u64, u64, u64) {
-    let (mut entry, mut unmapped, mut freed) = (entries.start, 0, 0);
-    while entry < entries.end && unmapped < most {
+    budget: &mut Budget,
+) -> (u64, u64) {
+    let (mut entry, mut freed) = (entries.start, 0);
+    while entry < entries.end && budget.0 > 0 {
         let descriptor = hw.read(entry);
+        budget.take(1);
         if bits::is_valid(descriptor) {
             let frame = descriptor & bits::OUTPUT_ADDRESS;
             hw.perform(Step::Write { entry, value: 0 });
-            unmapped += 1;
+            budget.take(WIPE);
             match private.give_back_of(owner, frame, || zero(hw, frame)) {
                 Some(true) => freed += 1,
                 // The template's code.
@@ -155,7 +149,7 @@ fn clear<H: Hardware>(
         }
         entry += 8;
     }
-    (entry, unmapped, freed)
+    (entry, freed)
 }
 
 /// Makes a frame free.

@@ -2,6 +2,7 @@
 //! Compartments over memory that is a map of words.
 
 mod channel;
+mod end;
 
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 use std::collections::BTreeMap;
