@@ -38,16 +38,17 @@ pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "watch-compartment",
         title: "see what a compartment had in registers, and stop it on its way",
-        stopped_by: "The registers of FP are the caller's again when a compartment is left, the gate zeroes the others, and Linux's debug registers are off in it.",
+        stopped_by: "The registers of FP are the caller's again when a compartment is left, those of its last exception and the others are zeroed, and Linux's debug registers are off in it.",
         attempts: &[
             Attempt::stopped("registers", "d31 is the caller's"),
             Attempt::stopped("general-registers", "no register has the secret"),
+            Attempt::stopped("exception-registers", "ELR_EL1 and SPSR_EL1 are 0"),
             Attempt::stopped("breakpoint", "it ran to its end"),
             Attempt::stopped("watchpoint", "it ran to its end"),
             Attempt::stopped("step", "it ran to its end"),
         ],
         controls: &[
-            control(&["weaken-scrub"], &["registers"]),
+            control(&["weaken-scrub"], &["registers", "exception-registers"]),
             control(&["weaken-no-clear"], &["general-registers"]),
             control(
                 &["weaken-context-debug"],

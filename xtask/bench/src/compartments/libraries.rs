@@ -128,7 +128,8 @@ impl Libraries {
         Ok(this)
     }
 
-    /// The linear map was asked for the same pages of RAM each time.
+    /// The linear map was asked for the same pages of RAM each time, and what could be read outside
+    /// could be read inside.
     fn is_complete(&self) -> Result<()> {
         for it in self.ways.iter().filter(|it| it.name == "linear") {
             let [outside, inside] = [(it.outside, &self.outside), (it.inside, &self.inside)]
@@ -138,6 +139,12 @@ impl Libraries {
                 "{outside} pages of RAM were searched outside, {inside} inside"
             );
         }
+        let idle = |it: &&Way| it.outside.read > 0 && it.inside.read == 0;
+        let idle = self.ways.iter().find(idle).map(|it| it.name);
+        ensure!(
+            idle.is_none(),
+            "{idle:?} read memory outside, and none inside"
+        );
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 #include <linux/build_bug.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
+#include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -143,6 +144,8 @@ static void put_back(u64 first, u64 second)
 
 	if (page)
 		__free_pages(page, get_order(SZ_2M));
+	else if (block)
+		pr_err("attack: the block of compartments does not come back\n");
 }
 
 bool add_page(u64 handle, u64 va, u64 access, u64 pa)

@@ -30,18 +30,22 @@ static void map(void)
 {
 	struct donjon_result result = {};
 	struct window window;
-	unsigned int i;
+	unsigned int i, accepted = 0;
 	u64 value;
 
 	if (!prepare_compartment() || !open_window(&window))
 		return;
 	for (i = 0; i < FRAMES; i++) {
 		result = write_entry(window.entry, kernel_page(private_frame(i)));
-		if (!result.status && try_load((u64 *)window.va, &value) && value == SECRET)
+		if (result.status)
+			continue;
+		if (try_load((u64 *)window.va, &value) && value == SECRET)
 			return attack_succeeded("the secret was read in frame %u", i);
-		if (!result.status)
-			write_entry(window.entry, 0);
+		accepted++;
+		write_entry(window.entry, 0);
 	}
+	if (accepted)
+		return attack_succeeded("%u frames were mapped", accepted);
 	attack_stopped("refused: %s", attack_why(result));
 }
 
@@ -49,16 +53,21 @@ static void user(void)
 {
 	struct donjon_result result = {};
 	struct hole hole;
-	unsigned int i;
+	unsigned int i, accepted = 0;
 	u64 value;
 
 	if (!prepare_compartment() || !open_hole(&hole))
 		return;
 	for (i = 0; i < FRAMES; i++) {
 		result = fill_hole(&hole, user_page(private_frame(i)));
-		if (!result.status && try_user_load(&hole, &value) && value == SECRET)
+		if (result.status)
+			continue;
+		if (try_user_load(&hole, &value) && value == SECRET)
 			return attack_succeeded("the secret was read in frame %u", i);
+		accepted++;
 	}
+	if (accepted)
+		return attack_succeeded("%u frames were mapped", accepted);
 	attack_stopped("refused: %s", attack_why(result));
 }
 
@@ -72,8 +81,8 @@ static void buffer(void)
 		return;
 	for (i = 0; i < FRAMES; i++) {
 		result = poke_stopped(scratch(0), private_frame(i), sizeof(u64), DONJON_POKE_COPY);
-		if (!result.status && READ_ONCE(*(u64 *)scratch(0)) == SECRET)
-			return attack_succeeded("the secret is in text, from frame %u", i);
+		if (!result.status)
+			return attack_succeeded("frame %u was copied to text", i);
 	}
 	attack_stopped("refused: %s", attack_why(result));
 }

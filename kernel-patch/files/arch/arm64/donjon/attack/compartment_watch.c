@@ -13,6 +13,9 @@
 
 #include "compartment.h"
 
+/* Rounds that take longer than the time between two interrupts of the timer */
+#define LONG_STAY	10000000000UL
+
 /* What it had in a register of FP. Nothing here uses those. */
 static void registers(void)
 {
@@ -79,6 +82,37 @@ static void general_registers(void)
 		if (seen[i] == SECRET)
 			return attack_succeeded("x%u has the secret", i + 2);
 	attack_stopped("no register has the secret");
+}
+
+/*
+ * Where an interrupt ended a run: its flags and the address of its next
+ * instruction, again and again, would be a trace of what it does. Linux does not
+ * take the interrupt, so nothing else is in these registers.
+ */
+static void exception_registers(void)
+{
+	struct donjon_result result;
+	unsigned long flags;
+	u64 elr, spsr;
+
+	if (!prepare_compartment())
+		return;
+	local_irq_save(flags);
+	result = __donjon_call(DONJON_FN_COMPARTMENT_RUN, prepared_compartment(),
+			       STAY, LONG_STAY, 0, 0, 0);
+	elr = read_sysreg(elr_el1);
+	spsr = read_sysreg(spsr_el1);
+	local_irq_restore(flags);
+	/* It is left in the middle of its call */
+	destroy_compartment(prepared_compartment());
+	if (result.status != DONJON_EXIT_INTERRUPTED)
+		attack_untried("it was left for %ld", result.status);
+	else if (elr >= CODE && elr < CODE + PAGE_SIZE)
+		attack_succeeded("ELR_EL1 is %#llx, SPSR_EL1 %#llx", elr, spsr);
+	else if (elr || spsr)
+		attack_untried("ELR_EL1 is %#llx, SPSR_EL1 %#llx", elr, spsr);
+	else
+		attack_stopped("ELR_EL1 and SPSR_EL1 are 0");
 }
 
 /* What a debugger arms. */
@@ -175,7 +209,7 @@ static void look_behind(bool (*reads)(u64 *value))
 	pagefault_disable();
 	result = run_compartment(prepared_compartment(), LOAD, DATA, 0, 0);
 	loaded = reads(&value);
-	/* If it had left something, it would be for good */
+	/* Load the process's tables again, in case they are not loaded */
 	local_irq_save(flags);
 	compartment_call(DONJON_FN_SWITCH_ROOT, this_process(), 0, 0, 0);
 	local_irq_restore(flags);
@@ -208,6 +242,7 @@ static void exit_copy(void)
 
 DONJON_ATTACK("watch-compartment", "registers", registers);
 DONJON_ATTACK("watch-compartment", "general-registers", general_registers);
+DONJON_ATTACK("watch-compartment", "exception-registers", exception_registers);
 DONJON_ATTACK("watch-compartment", "breakpoint", breakpoint);
 DONJON_ATTACK("watch-compartment", "watchpoint", watchpoint);
 DONJON_ATTACK("watch-compartment", "step", step);

@@ -116,7 +116,7 @@ static void scrape(const struct way *way)
 static bool is_ready(void)
 {
 	if (!complement)
-		attack_untried("which word?");
+		attack_untried("no word was given");
 	return complement;
 }
 
