@@ -110,7 +110,7 @@ fn strip<H: Hardware>(
     let (until, freed) = clear(hw, private, owner, from..end, budget);
     state.frames -= freed;
     if until < end {
-        state.reached = (state.reached >> 21 << 21) | (until - table) / 8 << 12;
+        state.reached = (state.reached >> 21 << 21) | ((until - table) / 8) << 12;
         return true;
     }
     hw.perform(Step::Write {
