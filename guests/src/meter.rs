@@ -2,7 +2,7 @@
 //! Instructions of CPU 0 in all programs and the kernel, without those of reading the counter.
 
 use crate::perf::Instructions;
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 /// Times that nothing is measured, to know what measuring takes.
 const EMPTY: usize = 100;
@@ -20,7 +20,8 @@ impl Meter {
     ///
     /// If there is no such counter.
     pub fn start() -> Result<Self> {
-        let mut counter = Instructions::of_cpu_0()?;
+        let mut counter = Instructions::of_cpu_0()
+            .context("this machine does not count instructions: start it with --icount --cpus 1")?;
         let mut empty = u64::MAX;
         for _ in 0..EMPTY {
             let before = counter.read()?;

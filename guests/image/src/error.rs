@@ -59,7 +59,11 @@ impl fmt::Display for Error {
             ),
             Self::Dynamic => write!(f, "linked dynamically; link it statically"),
             Self::WritableCode(va) => {
-                write!(f, "the segment at {va:#x} is writable and executable")
+                write!(
+                    f,
+                    "the segment at {va:#x} is writable and executable; use the linker script of \
+                     compartments"
+                )
             }
             Self::Unaligned(va) => write!(
                 f,
@@ -77,7 +81,8 @@ impl fmt::Display for Error {
             Self::EntryOutside(va) => write!(f, "the entry, {va:#x}, is not in code"),
             Self::NoNote => write!(
                 f,
-                "it has not one note .note.donjon; say entry! in Rust, DONJON_PROGRAM in C"
+                "it must have exactly one note .note.donjon: say entry! in Rust or DONJON_PROGRAM \
+                 in C, once"
             ),
             Self::BadNote => write!(f, "its note .note.donjon is of another version"),
             Self::StackOutside(va) => write!(

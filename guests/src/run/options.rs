@@ -33,7 +33,12 @@ impl Options {
                 Some("--calls") => {
                     let count = words.next().context(USAGE)?;
                     let count = count.to_str().and_then(|it| it.parse().ok());
-                    calls = count.context("--calls needs a number")?;
+                    let count = count.filter(|it| *it > 0);
+                    calls = count.context("--calls needs a number of at least 1")?;
+                }
+                Some("--help" | "-h") => {
+                    println!("{USAGE}");
+                    std::process::exit(0);
                 }
                 Some(word) if word.starts_with('-') => bail!("there is no {word}\n{USAGE}"),
                 _ => {

@@ -121,7 +121,9 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     if arguments.exec.is_some() {
         machine.can_have("--exec")?;
     }
-    if arguments.disk.is_some() {
+    if let Some(disk) = &arguments.disk {
+        std::fs::File::open(disk)
+            .with_context(|| format!("the disk {} cannot be read", disk.display()))?;
         machine.disk()?;
     }
     if let Some(root) = &arguments.rootfs {

@@ -24,8 +24,8 @@ pub struct VerifyArguments {
     /// The nonce that was sent.
     #[arg(long, value_name = "HEX", value_parser = digits)]
     nonce: Option<[u8; 32]>,
-    /// The public key of the machine's quoting compartment, from `donjon-run quote key` in a boot that
-    /// was trusted.
+    /// The public key of the machine's quoting compartment, from
+    /// `donjon-run /usr/lib/donjon/quote key` in a boot that was trusted.
     #[arg(long, value_name = "HEX", value_parser = digits)]
     key: Option<[u8; 32]>,
     /// The measurement that the compartment must have, from `cargo xtask compartment measure`.
@@ -40,7 +40,8 @@ pub struct VerifyArguments {
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or has no token.
+/// If the file cannot be read, or has no token; if something is expected of a token whose key is not
+/// known.
 pub fn run(arguments: &VerifyArguments) -> Result<u8> {
     let file = &arguments.token;
     let about = fs::metadata(file).with_context(|| format!("opening {}", file.display()))?;
@@ -62,6 +63,11 @@ pub fn run(arguments: &VerifyArguments) -> Result<u8> {
         },
     );
     print!("{verdict}");
+    ensure!(
+        verdict.agrees.is_empty(),
+        "without --key nothing in a token is proven: name the key of a boot that was trusted, which \
+         `donjon-run /usr/lib/donjon/quote key` prints there"
+    );
     Ok(u8::from(!verdict.wrong.is_empty()))
 }
 

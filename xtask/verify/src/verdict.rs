@@ -6,6 +6,8 @@ use std::fmt;
 use donjon_token::{Claims, Token, to_hexadecimal};
 use ed25519_dalek::{Signature, VerifyingKey};
 
+const WRONG: &str = "Wrong:";
+
 /// What the verifier knows from elsewhere.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Expected {
@@ -27,6 +29,8 @@ pub struct Verdict {
     pub wrong: Vec<String>,
     /// What holds, if nothing is wrong.
     pub proven: Vec<String>,
+    /// What is as expected, and would be proven if the key were known.
+    pub agrees: Vec<String>,
     /// What does not follow.
     pub open: Vec<String>,
 }
@@ -39,6 +43,7 @@ impl Verdict {
             claims: claims.clone(),
             wrong: Vec::new(),
             proven: Vec::new(),
+            agrees: Vec::new(),
             open: Vec::new(),
         };
         let signature = Signature::from_bytes(&token.signature);
@@ -67,6 +72,9 @@ impl Verdict {
                 "the inner domain is a build for tests that leaves out checks ({:#x})",
                 claims.weakened
             ));
+        }
+        if expected.key.is_none() {
+            verdict.agrees = core::mem::take(&mut verdict.proven);
         }
         verdict.open.push(
             "that the compartment has no defect, that it still runs, and what Linux does with it"
@@ -149,12 +157,17 @@ impl fmt::Display for Verdict {
             writeln!(f, "  {what:12} {value}")?;
         }
         let lists = [
-            ("Wrong:", &self.wrong),
+            (WRONG, &self.wrong),
             ("It proves:", &self.proven),
+            (
+                "It says this, and whoever made the key that signed it can say anything:",
+                &self.agrees,
+            ),
             ("It does not prove:", &self.open),
         ];
         for (title, list) in lists {
-            let is_void = title == "It proves:" && !self.wrong.is_empty();
+            let is_void = !title.starts_with("It does not") && title != WRONG;
+            let is_void = is_void && !self.wrong.is_empty();
             if list.is_empty() || is_void {
                 continue;
             }

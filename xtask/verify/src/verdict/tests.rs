@@ -58,6 +58,23 @@ fn what_is_not_known_is_not_proven() {
 }
 
 #[test]
+fn nothing_is_proven_without_the_key() {
+    let forger = SigningKey::from_bytes(&[8; 32]);
+    let claims = Claims {
+        key: forger.verifying_key().to_bytes(),
+        ..claims()
+    };
+    let forged = sign(&claims, |bytes| forger.sign(bytes).to_bytes()).expect("a token");
+    let forged = Token::parse(&forged).expect("one");
+    let without = Expected { key: None, ..all() };
+    let verdict = Verdict::of(&forged, &without);
+    assert!(verdict.proven.is_empty(), "{verdict}");
+    assert_eq!(verdict.agrees.len(), 3);
+    assert!(!verdict.to_string().contains("It proves:"));
+    assert!(!Verdict::of(&forged, &all()).wrong.is_empty());
+}
+
+#[test]
 fn each_expectation_is_compared() {
     let wrong = Some([0xee; 32]);
     for expected in [
