@@ -2,7 +2,6 @@
 /*
  * Compartments of the attacker's own, in a block of private memory of its own.
  */
-#include <linux/build_bug.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/printk.h>
@@ -14,65 +13,6 @@
 
 /* Compartments that are there at once */
 #define MOST	8
-
-extern const u32 attack_program[], attack_program_end[];
-
-/* As the program has it */
-static_assert(DATA == 0x30UL << 32);
-
-/*
- * What a compartment executes. Requests are SVC: 0 the call is over, 2 more heap,
- * 5 send, 6 receive.
- */
-asm(".pushsection .rodata\n"
-    ".balign 8\n"
-    ".arch_extension fp\n"
-    "attack_program:\n"
-    "	adr	x9, 10f\n"
-    "	ldr	w10, [x9, x0, lsl #2]\n"
-    "	add	x9, x9, x10\n"
-    "	mov	x0, x1\n"
-    "	br	x9\n"
-    "10:	.word	0f - 10b, 1f - 10b, 2f - 10b, 3f - 10b\n"
-    "	.word	4f - 10b, 5f - 10b, 6f - 10b, 7f - 10b\n"
-    "0:	svc	#0\n"
-    "1:	ldr	x0, [x0]\n"
-    "	svc	#0\n"
-    "2:	str	x2, [x0]\n"
-    "	svc	#0\n"
-    "3:	fmov	d31, x1\n"
-    "	.irp	n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30\n"
-    "	mov	x\\n, x1\n"
-    "	.endr\n"
-    "	svc	#0\n"
-    "4:	mov	x20, #0\n"
-    "11:	mov	x0, #1\n"
-    "	svc	#2\n"
-    "	add	x20, x20, x0\n"
-    "	cbnz	x0, 11b\n"
-    "	mov	x0, x20\n"
-    "	svc	#0\n"
-    "5:	movz	x2, #0x30, lsl #32\n"
-    "	mov	x3, #1\n"
-    "	ldr	x4, [x2, #8]\n"
-    "	cmp	x4, x3\n"
-    "	mov	x0, #1\n"
-    "	b.eq	13f\n"
-    "	str	x3, [x2, #8]\n"
-    "12:	subs	x1, x1, #1\n"
-    "	b.ne	12b\n"
-    "	str	xzr, [x2, #8]\n"
-    "	mov	x0, #0\n"
-    "13:	svc	#0\n"
-    "6:	mov	x0, x3\n"
-    "	svc	#5\n"
-    "	svc	#0\n"
-    "7:	mov	x0, x3\n"
-    "	svc	#6\n"
-    "	svc	#0\n"
-    "attack_program_end:\n"
-    ".arch_extension nofp\n"
-    ".popsection\n");
 
 static struct page *block;
 static u64 prepared;

@@ -6,16 +6,23 @@
 #ifndef __DONJON_ATTACK_COMPARTMENT_H
 #define __DONJON_ATTACK_COMPARTMENT_H
 
+#include <linux/build_bug.h>
+
 #include "attack.h"
 
 /* Where its code and its data are. Linux maps nothing at the second one */
 #define CODE		0x400000UL
 #define DATA		0x3000000000UL
+/* As the program has it */
+static_assert(DATA == 0x30UL << 32);
 /* Frames that each may have. The first one has the lowest of the block */
 #define FRAMES		16
 
 /* Two instructions that are allowed, so that text could be made of them */
 #define SECRET		0xd503201fd503201fUL
+
+/* programs.S: its code */
+extern const u32 attack_program[], attack_program_end[];
 
 /* What a compartment does in a call, by its first argument; the others are x, y, z. */
 enum what {

@@ -69,6 +69,9 @@ void fuzz_call(const struct fuzz_ground *ground, struct fuzz_random *random,
 struct donjon_result fuzz_compartment(const struct fuzz_ground *ground,
 				      struct fuzz_random *random, u64 function,
 				      u64 source, u64 shared);
+/* programs.S: every request but the one that ends a compartment */
+extern const u32 fuzz_requests[], fuzz_requests_end[];
+
 /* Before the first one. */
 void fuzz_begin_compartments(struct fuzz_ground *ground);
 /* None is left afterwards. No call is under way. */

@@ -24,32 +24,6 @@
 /* Calls of compartments that came to their end */
 static atomic_long_t returned;
 
-extern const u32 fuzz_requests[], fuzz_requests_end[];
-
-/*
- * Every request of a compartment's, with what its host has given for arguments.
- * The last one ends the call.
- */
-asm(".pushsection .rodata\n"
-    ".balign 8\n"
-    "fuzz_requests:\n"
-    "	mov	x20, x0\n"
-    "	mov	x21, x1\n"
-    "	mov	x22, x2\n"
-    "	mov	x23, x3\n"
-    "	.irp	n, 2, 8, 5, 6, 7, 9, 10, 11, 3, 1, 0\n"
-    "	and	x0, x23, #3\n"
-    "	mov	x1, x22\n"
-    "	and	x2, x21, #0xfff\n"
-    "	mov	x9, x20\n"
-    "	svc	#\\n\n"
-    "	eor	x20, x20, x1, ror #7\n"
-    "	eor	x21, x21, x2, ror #13\n"
-    "	eor	x23, x23, x0\n"
-    "	.endr\n"
-    "fuzz_requests_end:\n"
-    ".popsection\n");
-
 void fuzz_begin_compartments(struct fuzz_ground *ground)
 {
 	atomic_long_set(&returned, 0);
