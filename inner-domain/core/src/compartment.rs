@@ -161,7 +161,8 @@ struct State {
     clones: u32,
     /// The slot of the one that it was made from, or [`NONE`].
     template: u32,
-    /// Below this address all of the template is copied; when it ends, all of it is gone.
+    /// Of a clone that is being made: below this address all of the template is copied. Of a
+    /// compartment that ends: below it nothing is left.
     reached: u64,
     /// Of its channels.
     ends: [channel::End; ENDS],

@@ -54,19 +54,6 @@ static struct donjon_result call(u64 function, u64 a1, u64 a2, u64 a3, u64 a4)
 	return __donjon_call(function, a1, a2, a3, a4, 0, 0);
 }
 
-/* Again with more memory. */
-static struct donjon_result call_with_memory(u64 function, u64 a1, u64 a2,
-					     u64 a3, u64 a4)
-{
-	struct donjon_result result;
-
-	do {
-		result = call(function, a1, a2, a3, a4);
-	} while (result.status == DONJON_ERR_REFUSED &&
-		 result.value == DONJON_REASON_NO_ROOM && !donjon_private_grow());
-	return result;
-}
-
 static void destroy(void)
 {
 	struct donjon_result result;
@@ -85,7 +72,7 @@ static bool fill(const u32 *code, size_t bytes)
 		return false;
 	memcpy((void *)page, code, bytes);
 	do {
-		result = call_with_memory(DONJON_FN_COMPARTMENT_ADD, handle, CODE,
+		result = donjon_private_call(DONJON_FN_COMPARTMENT_ADD, handle, CODE,
 					  DONJON_ACCESS_EXECUTE, __pa(page));
 	} while (!result.status && result.value);
 	free_page(page);
@@ -97,7 +84,7 @@ static bool make(const u32 *code, size_t bytes)
 {
 	struct donjon_result result;
 
-	result = call_with_memory(DONJON_FN_COMPARTMENT_CREATE, FRAMES, 0, 0, 0);
+	result = donjon_private_call(DONJON_FN_COMPARTMENT_CREATE, FRAMES, 0, 0, 0);
 	if (result.status)
 		return false;
 	handle = result.value;

@@ -75,21 +75,6 @@ static long refused(struct donjon_result result)
 	}
 }
 
-/* A call that is made again with more memory. */
-static struct donjon_result call_with_memory(unsigned long function,
-					     unsigned long a1, unsigned long a2,
-					     unsigned long a3, unsigned long a4)
-{
-	struct donjon_result result;
-
-	do {
-		result = call(function, a1, a2, a3, a4);
-	} while (result.status == DONJON_ERR_REFUSED &&
-		 result.value == DONJON_REASON_NO_ROOM &&
-		 !fatal_signal_pending(current) && !donjon_private_grow());
-	return result;
-}
-
 static int compartment_open(struct inode *inode, struct file *file)
 {
 	struct compartment *it;
@@ -141,7 +126,7 @@ static long create(struct compartment *it, void __user *argument)
 		return -EFAULT;
 	if (it->handle)
 		return -EEXIST;
-	result = call_with_memory(DONJON_FN_COMPARTMENT_CREATE, create.frames,
+	result = donjon_private_call(DONJON_FN_COMPARTMENT_CREATE, create.frames,
 				  0, 0, 0);
 	if (result.status)
 		return refused(result);
@@ -156,7 +141,7 @@ static long copy_template(struct compartment *it)
 	struct donjon_result result;
 
 	do {
-		result = call_with_memory(DONJON_FN_COMPARTMENT_COPY, it->handle,
+		result = donjon_private_call(DONJON_FN_COMPARTMENT_COPY, it->handle,
 					  0, 0, 0);
 		cond_resched();
 		if (fatal_signal_pending(current))
@@ -202,7 +187,7 @@ static long clone(struct compartment *it, void __user *argument)
 	file = other_file(it, descriptor);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	result = call_with_memory(DONJON_FN_COMPARTMENT_CLONE, handle_of(file),
+	result = donjon_private_call(DONJON_FN_COMPARTMENT_CLONE, handle_of(file),
 				  0, 0, 0);
 	if (result.status) {
 		fput(file);
@@ -219,7 +204,7 @@ static long add_page(struct compartment *it, unsigned long va,
 	struct donjon_result result;
 
 	do {
-		result = call_with_memory(DONJON_FN_COMPARTMENT_ADD, it->handle,
+		result = donjon_private_call(DONJON_FN_COMPARTMENT_ADD, it->handle,
 					  va, access, page_to_phys(page));
 		cond_resched();
 	} while (!result.status && result.value);
@@ -264,7 +249,7 @@ static long share_page(struct compartment *it, unsigned long va, struct page *pa
 
 	if (!shared)
 		return -ENOMEM;
-	result = call_with_memory(DONJON_FN_COMPARTMENT_SHARE, it->handle, va,
+	result = donjon_private_call(DONJON_FN_COMPARTMENT_SHARE, it->handle, va,
 				  page_to_phys(page), 0);
 	if (result.status) {
 		kfree(shared);
@@ -379,7 +364,7 @@ static long connect(struct compartment *it,
 	file = other_file(it, connect.other);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	result = call_with_memory(DONJON_FN_COMPARTMENT_CONNECT, it->handle,
+	result = donjon_private_call(DONJON_FN_COMPARTMENT_CONNECT, it->handle,
 				  handle_of(file), 0, 0);
 	fput(file);
 	if (result.status)

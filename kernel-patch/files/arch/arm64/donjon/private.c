@@ -11,10 +11,9 @@
 #include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
-
-#include <asm/donjon.h>
 
 #include "private.h"
 
@@ -102,4 +101,18 @@ void donjon_private_shrink(void)
 		kfree(block);
 	}
 	mutex_unlock(&blocks_mutex);
+}
+
+struct donjon_result donjon_private_call(unsigned long function, unsigned long a1,
+					 unsigned long a2, unsigned long a3,
+					 unsigned long a4)
+{
+	struct donjon_result result;
+
+	do {
+		result = __donjon_call(function, a1, a2, a3, a4, 0, 0);
+	} while (result.status == DONJON_ERR_REFUSED &&
+		 result.value == DONJON_REASON_NO_ROOM &&
+		 !fatal_signal_pending(current) && !donjon_private_grow());
+	return result;
 }

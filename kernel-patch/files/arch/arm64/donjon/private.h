@@ -2,9 +2,15 @@
 #ifndef __DONJON_PRIVATE_H
 #define __DONJON_PRIVATE_H
 
+#include <asm/donjon.h>
+
 /* One block more for compartments; 0 or an error. */
 int donjon_private_grow(void);
 /* Take back the blocks of which no compartment has a frame. */
 void donjon_private_shrink(void);
+/* A call about compartments, made again with more memory for as long as there is. */
+struct donjon_result donjon_private_call(unsigned long function, unsigned long a1,
+					 unsigned long a2, unsigned long a3,
+					 unsigned long a4);
 
 #endif /* __DONJON_PRIVATE_H */

@@ -194,10 +194,10 @@ static u64 note(u64 handle)
 
 u64 make_compartment(void)
 {
-	return note(make(true));
+	return prepare_compartment() ? note(make(true)) : 0;
 }
 
 u64 make_building_compartment(void)
 {
-	return note(make(false));
+	return prepare_compartment() ? note(make(false)) : 0;
 }

@@ -51,8 +51,9 @@ u64 private_frame(unsigned int index);
 struct page *take_block_back(void);
 
 /*
- * Others in the same block; 0 if there is none to be had. A building one has code
- * and waits for its data and its seal.
+ * Others in the same block, which is prepared first; 0 if there is none to be had,
+ * and attack_untried() has been called. A building one has code and waits for its
+ * data and its seal.
  */
 u64 make_compartment(void);
 u64 make_building_compartment(void);

@@ -47,8 +47,6 @@ static bool begin(void)
 {
 	atomic_set(&twice, 0);
 	atomic_set(&faulted, 0);
-	if (!prepare_compartment())
-		return false;
 	target = make_compartment();
 	return target && begin_beside(stay_beside, SECONDS);
 }
@@ -114,8 +112,6 @@ static void destroyed(void)
 	struct donjon_result result;
 	u64 handle;
 
-	if (!prepare_compartment())
-		return;
 	handle = make_compartment();
 	if (!handle)
 		return;
@@ -134,8 +130,6 @@ static void recycled(void)
 	struct donjon_result result;
 	u64 old, new;
 
-	if (!prepare_compartment())
-		return;
 	old = make_compartment();
 	if (!old)
 		return;

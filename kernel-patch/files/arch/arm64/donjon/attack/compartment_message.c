@@ -140,8 +140,6 @@ static void message_to_code(void)
 	struct donjon_result ends, received, result;
 	u64 one, other;
 
-	if (!prepare_compartment())
-		return;
 	one = make_compartment();
 	other = one ? make_compartment() : 0;
 	if (!other)

@@ -23,8 +23,6 @@ static void share_frame(u64 pa)
 	struct donjon_result result;
 	u64 handle;
 
-	if (!prepare_compartment())
-		return;
 	handle = make_compartment();
 	if (!handle)
 		return;
@@ -60,8 +58,6 @@ static void share_private(void)
 	unsigned int i, accepted = 0;
 	u64 handle, va;
 
-	if (!prepare_compartment())
-		return;
 	handle = make_compartment();
 	if (!handle)
 		return;
@@ -87,8 +83,6 @@ static void add_private(void)
 	unsigned int i, accepted = 0;
 	u64 handle, va;
 
-	if (!prepare_compartment())
-		return;
 	handle = make_building_compartment();
 	if (!handle)
 		return;
