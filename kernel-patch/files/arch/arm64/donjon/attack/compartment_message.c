@@ -14,8 +14,8 @@
 
 #define SECONDS		60
 #define WORDS		(PAGE_SIZE / sizeof(u64))
-/* Pages that were rewritten on their way are enough */
-#define ENOUGH		10
+/* So many pages that were rewritten on their way are enough: not each of them shows it */
+#define ENOUGH		300
 #define ONE		0x1111111111111111UL
 #define OTHER		0x2222222222222222UL
 
@@ -110,7 +110,7 @@ static void play(void)
 	if (!handle || !honest)
 		return;
 	if (!alike)
-		attack_succeeded("it has what was not measured");
+		attack_succeeded("page %u has what was not measured", changed);
 	else if (changed)
 		attack_stopped("what it has is what was measured");
 	else
