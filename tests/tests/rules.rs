@@ -7,6 +7,8 @@ mod blocks;
 mod budget;
 #[path = "rules/import.rs"]
 mod import;
+#[path = "rules/private_blocks.rs"]
+mod private_blocks;
 #[path = "rules/random.rs"]
 mod random;
 #[path = "rules/steps.rs"]

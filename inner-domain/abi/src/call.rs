@@ -16,8 +16,8 @@ pub use facts::{Counter, Information};
 pub use function::{
     ACCESS_EXECUTE, ACCESS_READ, ACCESS_WRITE, CORE_FUNCTIONS, Function, Handover, LIST_MAX,
     MAP_MAX, POKE_COPY, POKE_FILL, POKE_MAX, POKE_STOPPED, POKE_VALUE, POOL_PRIVATE, POOL_TABLES,
-    POOL_TEXT, PROPERTIES_MAX, REGISTER_SCTLR, RELEASE_MAX, RefusalRecord, ReplyHeader, Signature,
-    TableEntry,
+    POOL_TEXT, POOL_TOGETHER_MAX, PROPERTIES_MAX, REGISTER_SCTLR, RELEASE_MAX, RefusalRecord,
+    ReplyHeader, Signature, TableEntry,
 };
 
 use crate::declare::constants;

@@ -21,6 +21,7 @@
 
 pub(crate) mod bits;
 mod checks;
+mod claims;
 mod extension;
 pub(crate) mod flush;
 mod import;
@@ -29,6 +30,7 @@ mod page;
 mod pool_frame;
 mod pools;
 mod release;
+mod removal;
 mod slots;
 mod step;
 mod table;
@@ -86,6 +88,7 @@ pub struct Rules<'a, C: Checks = Configured> {
     /// What to add to a physical address to get its address in the linear map.
     linear_offset: Option<u64>,
     extension: Option<extension::Extension>,
+    claims: claims::Claims,
     /// What the items of a list have cost so far.
     cost: u32,
     /// Virtual address of the page that VBAR_EL1 is in, from the hand-over on.
@@ -121,6 +124,7 @@ impl<'a, C: Checks> Rules<'a, C> {
             blocks: pools::Blocks::NONE,
             linear_offset: None,
             extension: None,
+            claims: claims::Claims::NONE,
             cost: 0,
             vectors: None,
             checks: core::marker::PhantomData,
@@ -156,7 +160,7 @@ impl<'a, C: Checks> Rules<'a, C> {
         value: RawDescriptor,
     ) -> Result<RawDescriptor, Reason> {
         let class = self.frames.get(entry.as_u64());
-        if weaken::PRIVATE_TABLES && class == Some(FrameType::Private) {
+        if weaken::PRIVATE_TABLES && self.is_private_table(class, value) {
             let old = entry.read(hw);
             entry.write(hw, value);
             return Ok(old);
@@ -178,6 +182,14 @@ impl<'a, C: Checks> Rules<'a, C> {
             None => self.write_page(hw, place, value),
             Some(below) => self.write_table(hw, place, below, value),
         }
+    }
+
+    /// Whether a private frame is written as a table, or is to be one below level 1.
+    fn is_private_table(&self, written: Option<FrameType>, value: RawDescriptor) -> bool {
+        let is_link = written == Some(FrameType::KernelTable1) && value.is_plain_table();
+        let child = self.frames.get(value.output().as_u64());
+        let private = Some(FrameType::Private);
+        written == private || is_link && value.is_valid() && child == private
     }
 
     /// The check of [`write`](Self::write) alone, for a valid descriptor of a table of level 3.

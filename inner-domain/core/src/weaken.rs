@@ -109,10 +109,12 @@ weakenings! {
     LIMIT = "weaken-limit", 45;
     /// A compartment is given any frame.
     SHARE = "weaken-share", 46;
-    /// Entries in private frames are written without a check.
+    /// A private frame is written, released and linked as a table without a check.
     PRIVATE_TABLES = "weaken-private-tables", 47;
     /// Messages are written to pages that the receiver may not write.
     MESSAGE = "weaken-message", 48;
+    /// Private memory goes back while a compartment has it.
+    REMOVAL = "weaken-removal", 49;
 }
 
 #[cfg(test)]

@@ -236,7 +236,11 @@ fn a_block_joins_the_pool_after_everything_was_invalidated_and_before_it_is_zero
     assert_eq!(zeroed.count(), 512);
     assert!(calls > 30, "{calls} calls are too few for slices");
 
-    let left = steps(&mut machine, |hw| rules.pool_remove(hw, ORDINARY));
+    let left = steps(&mut machine, |hw| {
+        let done = rules.pool_remove(hw, ORDINARY)?;
+        assert_eq!(done, Progress::Done);
+        Ok(())
+    });
     let va = small::LINEAR + 3 * small::BLOCK;
     assert_eq!(
         left,

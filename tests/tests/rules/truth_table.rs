@@ -278,7 +278,7 @@ fn every_type_in_the_other_calls() {
                 let added = rules.pool_add(machine, block_of(frame), PoolKind::Tables, None);
                 added.map(|_| 0)
             },
-            &|machine, rules, frame| rules.pool_remove(machine, block_of(frame)).map(|()| 0),
+            &|machine, rules, frame| rules.pool_remove(machine, block_of(frame)).map(|_| 0),
         ],
     );
 }

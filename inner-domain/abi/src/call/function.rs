@@ -112,17 +112,24 @@ functions! {
             errors: [Refused],
         }
         /// Takes a block of ordinary memory into a pool, a part in each call: call again while it
-        /// is busy.
+        /// is busy. A block of private memory may wait: those that wait are taken with the first
+        /// that does not, POOL_TOGETHER_MAX at most, and one search looks for all. If that is
+        /// refused, all of them are ordinary again.
         PoolAdd = 12 {
-            arguments: ["physical address of a 2 MiB block", "kind (POOL_TABLES, POOL_TEXT, POOL_PRIVATE)"],
+            arguments: [
+                "physical address of a 2 MiB block",
+                "kind (POOL_TABLES, POOL_TEXT, POOL_PRIVATE)",
+                "1 if it waits",
+            ],
             value: "0",
             errors: [InvalidArgument, Busy, Refused],
         }
-        /// Gives an unused block of a pool back.
+        /// Gives an unused block of a pool back, private memory a part in each call: call again
+        /// while it is busy.
         PoolRemove = 13 {
             arguments: ["physical address of a 2 MiB block"],
             value: "0",
-            errors: [Refused],
+            errors: [Busy, Refused],
         }
         /// Ends the trust in Linux; with 0 checks the registers of this CPU afterwards.
         Handover = 14 {
@@ -325,6 +332,8 @@ constants! {
     /// Most bytes of the tag of PROPERTIES.
     pub const PROPERTIES_MAX: usize = 44 => "PROPERTIES_MAX";
 
+    /// POOL_ADD: most blocks of private memory that are taken together.
+    pub const POOL_TOGETHER_MAX: usize = 32 => "POOL_TOGETHER_MAX";
     /// POOL_ADD: for tables.
     pub const POOL_TABLES: u64 = 0 => "POOL_TABLES";
     /// POOL_ADD: for the text of modules.

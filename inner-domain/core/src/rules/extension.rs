@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pool extension and shrinking, by whole blocks.
+//! Pool extension, by whole blocks.
 //!
 //! A block that is to hold tables or text must not be mapped anywhere but in the linear map,
 //! where its one block becomes read-only, and a block of private memory not even there. What Linux
 //! says about that is not believed: its frames are claimed first, so that no new mapping of them is
 //! made, then they are withdrawn from the shadows, then every other leaf table is searched. That
-//! takes long, so it is done in slices of one call each.
+//! takes long, so it is done in slices of one call each. Blocks of private memory may wait for
+//! others, and one search looks for all of them.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE, ROOT_HALF};
 
 use super::checks::Checks;
+use super::claims::Claim;
 use super::pools::{PoolKind, TextBlock};
 use super::step::{Hardware, Step};
 use super::types::{EntryAddress, FrameAddress, RawDescriptor};
@@ -20,7 +22,7 @@ use crate::frames::FrameType;
 use crate::placement::Range;
 use crate::shadow::{Shadows, Withdrawal};
 
-/// Whether an extended pool is ready.
+/// Whether an extended pool is ready, or a block is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Not yet: the same call again.
@@ -29,45 +31,75 @@ pub enum Progress {
     Done,
 }
 
-/// Entries after which a slice ends. With the table that it ends in it looks at 2,560 at most, five
-/// instructions each; a refusal takes some 2,500 more.
+/// Entries after which a slice ends. With the table that it ends in it looks at 2,560 at most, or
+/// as many as cost that; a refusal takes some 2,500 instructions more.
 const ENTRIES_PER_SLICE: usize = 4 * ENTRIES;
 /// What looking at a frame that is no leaf table costs, in entries.
 const FRAME_COST: usize = 3;
-/// Frames that one slice may fill with zeros and clean.
-const ZEROED_PER_SLICE: u64 = 16;
+/// What a closer look at an entry costs, in entries.
+const CLOSE_LOOK_COST: usize = 8;
+/// Frames of tables that one slice may fill with zeros and clean.
+const CLEANED_PER_SLICE: usize = 16;
+/// Private frames that one slice may fill with zeros.
+const ZEROED_PER_SLICE: usize = 32;
 
-/// A block on its way into a pool.
+/// The claimed blocks on their way.
 #[derive(Clone, Copy)]
 pub(super) struct Extension {
-    block: u64,
     kind: PoolKind,
     /// Of a block of tables: its number, which is its own from the beginning.
     number: u8,
-    /// The entry of the linear map that shows it.
-    entry: EntryAddress,
-    phase: Phase,
+    pub(super) phase: Phase,
 }
 
 #[derive(Clone, Copy)]
-enum Phase {
-    /// Drops the shadows of its frames.
-    Withdraw(Withdrawal),
+pub(super) enum Phase {
+    /// Waits for blocks that are to be searched for together with these.
+    Wait,
+    /// Drops the shadows of the frames of the block with this number.
+    Withdraw(usize, Withdrawal),
     /// Searches the tables, from the pool frame with this number on.
     Search(usize),
-    /// Fills the block with zeros, from this frame on.
-    Zero(u64),
+    /// Fills the blocks with zeros, from this frame of all of them on.
+    Zero(usize),
+    /// Cleans a block that goes back to the outer domain, from this frame on.
+    Clean(usize),
+}
+
+impl Extension {
+    /// Of a block of private memory that goes back.
+    pub(super) const REMOVAL: Self = Self {
+        kind: PoolKind::Private,
+        number: 0,
+        phase: Phase::Clean(0),
+    };
 }
 
 impl<C: Checks> Rules<'_, C> {
-    /// Takes a block of ordinary memory into a pool, a slice at a time. `shadows` are all those that
-    /// may have its frames.
+    /// Claims a block for private memory. It waits for the first that [`pool_add`](Self::pool_add)
+    /// takes, which takes all that wait.
     ///
     /// # Errors
     ///
-    /// A [`Reason`] when the block is not ordinary as a whole, is mapped elsewhere than in the
-    /// linear map, or there is no room, or [`Reason::InUse`] while another block is on its way.
-    /// The block is ordinary again then.
+    /// As for that, or [`Reason::NoRoom`] when too many wait. Those that wait are as before.
+    pub fn pool_await<H: Hardware>(&mut self, hw: &mut H, block: u64) -> Result<(), Reason> {
+        if self
+            .extension
+            .is_some_and(|it| !matches!(it.phase, Phase::Wait))
+        {
+            return Err(Reason::InUse);
+        }
+        self.claim(hw, block, PoolKind::Private, Phase::Wait)
+    }
+
+    /// Takes a block of ordinary memory into a pool, a slice at a time, and with it the blocks that
+    /// wait. `shadows` are all those that may have its frames.
+    ///
+    /// # Errors
+    ///
+    /// A [`Reason`] when the block is not ordinary as a whole, one of the blocks is mapped elsewhere
+    /// than in the linear map, or there is no room, or [`Reason::InUse`] while other blocks are on
+    /// their way. Unless it is the block that was not claimed, all blocks are ordinary again then.
     pub fn pool_add<H: Hardware>(
         &mut self,
         hw: &mut H,
@@ -75,84 +107,35 @@ impl<C: Checks> Rules<'_, C> {
         kind: PoolKind,
         shadows: Option<&Shadows<'_, C>>,
     ) -> Result<Progress, Reason> {
-        match self.extension {
-            None => self.claim(hw, block, kind),
-            Some(extension) if extension.block != block || extension.kind != kind => {
-                Err(Reason::InUse)
+        let begun = Phase::Withdraw(0, Withdrawal::default());
+        let Some(extension) = self.extension else {
+            self.claim(hw, block, kind, begun)?;
+            return Ok(Progress::Again);
+        };
+        if extension.kind != kind {
+            return Err(Reason::InUse);
+        }
+        match (extension.phase, self.claims.is_last(block)) {
+            (Phase::Wait, false) => self.claim(hw, block, kind, begun)?,
+            (Phase::Clean(_), _) | (_, false) => return Err(Reason::InUse),
+            (Phase::Wait, true) => self.proceed(extension, begun),
+            (Phase::Withdraw(index, so_far), true) => {
+                self.withdraw(hw, extension, (index, so_far), shadows);
             }
-            Some(extension) => match extension.phase {
-                Phase::Withdraw(so_far) => Ok(self.withdraw(hw, extension, so_far, shadows)),
-                Phase::Search(from) => self.search(hw, extension, from),
-                Phase::Zero(from) => Ok(self.zero(hw, extension, from)),
-            },
+            (Phase::Search(from), true) => return self.search(hw, extension, from),
+            (Phase::Zero(from), true) => return Ok(self.zero(hw, extension, from)),
         }
+        Ok(Progress::Again)
     }
 
-    /// Gives a block without a use back to ordinary memory.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::InUse`] when not all of it is free, [`Reason::WrongFrame`] when it is no block
-    /// of a pool or the linear map no longer shows it.
-    pub fn pool_remove<H: Hardware>(&mut self, hw: &mut H, block: u64) -> Result<(), Reason> {
-        let first = self.frames.word(block);
-        let words = self.frames.words(block, ENTRIES);
-        let mut words = words.ok_or(Reason::WrongFrame)?;
-        if !block.is_multiple_of(BLOCK_SIZE) {
-            return Err(Reason::WrongFrame);
-        }
-        if self.frames.get(block) == Some(FrameType::Private) {
-            return self.remove_private(hw, block);
-        }
-        let free = matches!(
-            self.frames.get(block),
-            Some(FrameType::PoolFree | FrameType::TextPoolFree)
-        );
-        if !free || words.any(|word| word != first) {
-            return Err(Reason::InUse);
-        }
-        let entry = self.linear_entry(hw, block).ok_or(Reason::WrongFrame)?;
-        // Walks may still take the frames for the tables that they were, and text may still be
-        // fetched: that ends before the first store of the outer domain can hit them.
-        flush::everything(hw);
-        self.frames.set_in_block(block, FrameType::Ordinary, 0);
-        match self.blocks.text_of(block) {
-            Some(text) => *text = None,
-            None => self
-                .blocks
-                .set_tables(crate::frames::pool_block_of(first), None),
-        }
-        let leaf = entry.read(hw);
-        entry.write(hw, leaf.with(bits::DIRTY_BIT_MODIFIER, bits::READ_ONLY));
-        // A store that hits a stale read-only entry would be a fault that Linux does not expect.
-        flush::block(hw, self.linear_address(block).unwrap_or(0));
-        Ok(())
-    }
-
-    /// Gives a block of private memory back, whose frames were wiped when they became free.
-    fn remove_private<H: Hardware>(&mut self, hw: &mut H, block: u64) -> Result<(), Reason> {
-        if !self.private.is_free_block(block) {
-            return Err(Reason::InUse);
-        }
-        let entry = self.linear_place(hw, block).ok_or(Reason::WrongFrame)?;
-        let leaf = self.linear_block.ok_or(Reason::WrongFrame)?;
-        if entry.read(hw) != RawDescriptor::INVALID {
-            return Err(Reason::WrongFrame);
-        }
-        self.private.leave(block);
-        flush::everything(hw);
-        self.frames.set_in_block(block, FrameType::Ordinary, 0);
-        entry.write(hw, leaf.with(block, 0));
-        hw.perform(Step::Barrier);
-        Ok(())
-    }
-
+    /// Claims a block; `phase` comes next. Nothing has changed after an error.
     fn claim<H: Hardware>(
         &mut self,
         hw: &mut H,
         block: u64,
         kind: PoolKind,
-    ) -> Result<Progress, Reason> {
+        phase: Phase,
+    ) -> Result<(), Reason> {
         let words = self.frames.words(block, ENTRIES);
         let ordinary = words.is_some_and(|mut words| words.all(|word| word == 0));
         if !block.is_multiple_of(BLOCK_SIZE) || !ordinary {
@@ -163,6 +146,7 @@ impl<C: Checks> Rules<'_, C> {
             PoolKind::Text => self.blocks.vacant_text().map(|_| 0),
             PoolKind::Private => Some(0),
         };
+        let number = number.filter(|_| !self.claims.is_full());
         let number = number.ok_or(Reason::NoRoom)?;
         // A compartment would go on writing to it.
         if C::WITHDRAW && self.private.is_shared(block) {
@@ -175,34 +159,40 @@ impl<C: Checks> Rules<'_, C> {
         }
         self.blocks.set_tables(number, Some(block));
         self.frames.set_in_block(block, FrameType::Claimed, 0);
+        self.claims.push(Claim { block, entry });
         // Calls on other CPUs that fill shadows see it from here on, or are waited for.
         hw.perform(Step::Barrier);
         self.extension = Some(Extension {
-            block,
             kind,
             number,
-            entry,
-            phase: Phase::Withdraw(Withdrawal::default()),
+            phase,
         });
-        Ok(Progress::Again)
+        Ok(())
     }
 
     fn withdraw<H: Hardware>(
         &mut self,
         hw: &mut H,
         extension: Extension,
-        so_far: Withdrawal,
+        (index, so_far): (usize, Withdrawal),
         shadows: Option<&Shadows<'_, C>>,
-    ) -> Progress {
-        let block = Range::with_size(extension.block, BLOCK_SIZE);
+    ) {
+        let claim = self.claims.get(index);
+        let block = claim.and_then(|it| Range::with_size(it.block, BLOCK_SIZE));
         let next = block
             .zip(shadows.filter(|_| C::WITHDRAW))
             .and_then(|(block, shadows)| shadows.withdraw(hw, block, so_far));
-        self.proceed(extension, next.map_or(Phase::Search(0), Phase::Withdraw));
-        Progress::Again
+        let phase = match next {
+            Some(so_far) => Phase::Withdraw(index, so_far),
+            None if self.claims.get(index + 1).is_some() => {
+                Phase::Withdraw(index + 1, Withdrawal::default())
+            }
+            None => Phase::Search(0),
+        };
+        self.proceed(extension, phase);
     }
 
-    /// Looks for mappings of the block. Frames that were searched stay clean: no call maps a
+    /// Looks for mappings of the blocks. Frames that were searched stay clean: no call maps a
     /// claimed frame.
     fn search<H: Hardware>(
         &mut self,
@@ -227,10 +217,10 @@ impl<C: Checks> Rules<'_, C> {
                 _ => None,
             };
             if let Some(level) = level {
-                if shows(hw, table, level, extension) {
-                    return self.give_up(extension);
+                match self.looks(hw, table, level) {
+                    Some(close) => cost += ENTRIES + close * CLOSE_LOOK_COST,
+                    None => return self.give_up(extension),
                 }
-                cost += ENTRIES;
             }
             cost += FRAME_COST;
             index += 1;
@@ -238,65 +228,110 @@ impl<C: Checks> Rules<'_, C> {
         self.close(hw, extension)
     }
 
-    /// No mapping shows the block, and the linear map's mapping becomes read-only.
+    /// Looks for claimed blocks in a table, the entries of the linear map that show them aside: none
+    /// if it maps something of them, or how many entries needed a closer look. Two entries at a
+    /// time: one by one takes twice as many instructions.
+    fn looks<H: Hardware>(&self, hw: &H, table: FrameAddress, level: Level) -> Option<usize> {
+        let (value, mask) = self.claims.cover();
+        let mask = mask & bits::OUTPUT_ADDRESS;
+        let may_show = |descriptor: u64| descriptor & mask == value;
+        let shows = |entry: u64, descriptor: u64| {
+            may_show(descriptor)
+                && bits::is_valid(descriptor)
+                && (level == Level::Three || bits::is_block(descriptor))
+                && self
+                    .claims
+                    .find(descriptor & bits::OUTPUT_ADDRESS)
+                    .is_some_and(|it| EntryAddress::new(entry) != Some(it.entry))
+        };
+        let end = table.as_u64() + PAGE_SIZE;
+        let mut entry = table.as_u64();
+        let mut close = 0;
+        while entry < end {
+            let [low, high] = hw.read_two(entry);
+            // Nearly all of them end here.
+            if may_show(low) | may_show(high) {
+                if shows(entry, low) || shows(entry + 8, high) {
+                    return None;
+                }
+                close += 2;
+            }
+            entry += 16;
+        }
+        Some(close)
+    }
+
+    /// No mapping shows the blocks, and the linear map's mappings become read-only, or end.
     fn close<H: Hardware>(&mut self, hw: &mut H, extension: Extension) -> Result<Progress, Reason> {
-        let Extension {
-            block, kind, entry, ..
-        } = extension;
         // It may have been cleared, or its table unlinked, since the first slice.
-        if self.linear_entry(hw, block) != Some(entry) {
+        let is_shown = |it: Claim| self.linear_entry(hw, it.block) == Some(it.entry);
+        if !self.claims.iter().all(is_shown) {
             return self.give_up(extension);
         }
         if C::POOL {
-            let leaf = entry.read(hw);
-            entry.write(
-                hw,
-                match kind {
-                    PoolKind::Private => RawDescriptor::INVALID,
-                    _ => leaf.with(bits::READ_ONLY, bits::DIRTY_BIT_MODIFIER),
-                },
-            );
+            for Claim { entry, .. } in self.claims.iter() {
+                let leaf = entry.read(hw);
+                entry.write(
+                    hw,
+                    match extension.kind {
+                        PoolKind::Private => RawDescriptor::INVALID,
+                        _ => leaf.with(bits::READ_ONLY, bits::DIRTY_BIT_MODIFIER),
+                    },
+                );
+            }
         }
         if C::FLUSH {
             // Also drops what is left of mappings that were cleared long ago.
             flush::everything(hw);
         }
-        match kind {
-            PoolKind::Tables | PoolKind::Private => {
-                self.proceed(extension, Phase::Zero(block));
-                Ok(Progress::Again)
-            }
-            PoolKind::Text => {
-                self.extension = None;
-                self.enter_text(block)?;
-                Ok(Progress::Done)
-            }
+        if extension.kind != PoolKind::Text {
+            self.proceed(extension, Phase::Zero(0));
+            return Ok(Progress::Again);
         }
+        let block = self.claims.get(0).ok_or(Reason::WrongFrame)?.block;
+        self.end_extension();
+        self.enter_text(block)?;
+        Ok(Progress::Done)
     }
 
-    fn zero<H: Hardware>(&mut self, hw: &mut H, extension: Extension, from: u64) -> Progress {
-        let end = extension.block + BLOCK_SIZE;
-        if from == end {
-            self.extension = None;
-            let (block, number) = (extension.block, extension.number);
-            if extension.kind == PoolKind::Private {
-                self.frames.set_in_block(block, FrameType::Private, 0);
-                self.private.enter(block);
-            } else {
-                self.frames.set_in_block(block, FrameType::PoolFree, number);
-            }
+    /// Only tables are cleaned here: a walk may not look into caches. Compartments' memory has no
+    /// other mapping, and is cleaned when it goes back.
+    fn zero<H: Hardware>(&mut self, hw: &mut H, extension: Extension, from: usize) -> Progress {
+        let is_private = extension.kind == PoolKind::Private;
+        let Some(Claim { block, .. }) = self.claims.get(from / ENTRIES) else {
+            self.end_extension();
             return Progress::Done;
-        }
-        let until = end.min(from + ZEROED_PER_SLICE * PAGE_SIZE);
-        let mut frame = from;
-        while frame < until {
+        };
+        let count = match extension.kind {
+            PoolKind::Private => ZEROED_PER_SLICE,
+            _ => CLEANED_PER_SLICE,
+        };
+        let first = block + (from % ENTRIES) as u64 * PAGE_SIZE;
+        for index in 0..count as u64 {
+            let frame = first + index * PAGE_SIZE;
             hw.perform(Step::ZeroFrame(frame));
-            hw.perform(Step::CleanFrame(frame));
-            frame += PAGE_SIZE;
+            if !is_private {
+                hw.perform(Step::CleanFrame(frame));
+            }
         }
         hw.perform(Step::BarrierStore);
-        self.proceed(extension, Phase::Zero(until));
-        Progress::Again
+        let next = from + count;
+        self.proceed(extension, Phase::Zero(next));
+        if !next.is_multiple_of(ENTRIES) {
+            return Progress::Again;
+        }
+        if is_private {
+            self.frames.set_in_block(block, FrameType::Private, 0);
+            self.private.enter(block);
+        } else {
+            self.frames
+                .set_in_block(block, FrameType::PoolFree, extension.number);
+        }
+        if self.claims.get(next / ENTRIES).is_some() {
+            return Progress::Again;
+        }
+        self.end_extension();
+        Progress::Done
     }
 
     /// Makes the frames of a zeroed block free frames of a table pool, all at once.
@@ -320,23 +355,29 @@ impl<C: Checks> Rules<'_, C> {
 
     fn give_up(&mut self, extension: Extension) -> Result<Progress, Reason> {
         self.blocks.set_tables(extension.number, None);
-        self.frames
-            .set_in_block(extension.block, FrameType::Ordinary, 0);
-        self.extension = None;
+        for Claim { block, .. } in self.claims.iter() {
+            self.frames.set_in_block(block, FrameType::Ordinary, 0);
+        }
+        self.end_extension();
         Err(Reason::InUse)
     }
 
-    const fn proceed(&mut self, extension: Extension, phase: Phase) {
+    pub(super) const fn proceed(&mut self, extension: Extension, phase: Phase) {
         self.extension = Some(Extension { phase, ..extension });
     }
 
+    pub(super) fn end_extension(&mut self) {
+        self.extension = None;
+        self.claims.clear();
+    }
+
     /// Where the linear map shows a physical address.
-    fn linear_address(&self, address: u64) -> Option<u64> {
+    pub(super) fn linear_address(&self, address: u64) -> Option<u64> {
         Some(address.wrapping_add(self.linear_offset?))
     }
 
     /// The entry of the linear map where a block is shown, or was.
-    fn linear_place<H: Hardware>(&self, hw: &H, block: u64) -> Option<EntryAddress> {
+    pub(super) fn linear_place<H: Hardware>(&self, hw: &H, block: u64) -> Option<EntryAddress> {
         let address = VirtualAddress::new(self.linear_address(block)?)?;
         let mut table = self.root;
         for level in [Level::Zero, Level::One] {
@@ -355,36 +396,11 @@ impl<C: Checks> Rules<'_, C> {
     }
 
     /// The entry of the linear map that shows a block as a block of ordinary memory.
-    fn linear_entry<H: Hardware>(&self, hw: &H, block: u64) -> Option<EntryAddress> {
+    pub(super) fn linear_entry<H: Hardware>(&self, hw: &H, block: u64) -> Option<EntryAddress> {
         let leaf = self.kernel_leaf(hw, self.linear_address(block)?)?;
         // Tables and text have one set of memory attributes, which the rest of memory need not.
         let entry = EntryAddress::new(leaf.entry)?;
         let alike = leaf::is_write_back(entry.read(hw));
         (leaf.level == Level::Two && leaf.page == block && alike).then_some(entry)
     }
-}
-
-/// Whether a table maps something of the extended block, the linear map's entry aside. Two entries
-/// at a time: one by one takes twice as many instructions.
-fn shows<H: Hardware>(hw: &H, table: FrameAddress, level: Level, extension: Extension) -> bool {
-    const BLOCK: u64 = bits::OUTPUT_ADDRESS & !(BLOCK_SIZE - 1);
-    let is_of_block = |descriptor: u64| descriptor & BLOCK == extension.block;
-    let shows = |entry: u64, descriptor: u64| {
-        is_of_block(descriptor)
-            && bits::is_valid(descriptor)
-            && (level == Level::Three || bits::is_block(descriptor))
-            && EntryAddress::new(entry) != Some(extension.entry)
-    };
-    let end = table.as_u64() + PAGE_SIZE;
-    let mut entry = table.as_u64();
-    while entry < end {
-        let [low, high] = hw.read_two(entry);
-        // Nearly all of them end here.
-        let found = is_of_block(low) | is_of_block(high);
-        if found && (shows(entry, low) || shows(entry + 8, high)) {
-            return true;
-        }
-        entry += 16;
-    }
-    false
 }

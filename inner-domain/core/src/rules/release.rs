@@ -8,6 +8,7 @@ use super::step::{Hardware, Step};
 use super::types::FrameAddress;
 use super::{COST_OF_TABLE, Rules};
 use crate::frames::FrameType;
+use crate::weaken;
 
 impl<C: Checks> Rules<'_, C> {
     /// Makes a table, linked nowhere and without tables below it, a free frame of its pool. A
@@ -18,6 +19,10 @@ impl<C: Checks> Rules<'_, C> {
     /// A [`Reason`] when it is in use, still maps text, or is no table; nothing has changed then.
     pub fn release<H: Hardware>(&mut self, hw: &mut H, frame: u64) -> Result<(), Reason> {
         let table = FrameAddress::new(frame).ok_or(Reason::WrongFrame)?;
+        if weaken::PRIVATE_TABLES && self.frames.get(frame) == Some(FrameType::Private) {
+            self.free(hw, frame);
+            return Ok(());
+        }
         let index = self.pool_index(frame).ok_or(Reason::WrongFrame)?;
         let class = self.frames.get(frame).ok_or(Reason::WrongFrame)?;
         match class {
@@ -29,10 +34,14 @@ impl<C: Checks> Rules<'_, C> {
             FrameType::KernelTable3 if self.has_text(hw, table) => return Err(Reason::InUse),
             _ => {}
         }
+        self.free(hw, frame);
+        Ok(())
+    }
+
+    fn free<H: Hardware>(&mut self, hw: &mut H, frame: u64) {
         hw.perform(Step::ZeroFrame(frame));
         hw.perform(Step::BarrierStore);
         self.frames.set(frame, FrameType::PoolFree);
-        Ok(())
     }
 
     /// Whether module text is still mapped in a table: its frames would be lost.

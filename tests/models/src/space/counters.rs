@@ -18,6 +18,10 @@ pub struct Counters {
     pub grown: u64,
     /// Blocks that left one.
     pub shrunk: u64,
+    /// Blocks that became private memory.
+    pub hidden: u64,
+    /// Blocks of private memory that became ordinary.
+    pub returned: u64,
     /// Pages made executable.
     pub sealed: u64,
     /// Calls refused.
@@ -25,7 +29,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    const fn counts(&self) -> [u64; 9] {
+    const fn counts(&self) -> [u64; 11] {
         [
             self.calls,
             self.leaves,
@@ -34,6 +38,8 @@ impl Counters {
             self.releases,
             self.grown,
             self.shrunk,
+            self.hidden,
+            self.returned,
             self.sealed,
             self.refused,
         ]
@@ -49,6 +55,8 @@ impl Counters {
             releases: self.releases + other.releases,
             grown: self.grown + other.grown,
             shrunk: self.shrunk + other.shrunk,
+            hidden: self.hidden + other.hidden,
+            returned: self.returned + other.returned,
             sealed: self.sealed + other.sealed,
             refused: self.refused + other.refused,
         }

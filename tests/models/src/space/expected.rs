@@ -90,7 +90,7 @@ impl View<'_> {
         let write_back = bits(leaf, 4, 2) <= 1 && bits(leaf, 9, 8) == 0b11;
         match self.types.get(target) {
             Some(T::Ordinary) => true,
-            Some(T::Inner | T::Gate | T::Claimed) => false,
+            Some(T::Inner | T::Gate | T::Claimed | T::Private) => false,
             Some(_) => read_only && write_back,
             None => is_device(target) && bits(leaf, 4, 2) >= 2,
         }

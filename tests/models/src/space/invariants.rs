@@ -132,6 +132,7 @@ fn fault(types: &FrameTable<'_>, page: u64, leaf: Leaf) -> Option<&'static str> 
         Some(T::Ordinary | T::Claimed) if leaf.is_executable() => Some("I4: executable data"),
         Some(T::Ordinary | T::Claimed) => None,
         Some(T::Inner | T::Gate) => Some("I3: an inner frame"),
+        Some(T::Private) => Some("I19: a private frame"),
         Some(_) if leaf.is_writable() => Some("I2, I4: writable"),
         Some(_) if !write_back => Some("I10: other memory attributes"),
         Some(T::KernelText | T::KernelVectors | T::ModuleText) => None,

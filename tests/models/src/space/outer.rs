@@ -4,6 +4,7 @@
 //! It makes every call about kernel tables, mostly with arguments that make sense in the state that
 //! it is in, often with one thing wrong. Few frames and few addresses, so that they meet again.
 
+use donjon_abi::call::Reason;
 use donjon_core::frames::FrameType;
 use donjon_core::rules::{Checks, PoolKind, Progress, Rules};
 
@@ -13,6 +14,9 @@ use super::invariants;
 use super::memory::{Frames, PAGE, SmallMachine, Violation};
 use super::random::Random;
 use super::small::{self, BLOCK};
+
+/// The address in a descriptor.
+const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
 
 /// The attacker, and what memory should look like after all its calls.
 pub struct Outer {
@@ -256,30 +260,35 @@ impl Outer {
     }
 
     fn pool<C: Checks>(&mut self, machine: &mut SmallMachine, rules: &mut Rules<'_, C>) -> bool {
-        let block = small::RAM + self.random.one_of(&[3, 3, 3, 4, 5, 0, 1]) * BLOCK;
+        let block = small::RAM + self.random.one_of(&[3, 3, 3, 4, 5, 0, 1, 6, 7]) * BLOCK;
+        let kind = match (block - small::RAM) / BLOCK {
+            5 => PoolKind::Text,
+            6 | 7 => PoolKind::Private,
+            _ => PoolKind::Tables,
+        };
+        let is_private = kind == PoolKind::Private;
+        let slices = self.random.one_of(&[1, 4, 100]);
         if self.random.once_in(3) {
-            let removed = rules.pool_remove(machine, block).is_ok();
-            self.counters.shrunk += u64::from(removed);
+            let was_private = rules.frames().get(block) == Some(FrameType::Private);
+            let removed = slice_by_slice(slices, || rules.pool_remove(machine, block));
+            self.counters.shrunk += u64::from(removed && !is_private);
+            self.counters.returned += u64::from(removed && was_private);
+        } else if is_private && self.random.once_in(2) {
+            let _ = rules.pool_await(machine, block);
         } else {
-            let text = block == small::RAM + 5 * BLOCK;
-            let kind = if text {
-                PoolKind::Text
-            } else {
-                PoolKind::Tables
-            };
-            for _ in 0..self.random.one_of(&[1, 4, 100]) {
-                let answer = rules.pool_add(machine, block, kind, None);
-                self.counters.grown += u64::from(answer == Ok(Progress::Done));
-                if answer != Ok(Progress::Again) {
-                    break;
-                }
-            }
+            let added = slice_by_slice(slices, || rules.pool_add(machine, block, kind, None));
+            self.counters.grown += u64::from(added && !is_private);
+            self.counters.hidden += u64::from(added && is_private);
         }
-        // The one entry of the linear map changes.
-        let entry = small::LINEAR_L2 + (block - small::RAM) / BLOCK * 8;
-        let (old, new) = (self.expected.read(entry), machine.frames.read(entry));
-        if (old ^ new) & !(1 << 7 | 1 << 51) == 0 {
-            self.expected.write(entry, new);
+        // Entries of the linear map change, of private memory those of all blocks at once.
+        for block in [block, small::RAM + 6 * BLOCK, small::RAM + 7 * BLOCK] {
+            let entry = small::LINEAR_L2 + (block - small::RAM) / BLOCK * 8;
+            let (old, new) = (self.expected.read(entry), machine.frames.read(entry));
+            let is_alike = (old ^ new) & !(1 << 7 | 1 << 51) == 0;
+            let is_hidden = is_private && (old == 0 || new == 0);
+            if is_alike || is_hidden && (new | old) & ADDRESS == block {
+                self.expected.write(entry, new);
+            }
         }
         true
     }
@@ -387,4 +396,16 @@ fn view<'a, C: Checks>(machine: &'a SmallMachine, rules: &'a Rules<'_, C>) -> Vi
         frames: &machine.frames,
         types: rules.frames(),
     }
+}
+
+/// Calls until it is done, refused, or there were so many calls; whether it is done.
+fn slice_by_slice(slices: u64, mut call: impl FnMut() -> Result<Progress, Reason>) -> bool {
+    let mut last = Ok(Progress::Again);
+    for _ in 0..slices {
+        last = call();
+        if last != Ok(Progress::Again) {
+            break;
+        }
+    }
+    last == Ok(Progress::Done)
 }

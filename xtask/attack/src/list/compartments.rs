@@ -5,6 +5,8 @@ use super::{Attack, Attempt, Control, Without};
 
 const BAD_FRAME: &str = "refused: frame is not of this kind";
 const BAD_TARGET: &str = "refused: permissions do not suit the frame";
+const WITHHELD: &str = "refused: the address is not Linux's to name";
+const ALL_THE_CALLERS: &str = "all of them are the caller's";
 
 /// The rows.
 pub const ATTACKS: &[Attack] = &[
@@ -16,7 +18,7 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("linear", "16 of 16 loads faulted"),
             Attempt::stopped("map", BAD_TARGET),
             Attempt::stopped("user", BAD_TARGET),
-            Attempt::stopped("buffer", "refused: the address is not Linux's to name"),
+            Attempt::stopped("buffer", WITHHELD),
             Attempt::stopped("asid", "refused: ASID is reserved or taken"),
         ],
         controls: &[
@@ -36,11 +38,32 @@ pub const ATTACKS: &[Attack] = &[
         ..Attack::ROW
     },
     Attack {
+        name: "map-compartment",
+        title: "read the memory of a compartment by Linux's own ways to map a page",
+        stopped_by: "No call makes a mapping of a private frame, whatever its memory attributes and its size.",
+        attempts: &[
+            Attempt::stopped("vmap", "each load faults"),
+            Attempt::stopped("fixmap", "each load faults"),
+            Attempt::stopped("process", "each load faults"),
+            Attempt::stopped("uncached", BAD_TARGET),
+            Attempt::stopped("block", BAD_TARGET),
+        ],
+        controls: &[Control {
+            without: Without::inner(&["weaken-target"]),
+            attempts: &["vmap", "fixmap", "process", "uncached", "block"],
+            seen_as: &["I19"],
+        }],
+        ..Attack::ROW
+    },
+    Attack {
         name: "watch-compartment",
         title: "see what a compartment had in registers, and stop it on its way",
         stopped_by: "The registers of FP are the caller's again when a compartment is left, those of its last exception and the others are zeroed, and Linux's debug registers are off in it.",
         attempts: &[
-            Attempt::stopped("registers", "d31 is the caller's"),
+            Attempt::stopped("returned", ALL_THE_CALLERS),
+            Attempt::stopped("interrupted", ALL_THE_CALLERS),
+            Attempt::stopped("faulted", ALL_THE_CALLERS),
+            Attempt::stopped("asked", ALL_THE_CALLERS),
             Attempt::stopped("general-registers", "no register has the secret"),
             Attempt::stopped("exception-registers", "ELR_EL1 and SPSR_EL1 are 0"),
             Attempt::stopped("breakpoint", "it ran to its end"),
@@ -48,7 +71,16 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("step", "it ran to its end"),
         ],
         controls: &[
-            control(&["weaken-scrub"], &["registers", "exception-registers"]),
+            control(
+                &["weaken-scrub"],
+                &[
+                    "returned",
+                    "interrupted",
+                    "faulted",
+                    "asked",
+                    "exception-registers",
+                ],
+            ),
             control(&["weaken-no-clear"], &["general-registers"]),
             control(
                 &["weaken-context-debug"],
@@ -118,11 +150,16 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("text", BAD_FRAME),
             Attempt::stopped("private", BAD_FRAME),
             Attempt::stopped("copy-private", BAD_FRAME),
+            Attempt::stopped("log", WITHHELD),
+            Attempt::stopped("refusal", WITHHELD),
         ],
-        controls: &[control(
-            &["weaken-share"],
-            &["inner", "table", "text", "private", "copy-private"],
-        )],
+        controls: &[
+            control(
+                &["weaken-share"],
+                &["inner", "table", "text", "private", "copy-private"],
+            ),
+            control(&["weaken-bounds", "weaken-buffer"], &["log", "refusal"]),
+        ],
         ..Attack::ROW
     },
     Attack {
@@ -134,7 +171,10 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("release", BAD_FRAME),
             Attempt::stopped("link", "refused: table has a parent or another level"),
         ],
-        controls: &[control(&["weaken-private-tables"], &["write"])],
+        controls: &[control(
+            &["weaken-private-tables"],
+            &["write", "release", "link"],
+        )],
         ..Attack::ROW
     },
     Attack {
@@ -154,9 +194,15 @@ pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "keep-compartment-memory",
         title: "take the memory of a compartment back and look for what was in it",
-        stopped_by: "Frames are wiped when a compartment ends, before they are anything else.",
-        attempts: &[Attempt::stopped("leftovers", "all of the block is wiped")],
-        controls: &[control(&["weaken-wipe"], &["leftovers"])],
+        stopped_by: "Frames are wiped when a compartment ends, before they are anything else, and a block goes back when all of it is free.",
+        attempts: &[
+            Attempt::stopped("leftovers", "all of the block is wiped"),
+            Attempt::stopped("in-use", "refused: table is in use"),
+        ],
+        controls: &[
+            control(&["weaken-wipe"], &["leftovers"]),
+            control(&["weaken-removal"], &["in-use"]),
+        ],
         ..Attack::ROW
     },
 ];

@@ -16,6 +16,7 @@ pub mod walk;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use donjon_generator::allow;
@@ -37,6 +38,8 @@ const CONFIGURED: &str = "configured";
 const DEBIAN: &str = "debian-config";
 /// Kernels of one variant that stay in the cache.
 const KEPT: usize = 4;
+/// What was used since may still be in use: the longest runs take hours, and a kernel 33 MB.
+const IN_USE: Duration = Duration::from_secs(24 * 3600);
 
 /// With the protection or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -262,6 +265,7 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     let place = paths::cache()?
         .join("kernels")
         .join(format!("{kind}-{key}"));
+    mark_used(&place);
     if !place.exists() {
         let lock = CacheLock::take()?;
         if !place.exists() {
@@ -279,7 +283,14 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     })
 }
 
-/// Removes all but the newest kernels of a kind.
+/// Makes a kernel of the cache the newest. In a cache that cannot be written it keeps its time.
+fn mark_used(place: &Path) {
+    if let Ok(directory) = fs::File::open(place) {
+        let _ = directory.set_modified(SystemTime::now());
+    }
+}
+
+/// Removes all but the newest kernels of a kind, and those that another command may be using.
 fn prune(newest: &Path, kind: &str) {
     let Some(Ok(entries)) = newest.parent().map(fs::read_dir) else {
         return;
@@ -290,8 +301,12 @@ fn prune(newest: &Path, kind: &str) {
         .filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.path())))
         .collect();
     kernels.sort();
-    for (_, path) in kernels.iter().rev().skip(KEPT) {
-        // Whatever stays costs space, nothing else.
-        let _ = fs::remove_dir_all(path);
+    let now = SystemTime::now();
+    let is_old = |it: &SystemTime| now.duration_since(*it).is_ok_and(|age| age > IN_USE);
+    for (used, path) in kernels.iter().rev().skip(KEPT) {
+        if is_old(used) {
+            // Whatever stays costs space, nothing else.
+            let _ = fs::remove_dir_all(path);
+        }
     }
 }

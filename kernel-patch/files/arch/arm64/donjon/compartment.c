@@ -399,19 +399,21 @@ static long info(struct compartment *it, void __user *argument)
 
 static long reserve(void __user *argument)
 {
-	u64 bytes;
-	int error = 0;
+	u64 bytes, blocks;
+	int taken = 0;
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	if (copy_from_user(&bytes, argument, sizeof(bytes)))
 		return -EFAULT;
-	for (; bytes && !error; bytes -= min_t(u64, bytes, SZ_2M)) {
-		error = donjon_private_grow();
-		if (!error && fatal_signal_pending(current))
-			error = -EINTR;
+	for (blocks = DIV_ROUND_UP_ULL(bytes, SZ_2M); blocks; blocks -= taken) {
+		taken = donjon_private_grow(min(blocks, DONJON_POOL_TOGETHER_MAX));
+		if (taken < 0)
+			return taken;
+		if (fatal_signal_pending(current))
+			return -EINTR;
 	}
-	return error;
+	return 0;
 }
 
 static long compartment_ioctl(struct file *file, unsigned int command,

@@ -4,6 +4,7 @@
 
 #include <linux/list.h>
 #include <linux/mm_types.h>
+#include <linux/mutex.h>
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
 
@@ -31,6 +32,12 @@ struct pool {
 };
 
 extern struct pool donjon_pool;
+
+/*
+ * Of POOL_ADD, for all of its calls: blocks that are on their way stand in the way
+ * of others. Nothing is allocated while it is held.
+ */
+extern struct mutex donjon_extension_mutex;
 
 /* With the lock held: */
 void donjon_pool_fill(void);

@@ -57,6 +57,7 @@ static DECLARE_BITMAP(tables, BIT_ULL(39) / POOL_BLOCK_SIZE);
  * for a transaction of its own.
  */
 static DEFINE_MUTEX(blocks_mutex);
+DEFINE_MUTEX(donjon_extension_mutex);
 /* No use in asking the inner domain again before. */
 static unsigned long refused_until;
 
@@ -120,11 +121,13 @@ static bool hand_in(struct page *first)
 
 	if (!donjon_live)
 		return true;
+	mutex_lock(&donjon_extension_mutex);
 	do {
 		result = __donjon_call(DONJON_FN_POOL_ADD, page_to_phys(first),
 				       DONJON_POOL_TABLES, 0, 0, 0, 0);
 		cond_resched();
 	} while (result.status == DONJON_ERR_BUSY);
+	mutex_unlock(&donjon_extension_mutex);
 	if (!result.status)
 		return true;
 

@@ -15,6 +15,7 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
+#include "pool.h"
 #include "private.h"
 
 /* Some block may be one that the inner domain cannot take. */
@@ -25,82 +26,146 @@ struct private_block {
 	struct page *first;
 };
 
+/* Protects the list and its length */
 static DEFINE_MUTEX(blocks_mutex);
 static LIST_HEAD(blocks);
+static unsigned int block_count;
 
-static struct donjon_result hand_in(struct page *first)
+static struct donjon_result pool_call(unsigned long function, struct private_block *block,
+				      bool waits)
 {
 	struct donjon_result result;
 
 	do {
-		result = __donjon_call(DONJON_FN_POOL_ADD, page_to_phys(first),
-				       DONJON_POOL_PRIVATE, 0, 0, 0, 0);
+		result = __donjon_call(function, page_to_phys(block->first),
+				       DONJON_POOL_PRIVATE, waits, 0, 0, 0);
 		cond_resched();
 	} while (result.status == DONJON_ERR_BUSY);
 	return result;
 }
 
-static int try_block(struct private_block *block)
+static void free_blocks(struct list_head *list)
 {
-	struct donjon_result result = hand_in(block->first);
+	struct private_block *block, *next;
 
-	if (!result.status)
-		return 0;
-	pr_warn_once("block %pa for compartments: %s\n",
-		     &(phys_addr_t){ page_to_phys(block->first) },
-		     donjon_reason(result));
+	list_for_each_entry_safe(block, next, list, list) {
+		__free_pages(block->first, get_order(SZ_2M));
+		kfree(block);
+	}
+}
+
+static struct private_block *allocate(gfp_t gfp)
+{
+	struct private_block *block = kmalloc(sizeof(*block), GFP_KERNEL);
+
+	if (!block)
+		return NULL;
+	block->first = alloc_pages(GFP_KERNEL | __GFP_NOWARN | gfp, get_order(SZ_2M));
+	if (block->first)
+		return block;
+	kfree(block);
+	return NULL;
+}
+
+/* One is worth some effort, more of them are not. */
+static void find_blocks(struct list_head *found, unsigned int count)
+{
+	struct private_block *block = allocate(__GFP_RETRY_MAYFAIL);
+
+	while (block) {
+		list_add_tail(&block->list, found);
+		block = --count ? allocate(__GFP_NORETRY) : NULL;
+	}
+}
+
+/*
+ * All are claimed first, so that the inner domain searches its tables once. It
+ * takes all of those that it has claimed, or none.
+ */
+static struct donjon_result hand_in(struct list_head *offered,
+				    struct list_head *refused)
+{
+	struct private_block *block, *next, *last = NULL;
+	struct donjon_result result = {}, taken;
+
+	mutex_lock(&donjon_extension_mutex);
+	list_for_each_entry_safe(block, next, offered, list) {
+		taken = pool_call(DONJON_FN_POOL_ADD, block, true);
+		if (taken.status) {
+			list_move(&block->list, refused);
+			result = taken;
+		} else {
+			last = block;
+		}
+	}
+	if (last) {
+		taken = pool_call(DONJON_FN_POOL_ADD, last, false);
+		if (taken.status) {
+			list_splice_tail_init(offered, refused);
+			result = taken;
+		}
+	}
+	mutex_unlock(&donjon_extension_mutex);
+	return result;
+}
+
+/* How many of so many became private, or an error. */
+static int try_blocks(unsigned int count, struct list_head *refused)
+{
+	struct donjon_result result;
+	LIST_HEAD(offered);
+
+	find_blocks(&offered, count);
+	if (list_empty(&offered))
+		return -ENOMEM;
+	result = hand_in(&offered, refused);
+	if (result.status)
+		pr_warn_once("block for compartments: %s\n", donjon_reason(result));
+	count = list_count_nodes(&offered);
+	block_count += count;
+	list_splice(&offered, &blocks);
+	if (count)
+		return count;
 	return result.value == DONJON_REASON_NO_ROOM ? -ENOSPC : -EAGAIN;
 }
 
-int donjon_private_grow(void)
+int donjon_private_grow(unsigned int count)
 {
-	unsigned int order = get_order(SZ_2M), count = 0;
-	struct page *refused[TRIES];
-	struct private_block *block = kmalloc(sizeof(*block), GFP_KERNEL);
-	int error = -EAGAIN;
+	unsigned int tries = 0;
+	LIST_HEAD(refused);
+	int taken;
 
-	if (!block)
-		return -ENOMEM;
 	mutex_lock(&blocks_mutex);
-	while (error == -EAGAIN && count < TRIES) {
-		block->first = alloc_pages(GFP_KERNEL | __GFP_NOWARN |
-					   __GFP_RETRY_MAYFAIL, order);
-		if (!block->first) {
-			error = -ENOMEM;
-			break;
-		}
-		error = try_block(block);
-		if (error)
-			refused[count++] = block->first;
-	}
-	if (!error)
-		list_add(&block->list, &blocks);
+	/* Unless it is said: the more the more there are already */
+	count = clamp(count ?: block_count / 4, 1, DONJON_POOL_TOGETHER_MAX);
+	do {
+		taken = try_blocks(count, &refused);
+		count = 1;
+	} while (taken == -EAGAIN && ++tries < TRIES);
 	mutex_unlock(&blocks_mutex);
-	/* Not before: it would be the first to be offered again */
-	while (count)
-		__free_pages(refused[--count], order);
-	if (error)
-		kfree(block);
-	return error == -EAGAIN ? -ENOMEM : error;
+	/* Not before: they would be the first to be offered again */
+	free_blocks(&refused);
+	return taken == -EAGAIN ? -ENOMEM : taken;
 }
 
 void donjon_private_shrink(void)
 {
 	struct private_block *block, *next;
 	struct donjon_result result;
+	LIST_HEAD(removed);
 
 	mutex_lock(&blocks_mutex);
+	mutex_lock(&donjon_extension_mutex);
 	list_for_each_entry_safe(block, next, &blocks, list) {
-		result = __donjon_call(DONJON_FN_POOL_REMOVE,
-				       page_to_phys(block->first),
-				       0, 0, 0, 0, 0);
+		result = pool_call(DONJON_FN_POOL_REMOVE, block, false);
 		if (result.status)
 			continue;
-		list_del(&block->list);
-		__free_pages(block->first, get_order(SZ_2M));
-		kfree(block);
+		list_move(&block->list, &removed);
+		block_count--;
 	}
+	mutex_unlock(&donjon_extension_mutex);
 	mutex_unlock(&blocks_mutex);
+	free_blocks(&removed);
 }
 
 struct donjon_result donjon_private_call(unsigned long function, unsigned long a1,
@@ -113,6 +178,6 @@ struct donjon_result donjon_private_call(unsigned long function, unsigned long a
 		result = __donjon_call(function, a1, a2, a3, a4, 0, 0);
 	} while (result.status == DONJON_ERR_REFUSED &&
 		 result.value == DONJON_REASON_NO_ROOM &&
-		 !fatal_signal_pending(current) && !donjon_private_grow());
+		 !fatal_signal_pending(current) && donjon_private_grow(0) > 0);
 	return result;
 }

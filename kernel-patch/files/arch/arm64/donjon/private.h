@@ -4,8 +4,11 @@
 
 #include <asm/donjon.h>
 
-/* One block more for compartments; 0 or an error. */
-int donjon_private_grow(void);
+/*
+ * So many blocks more for compartments, or fewer; the driver chooses if count is 0.
+ * How many it became, or an error.
+ */
+int donjon_private_grow(unsigned int count);
 /* Take back the blocks of which no compartment has a frame. */
 void donjon_private_shrink(void);
 /* A call about compartments, made again with more memory for as long as there is. */

@@ -121,6 +121,14 @@ void show_hole(const struct hole *hole);
 bool try_user_load(const struct hole *hole, u64 *value);
 bool try_user_store(const struct hole *hole, u64 value);
 
+/*
+ * linux_functions.c: a page by Linux's own means, which are not told of a refusal.
+ * 0 if Linux has none, and for the last two attack_untried() has been called.
+ */
+u64 *map_by_vmap(u64 pa);
+u64 *map_by_fixmap(u64 pa);
+unsigned long map_for_process(u64 pa);
+
 /* text.c: instructions. */
 struct word {
 	const char *name;

@@ -61,8 +61,8 @@ static struct page *remove_block(void)
 {
 	struct page *page = block;
 
-	if (!page || compartment_call(DONJON_FN_POOL_REMOVE, page_to_phys(page),
-				      0, 0, 0).status)
+	if (!page || compartment_call_whole(DONJON_FN_POOL_REMOVE, page_to_phys(page),
+					    0, 0, 0).status)
 		return NULL;
 	block = NULL;
 	return page;

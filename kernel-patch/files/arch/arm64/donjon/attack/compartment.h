@@ -29,11 +29,19 @@ enum what {
 	GIVE_BACK,	/* x */
 	LOAD,		/* gives back the word at x */
 	STORE,		/* y at x */
-	FILL,		/* all general registers but x0, and d31, with x */
+	FILL,		/* all registers but x0, x30 and sp with x; then as y says */
 	GROW,		/* as far as it may, gives back how many pages */
 	STAY,		/* for x rounds; 1 if it is in there twice */
 	SEND,		/* y bytes at x by end z; what SVC SEND gives */
 	RECEIVE,	/* the same */
+};
+
+/* How a compartment that is told to FILL its registers is left. */
+enum leave {
+	BY_RETURN,
+	BY_INTERRUPT,
+	BY_FAULT,
+	BY_REQUEST,
 };
 
 struct donjon_result compartment_call(u64 function, u64 a1, u64 a2, u64 a3, u64 a4);

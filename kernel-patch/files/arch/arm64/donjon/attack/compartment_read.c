@@ -114,6 +114,24 @@ static void leftovers(void)
 	__free_pages(back, get_order(SZ_2M));
 }
 
+/* The same while it lives. */
+static void in_use(void)
+{
+	struct donjon_result result;
+	unsigned int i;
+	u64 value;
+
+	if (!prepare_compartment())
+		return;
+	result = compartment_call_whole(DONJON_FN_POOL_REMOVE, private_frame(0), 0, 0, 0);
+	if (result.status)
+		return attack_stopped("refused: %s", attack_why(result));
+	for (i = 0; i < FRAMES; i++)
+		if (try_load(phys_to_virt(private_frame(i)), &value) && value == SECRET)
+			return attack_succeeded("the secret was read in frame %u", i);
+	attack_succeeded("the block came back");
+}
+
 /* The ASID under which a CPU may still hold what it translated. */
 static void asid(void)
 {
@@ -137,3 +155,4 @@ DONJON_ATTACK("read-compartment", "user", user);
 DONJON_ATTACK("read-compartment", "buffer", buffer);
 DONJON_ATTACK("read-compartment", "asid", asid);
 DONJON_ATTACK("keep-compartment-memory", "leftovers", leftovers);
+DONJON_ATTACK("keep-compartment-memory", "in-use", in_use);

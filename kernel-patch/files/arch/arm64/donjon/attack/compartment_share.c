@@ -105,6 +105,39 @@ static void add_private(void)
 	attack_succeeded("%u frames were copied", accepted);
 }
 
+/* A call that gives something back, told to write it to its frames. */
+static void reply(struct donjon_result (*write)(u64 pa))
+{
+	struct donjon_result result = {};
+	unsigned int i, written = 0;
+
+	if (!prepare_compartment())
+		return;
+	for (i = FRAMES / 2; i < FRAMES; i++) {
+		result = write(private_frame(i) + PAGE_SIZE / 2);
+		written += !result.status;
+	}
+	if (written)
+		attack_succeeded("%u frames were written", written);
+	else
+		attack_stopped("refused: %s", attack_why(result));
+}
+
+static struct donjon_result refusal(u64 pa)
+{
+	return reply_refusal(pa, SECRET);
+}
+
+static void reply_of_log(void)
+{
+	reply(reply_log);
+}
+
+static void reply_of_refusal(void)
+{
+	reply(refusal);
+}
+
 /* A page of the attacker's in its tables, whichever of the frames are tables. */
 static void write_table(void)
 {
@@ -163,6 +196,8 @@ DONJON_ATTACK("share-with-compartment", "table", share_table);
 DONJON_ATTACK("share-with-compartment", "text", share_text);
 DONJON_ATTACK("share-with-compartment", "private", share_private);
 DONJON_ATTACK("share-with-compartment", "copy-private", add_private);
+DONJON_ATTACK("share-with-compartment", "log", reply_of_log);
+DONJON_ATTACK("share-with-compartment", "refusal", reply_of_refusal);
 DONJON_ATTACK("change-compartment-tables", "write", write_table);
 DONJON_ATTACK("change-compartment-tables", "release", release_table);
 DONJON_ATTACK("change-compartment-tables", "link", link_table);

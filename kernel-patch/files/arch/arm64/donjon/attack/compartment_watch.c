@@ -3,6 +3,7 @@
  * What Linux sees of a compartment that it runs: in registers, by the means of a
  * debugger, and through the tables that a CPU had while it was inside.
  */
+#include <linux/array_size.h>
 #include <linux/irqflags.h>
 #include <linux/preempt.h>
 #include <linux/uaccess.h>
@@ -16,25 +17,91 @@
 /* Rounds that take longer than the time between two interrupts of the timer */
 #define LONG_STAY	10000000000UL
 
-/* What it had in a register of FP. Nothing here uses those. */
-static void registers(void)
+/* FP and SIMD as they are left. */
+struct simd {
+	u64 words[64];
+	u64 fpsr;
+};
+
+static void store_simd(struct simd *simd)
 {
+	asm volatile(".arch_extension simd\n"
+		     "stp	q0, q1, [%0]\n"
+		     "stp	q2, q3, [%0, #32]\n"
+		     "stp	q4, q5, [%0, #64]\n"
+		     "stp	q6, q7, [%0, #96]\n"
+		     "stp	q8, q9, [%0, #128]\n"
+		     "stp	q10, q11, [%0, #160]\n"
+		     "stp	q12, q13, [%0, #192]\n"
+		     "stp	q14, q15, [%0, #224]\n"
+		     "stp	q16, q17, [%0, #256]\n"
+		     "stp	q18, q19, [%0, #288]\n"
+		     "stp	q20, q21, [%0, #320]\n"
+		     "stp	q22, q23, [%0, #352]\n"
+		     "stp	q24, q25, [%0, #384]\n"
+		     "stp	q26, q27, [%0, #416]\n"
+		     "stp	q28, q29, [%0, #448]\n"
+		     "stp	q30, q31, [%0, #480]\n"
+		     ".arch_extension nosimd\n"
+		     :: "r" (simd->words) : "memory");
+	simd->fpsr = read_sysreg(fpsr);
+}
+
+/*
+ * What it had in registers of FP and SIMD when it was left. Nothing here uses
+ * those, and Linux takes the interrupt after a look at them.
+ */
+static void look_at_simd(enum leave leave, long expected)
+{
+	/* A first interrupt may have come before it was filled */
+	unsigned int left = expected == DONJON_EXIT_INTERRUPTED ? 2 : 1;
 	struct donjon_result result;
-	u64 left;
+	static struct simd simd;
+	unsigned long flags;
+	unsigned int i;
 
 	if (!prepare_compartment())
 		return;
-	preempt_disable();
-	result = run_compartment(prepared_compartment(), FILL, SECRET, 0, 0);
-	asm volatile(".arch_extension fp\n fmov %0, d31\n .arch_extension nofp"
-		     : "=r" (left));
-	preempt_enable();
+	do {
+		local_irq_save(flags);
+		write_sysreg(0, fpsr);
+		result = __donjon_call(DONJON_FN_COMPARTMENT_RUN, prepared_compartment(),
+				       FILL, SECRET, leave, 0, 0);
+		store_simd(&simd);
+		local_irq_restore(flags);
+		left -= result.status == expected;
+	} while (left && result.status == DONJON_EXIT_INTERRUPTED);
+	/* It is left in the middle of its call */
 	if (result.status != DONJON_EXIT_RETURNED)
-		attack_untried("it was left for %ld", result.status);
-	else if (left == SECRET)
-		attack_succeeded("d31 has the secret");
-	else
-		attack_stopped("d31 is the caller's");
+		destroy_compartment(prepared_compartment());
+	if (result.status != expected)
+		return attack_untried("it was left for %ld: %#lx", result.status, result.value);
+	for (i = 0; i < ARRAY_SIZE(simd.words); i++)
+		if (simd.words[i] == SECRET)
+			return attack_succeeded("q%u has the secret", i / 2);
+	if (simd.fpsr & 0x1f)
+		return attack_succeeded("FPSR is the compartment's: %#llx", simd.fpsr);
+	attack_stopped("all of them are the caller's");
+}
+
+static void simd_returned(void)
+{
+	look_at_simd(BY_RETURN, DONJON_EXIT_RETURNED);
+}
+
+static void simd_interrupted(void)
+{
+	look_at_simd(BY_INTERRUPT, DONJON_EXIT_INTERRUPTED);
+}
+
+static void simd_faulted(void)
+{
+	look_at_simd(BY_FAULT, DONJON_EXIT_FAULTED);
+}
+
+static void simd_asked(void)
+{
+	look_at_simd(BY_REQUEST, DONJON_EXIT_CALLED_OUT);
 }
 
 /* Registers that a call may change, as they are afterwards. */
@@ -44,6 +111,7 @@ static long run_and_look(u64 handle, u64 seen[16])
 	register u64 x1 asm("x1") = handle;
 	register u64 x2 asm("x2") = FILL;
 	register u64 x3 asm("x3") = SECRET;
+	register u64 x4 asm("x4") = BY_RETURN;
 	register u64 to asm("x19") = (u64)seen;
 
 	asm volatile("blr	%[gate]\n"
@@ -55,10 +123,10 @@ static long run_and_look(u64 handle, u64 seen[16])
 		     "stp	x12, x13, [x19, #80]\n"
 		     "stp	x14, x15, [x19, #96]\n"
 		     "stp	x16, x17, [x19, #112]\n"
-		     : "+r" (x0), "+r" (x1), "+r" (x2), "+r" (x3)
+		     : "+r" (x0), "+r" (x1), "+r" (x2), "+r" (x3), "+r" (x4)
 		     : [gate] "r" (DONJON_GATE), "r" (to)
-		     : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12",
-		       "x13", "x14", "x15", "x16", "x17", "x30", "cc", "memory");
+		     : "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
+			       "x14", "x15", "x16", "x17", "x30", "cc", "memory");
 	return x0;
 }
 
@@ -240,7 +308,10 @@ static void exit_copy(void)
 	look_behind(copy);
 }
 
-DONJON_ATTACK("watch-compartment", "registers", registers);
+DONJON_ATTACK("watch-compartment", "returned", simd_returned);
+DONJON_ATTACK("watch-compartment", "interrupted", simd_interrupted);
+DONJON_ATTACK("watch-compartment", "faulted", simd_faulted);
+DONJON_ATTACK("watch-compartment", "asked", simd_asked);
 DONJON_ATTACK("watch-compartment", "general-registers", general_registers);
 DONJON_ATTACK("watch-compartment", "exception-registers", exception_registers);
 DONJON_ATTACK("watch-compartment", "breakpoint", breakpoint);

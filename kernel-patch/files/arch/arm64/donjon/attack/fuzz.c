@@ -137,30 +137,35 @@ static void clear_entry(u64 entry)
 	__donjon_call(DONJON_FN_TABLE_WRITE, entry, 0, 0, 0, 0, 0);
 }
 
-static void finish_extension(u64 block, u64 kind)
+static struct donjon_result finish(u64 function, u64 block, u64 kind)
 {
 	struct donjon_result result;
 	int i;
 
 	for (i = 0; i < PATIENCE; i++) {
-		result = __donjon_call(DONJON_FN_POOL_ADD, block, kind, 0, 0, 0, 0);
+		result = __donjon_call(function, block, kind, 0, 0, 0, 0);
 		if (result.status != DONJON_ERR_BUSY)
 			break;
 	}
+	return result;
 }
 
 /*
  * All blocks are in a pool afterwards, if nothing shows them any more. One may be on its
- * way, and the others are refused until it has arrived.
+ * way, into a pool or out of it, and the others are refused until it has arrived.
  */
 static void finish_extensions(void)
 {
+	u64 block;
 	int i;
 
+	for (i = 0; i < FUZZ_BLOCKS; i++)
+		finish(DONJON_FN_POOL_REMOVE, ground.blocks[i], 0);
 	for (i = 0; i < 2 * FUZZ_BLOCKS; i++) {
-		finish_extension(ground.blocks[i % FUZZ_BLOCKS], DONJON_POOL_TABLES);
-		finish_extension(ground.blocks[i % FUZZ_BLOCKS], DONJON_POOL_TEXT);
-		finish_extension(ground.blocks[i % FUZZ_BLOCKS], DONJON_POOL_PRIVATE);
+		block = ground.blocks[i % FUZZ_BLOCKS];
+		finish(DONJON_FN_POOL_ADD, block, DONJON_POOL_TABLES);
+		finish(DONJON_FN_POOL_ADD, block, DONJON_POOL_TEXT);
+		finish(DONJON_FN_POOL_ADD, block, DONJON_POOL_PRIVATE);
 	}
 }
 
@@ -171,7 +176,7 @@ static struct donjon_result take_back(u64 block)
 	for (i = 0; i < BLOCK_FRAMES; i++)
 		__donjon_call(DONJON_FN_TABLE_RELEASE, block + i * PAGE_SIZE,
 			      0, 0, 0, 0, 0);
-	return __donjon_call(DONJON_FN_POOL_REMOVE, block, 0, 0, 0, 0, 0);
+	return finish(DONJON_FN_POOL_REMOVE, block, 0);
 }
 
 /* False if something cannot be had back, and it is said. */

@@ -275,13 +275,13 @@ static struct donjon_result and_back(u64 function, u64 argument)
 }
 
 /* Some of the way: no call goes all of it. */
-static struct donjon_result pool_add(u64 block, u64 kind)
+static struct donjon_result pool_call(u64 function, u64 block, u64 kind, u64 waits)
 {
 	struct donjon_result result;
 	int i;
 
 	for (i = 0; i < 16; i++) {
-		result = __donjon_call(DONJON_FN_POOL_ADD, block, kind, 0, 0, 0, 0);
+		result = __donjon_call(function, block, kind, waits, 0, 0, 0);
 		if (result.status != DONJON_ERR_BUSY)
 			break;
 	}
@@ -347,11 +347,11 @@ static struct donjon_result call(const struct fuzz_ground *ground, struct fuzz_r
 			a = frame(ground, random) | PAGE_SIZE;
 		else if (one_in(random, 8))
 			a = inner_frame(ground, random) & ~(SZ_2M - 1);
-		return pool_add(a, fuzz_below(random, 3));
+		return pool_call(function, a, fuzz_below(random, 3), one_in(random, 4));
 	case DONJON_FN_POOL_REMOVE:
 		a = one_in(random, 4) ? inner_frame(ground, random) & ~(SZ_2M - 1) :
 				      ground->blocks[fuzz_below(random, FUZZ_BLOCKS)];
-		return __donjon_call(function, a, 0, 0, 0, 0, 0);
+		return pool_call(function, a, 0, 0);
 	case DONJON_FN_TEXT_POKE:
 		return poke(ground, random);
 	case DONJON_FN_TEXT_SEAL:

@@ -39,22 +39,28 @@ static void undo_vmap(u64 va, u64 unused)
 	vunmap((void *)va);
 }
 
+u64 *map_by_vmap(u64 pa)
+{
+	struct page *page = phys_to_page(pa);
+	void *va = vmap(&page, 1, VM_MAP, PAGE_KERNEL);
+
+	if (va)
+		undo_later(undo_vmap, (u64)va, 0);
+	return va;
+}
+
 static void by_vmap(void)
 {
 	u64 table = some_table();
-	struct page *page;
-	void *va;
+	u64 *word;
 
 	if (!table)
 		return;
-	page = phys_to_page(table);
-	va = vmap(&page, 1, VM_MAP, PAGE_KERNEL);
-	if (!va) {
+	word = map_by_vmap(table);
+	if (word)
+		judge("vmap()", word);
+	else
 		attack_stopped("vmap() failed");
-		return;
-	}
-	undo_later(undo_vmap, (u64)va, 0);
-	judge("vmap()", va);
 }
 
 static void undo_ioremap(u64 va, u64 unused)
@@ -82,19 +88,26 @@ static void undo_fixmap(u64 index, u64 unused)
 	((set_fixmap_t *)attack_set_fixmap)(index, 0, __pgprot(0));
 }
 
+u64 *map_by_fixmap(u64 pa)
+{
+	if (!attack_set_fixmap) {
+		attack_untried("where is __set_fixmap()?");
+		return NULL;
+	}
+	/* It warns of an entry that is in use */
+	undo_fixmap(FIX_TEXT_POKE0, 0);
+	((set_fixmap_t *)attack_set_fixmap)(FIX_TEXT_POKE0, pa, PAGE_KERNEL);
+	undo_later(undo_fixmap, FIX_TEXT_POKE0, 0);
+	return (u64 *)fix_to_virt(FIX_TEXT_POKE0);
+}
+
 static void by_fixmap(void)
 {
 	u64 table = some_table();
+	u64 *word = table ? map_by_fixmap(table) : NULL;
 
-	if (!table)
-		return;
-	if (!attack_set_fixmap) {
-		attack_untried("where is __set_fixmap()?");
-		return;
-	}
-	((set_fixmap_t *)attack_set_fixmap)(FIX_TEXT_POKE0, table, PAGE_KERNEL);
-	undo_later(undo_fixmap, FIX_TEXT_POKE0, 0);
-	judge("the fixmap", (u64 *)fix_to_virt(FIX_TEXT_POKE0));
+	if (word)
+		judge("the fixmap", word);
 }
 
 static void undo_mmap(u64 va, u64 unused)
@@ -103,31 +116,38 @@ static void undo_mmap(u64 va, u64 unused)
 }
 
 /* As a driver's mmap() would. */
-static void for_user(void)
+unsigned long map_for_process(u64 pa)
 {
 	struct mm_struct *mm = current->mm;
 	struct vm_area_struct *vma;
-	u64 table = some_table();
-	unsigned long va, word;
+	unsigned long va;
 
-	if (!table)
-		return;
 	va = vm_mmap(NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
 		     MAP_ANONYMOUS | MAP_SHARED, 0);
 	if (IS_ERR_VALUE(va)) {
 		attack_untried("no user mapping");
-		return;
+		return 0;
 	}
 	undo_later(undo_mmap, va, 0);
 	mmap_write_lock(mm);
 	vma = find_vma(mm, va);
 	/* Dirty from the start, or the first store would be a fault to handle */
 	if (vma)
-		remap_pfn_range(vma, va, PHYS_PFN(table), PAGE_SIZE,
+		remap_pfn_range(vma, va, PHYS_PFN(pa), PAGE_SIZE,
 				__pgprot((pgprot_val(vma->vm_page_prot) &
 					  ~PTE_RDONLY) | PTE_DIRTY));
 	mmap_write_unlock(mm);
+	return va;
+}
 
+static void for_user(void)
+{
+	u64 table = some_table();
+	unsigned long va, word;
+
+	va = table ? map_for_process(table) : 0;
+	if (!va)
+		return;
 	pagefault_disable();
 	if (get_user(word, (unsigned long __user *)va) ||
 	    put_user(word, (unsigned long __user *)va))

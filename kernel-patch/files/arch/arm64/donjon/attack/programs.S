@@ -6,6 +6,7 @@
  */
 	.section .rodata, "a"
 	.arch_extension fp
+	.arch_extension simd
 
 /* x0 says what to do, as `enum what` has it; x1 to x3 are its arguments. */
 	.balign	8
@@ -23,14 +24,31 @@ attack_program:
 	svc	#0
 2:	str	x2, [x0]
 	svc	#0
-3:	fmov	d31, x1
+3:	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	dup	v\n\().2d, x1
+	.endr
+	.irp	n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	dup	v\n\().2d, x1
+	.endr
+	mov	w3, #0x1f			// each exception of FP has been
+	msr	fpsr, x3
+	adr	x30, 14f
+	add	x30, x30, x2, lsl #3
 	.irp	n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
 	mov	x\n, x1
 	.endr
-	.irp	n, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
+	.irp	n, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29
 	mov	x\n, x1
 	.endr
-	svc	#0
+	br	x30
+14:	svc	#0
+	nop
+15:	b	15b
+	nop
+	ldr	x0, [x1]			// no address
+	nop
+	svc	#1
+	nop
 4:	mov	x20, #0
 11:	mov	x0, #1
 	svc	#2

@@ -101,6 +101,9 @@
 /* Most bytes of the tag of PROPERTIES. */
 #define DONJON_PROPERTIES_MAX		_AC(0x2c, UL)
 
+/* POOL_ADD: most blocks of private memory that are taken together. */
+#define DONJON_POOL_TOGETHER_MAX	_AC(0x20, UL)
+
 /* POOL_ADD: for tables. */
 #define DONJON_POOL_TABLES		_AC(0x0, UL)
 
@@ -174,10 +177,15 @@
 #define DONJON_FN_SWITCH_ROOT		_AC(0xb, UL)
 /*
  * Takes a block of ordinary memory into a pool, a part in each call: call again
- * while it is busy.
+ * while it is busy. A block of private memory may wait: those that wait are
+ * taken with the first that does not, POOL_TOGETHER_MAX at most, and one search
+ * looks for all. If that is refused, all of them are ordinary again.
  */
 #define DONJON_FN_POOL_ADD		_AC(0xc, UL)
-/* Gives an unused block of a pool back. */
+/*
+ * Gives an unused block of a pool back, private memory a part in each call:
+ * call again while it is busy.
+ */
 #define DONJON_FN_POOL_REMOVE		_AC(0xd, UL)
 /*
  * Ends the trust in Linux; with 0 checks the registers of this CPU afterwards.

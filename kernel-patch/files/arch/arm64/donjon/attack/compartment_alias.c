@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The memory of a compartment, by Linux's own ways to map a page, which are not
+ * told of a refusal: it is the access that tells.
+ */
+#include <linux/mm.h>
+#include <linux/sizes.h>
+#include <linux/uaccess.h>
+
+#include <asm/pgtable.h>
+
+#include "compartment.h"
+
+/* Frames of it that are looked for the secret: what one that has begun has at most. */
+static void look(bool (*reads)(u64 pa, u64 *value))
+{
+	unsigned int i, loaded = 0;
+	u64 value;
+
+	if (!prepare_compartment())
+		return;
+	for (i = 0; i < FRAMES; i++) {
+		if (!reads(private_frame(i), &value))
+			continue;
+		if (value == SECRET)
+			return attack_succeeded("the secret was read in frame %u", i);
+		loaded++;
+	}
+	if (loaded)
+		attack_succeeded("%u frames can be read", loaded);
+	else
+		attack_stopped("each load faults");
+}
+
+static bool by_vmap(u64 pa, u64 *value)
+{
+	u64 *word = map_by_vmap(pa);
+
+	return word && try_load(word, value);
+}
+
+static bool by_fixmap(u64 pa, u64 *value)
+{
+	u64 *word = map_by_fixmap(pa);
+
+	return word && try_load(word, value);
+}
+
+static bool by_process(u64 pa, u64 *value)
+{
+	unsigned long va = map_for_process(pa);
+	bool loaded;
+
+	pagefault_disable();
+	loaded = va && !get_user(*value, (u64 __user *)va);
+	pagefault_enable();
+	return loaded;
+}
+
+static void vmapped(void)
+{
+	look(by_vmap);
+}
+
+static void fixmapped(void)
+{
+	look(by_fixmap);
+}
+
+static void in_process(void)
+{
+	look(by_process);
+}
+
+/* Without a look into caches: what was evicted would be found in memory. */
+static void uncached(void)
+{
+	struct donjon_result result = {};
+	struct window window;
+	unsigned int i, accepted = 0;
+	u64 value, page;
+
+	if (!prepare_compartment() || !open_window(&window))
+		return;
+	for (i = 0; i < FRAMES; i++) {
+		page = kernel_page(private_frame(i)) & ~PTE_ATTRINDX_MASK;
+		result = write_entry(window.entry, page | PTE_ATTRINDX(MT_NORMAL_NC));
+		if (result.status)
+			continue;
+		if (try_load((u64 *)window.va, &value) && value == SECRET)
+			return attack_succeeded("the secret was read in frame %u", i);
+		accepted++;
+		write_entry(window.entry, 0);
+	}
+	if (accepted)
+		attack_succeeded("%u frames were mapped", accepted);
+	else
+		attack_stopped("refused: %s", attack_why(result));
+}
+
+/* All of it at once, as the linear map showed it before. */
+static void block(void)
+{
+	struct donjon_result result;
+	struct window window;
+	struct step step;
+	unsigned long va;
+	unsigned int i;
+	u64 entry, value;
+
+	if (!prepare_compartment() || !open_window(&window))
+		return;
+	step = walk_to(kernel_root(), window.va, 2);
+	entry = free_entry(step.entry);
+	if (!entry)
+		return attack_untried("the level 2 table is full");
+	va = ALIGN_DOWN(window.va, PUD_SIZE) + entry % PAGE_SIZE / sizeof(u64) * SZ_2M;
+	result = write_entry(entry, kernel_page(private_frame(0)) & ~PTE_TABLE_BIT);
+	if (result.status)
+		return attack_stopped("refused: %s", attack_why(result));
+	for (i = 0; i < FRAMES; i++)
+		if (try_load((u64 *)(va + i * PAGE_SIZE), &value) && value == SECRET)
+			return attack_succeeded("the secret was read in frame %u", i);
+	attack_succeeded("the block is mapped");
+}
+
+DONJON_ATTACK("map-compartment", "vmap", vmapped);
+DONJON_ATTACK("map-compartment", "fixmap", fixmapped);
+DONJON_ATTACK("map-compartment", "process", in_process);
+DONJON_ATTACK("map-compartment", "uncached", uncached);
+DONJON_ATTACK("map-compartment", "block", block);

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Blocks that become private memory together, and that go back.
+
+use donjon_abi::call::Reason;
+use donjon_core::frames::FrameType;
+use donjon_core::rules::{Configured, PoolKind, Progress, Rules, Step};
+use donjon_models::space::memory::{PAGE, SmallMachine};
+use donjon_models::space::small::{self, BLOCK, KERNEL_PAGE, LINEAR_L2, ORDINARY, OwnedStorage};
+
+const BLOCKS: [u64; 3] = [ORDINARY, ORDINARY + 2 * BLOCK, ORDINARY + 3 * BLOCK];
+const KIND: PoolKind = PoolKind::Private;
+
+fn entry_of(block: u64) -> u64 {
+    LINEAR_L2 + (block - small::RAM) / BLOCK * 8
+}
+
+/// Takes all of [`BLOCKS`] together. The steps, and in how many calls.
+fn take(
+    machine: &mut SmallMachine,
+    rules: &mut Rules<'_>,
+) -> (Result<Progress, Reason>, Vec<Step>, u64) {
+    machine.trace = Some(Vec::new());
+    let [first, second, last] = BLOCKS;
+    rules.pool_await(machine, first).expect("ordinary");
+    rules.pool_await(machine, second).expect("ordinary");
+    let mut calls = 2;
+    let answer = loop {
+        calls += 1;
+        match rules.pool_add(machine, last, KIND, None) {
+            Ok(Progress::Again) => {}
+            other => break other,
+        }
+    };
+    (answer, machine.trace.take().unwrap_or_default(), calls)
+}
+
+fn types(rules: &Rules<'_>, block: u64) -> Option<FrameType> {
+    let first = rules.frames().get(block);
+    let mut pages = (block..block + BLOCK).step_by(PAGE as usize);
+    assert!(pages.all(|page| rules.frames().get(page) == first));
+    first
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "zeroes megabytes")]
+fn blocks_that_wait_are_searched_for_once_and_hidden_before_they_are_zeroed() {
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
+    let (answer, steps, calls) = take(&mut machine, &mut rules);
+    assert_eq!(answer, Ok(Progress::Done));
+    let hidden = BLOCKS.map(|block| Step::Write {
+        entry: entry_of(block),
+        value: 0,
+    });
+    let everything = [Step::BarrierStore, Step::InvalidateAll, Step::Barrier];
+    // A barrier for each claim comes first.
+    let expected: Vec<Step> = [Step::Barrier; 3]
+        .into_iter()
+        .chain(hidden)
+        .chain(everything)
+        .collect();
+    assert_eq!(steps[..expected.len()], expected);
+    let zeroed = steps[expected.len()..].iter();
+    let zeroed: Vec<u64> = zeroed
+        .filter_map(|step| match step {
+            Step::ZeroFrame(frame) => Some(*frame),
+            Step::BarrierStore => None,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let all = BLOCKS
+        .iter()
+        .flat_map(|block| (*block..block + BLOCK).step_by(PAGE as usize));
+    assert!(zeroed.iter().copied().eq(all));
+    assert!(calls > 3 * 16, "{calls} calls are too few for slices");
+    assert!(
+        BLOCKS
+            .iter()
+            .all(|it| types(&rules, *it) == Some(FrameType::Private))
+    );
+    assert_eq!(rules.private().1.free(), 3 * 512);
+}
+
+#[test]
+fn one_that_is_mapped_elsewhere_stops_all() {
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
+    let entry = small::IMAGE_L3 + 9 * 8;
+    let page = (BLOCKS[1] + 77 * PAGE) | KERNEL_PAGE;
+    rules.write(&mut machine, entry, page).expect("ordinary");
+    let before = BLOCKS.map(|block| machine.frames.read(entry_of(block)));
+    assert_eq!(take(&mut machine, &mut rules).0, Err(Reason::InUse));
+    assert!(
+        BLOCKS
+            .iter()
+            .all(|it| types(&rules, *it) == Some(FrameType::Ordinary))
+    );
+    assert_eq!(
+        BLOCKS.map(|block| machine.frames.read(entry_of(block))),
+        before
+    );
+    assert_eq!(rules.private().1.total(), 0);
+    // Each of them can be offered again.
+    rules.write(&mut machine, entry, 0).expect("clear");
+    if !cfg!(miri) {
+        assert_eq!(take(&mut machine, &mut rules).0, Ok(Progress::Done));
+    }
+}
+
+#[test]
+fn while_blocks_wait_others_do_not_come_between() {
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
+    let hw = &mut machine;
+    let [first, second, last] = BLOCKS;
+    rules.pool_await(hw, first).expect("ordinary");
+    assert_eq!(rules.pool_await(hw, first), Err(Reason::WrongFrame));
+    let tables = rules.pool_add(hw, last, PoolKind::Tables, None);
+    assert_eq!(tables, Err(Reason::InUse));
+    // What cannot be claimed changes nothing for those that wait.
+    let pool = rules.pool_add(hw, small::POOL, KIND, None);
+    assert_eq!(pool, Err(Reason::WrongFrame));
+    rules.pool_await(hw, second).expect("ordinary");
+    // The last that waits may be the one that goes on; then none is added.
+    assert_eq!(rules.pool_add(hw, second, KIND, None), Ok(Progress::Again));
+    assert_eq!(rules.pool_await(hw, last), Err(Reason::InUse));
+    assert_eq!(rules.pool_add(hw, first, KIND, None), Err(Reason::InUse));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "zeroes megabytes")]
+fn what_goes_back_is_cleaned_before_it_is_shown() {
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
+    let block = BLOCKS[1];
+    let before = machine.frames.read(entry_of(block));
+    assert_eq!(take(&mut machine, &mut rules).0, Ok(Progress::Done));
+    machine.trace = Some(Vec::new());
+    let mut calls = 1;
+    while rules.pool_remove(&mut machine, block) == Ok(Progress::Again) {
+        calls += 1;
+        assert_eq!(types(&rules, block), Some(FrameType::Claimed));
+        let page = block | KERNEL_PAGE;
+        let mapped = rules.write(&mut machine, small::IMAGE_L3 + 9 * 8, page);
+        assert_eq!(mapped, Err(Reason::BadTarget));
+        let another = rules.pool_remove(&mut machine, BLOCKS[0]);
+        let added = rules.pool_add(&mut machine, block, KIND, None);
+        assert_eq!((another, added), (Err(Reason::InUse), Err(Reason::InUse)));
+    }
+    let cleaned = (block..block + BLOCK)
+        .step_by(PAGE as usize)
+        .map(Step::CleanFrame);
+    let shown = [
+        Step::BarrierStore,
+        Step::InvalidateAll,
+        Step::Barrier,
+        Step::Write {
+            entry: entry_of(block),
+            value: before,
+        },
+        Step::Barrier,
+    ];
+    assert!(
+        machine
+            .trace
+            .take()
+            .unwrap_or_default()
+            .into_iter()
+            .eq(cleaned.chain(shown))
+    );
+    assert!(calls > 16, "{calls} calls are too few for slices");
+    assert_eq!(types(&rules, block), Some(FrameType::Ordinary));
+    assert_eq!(rules.private().1.total(), 2 * 512);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "zeroes megabytes")]
+fn what_the_linear_map_cannot_show_stays_private() {
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
+    let [block, ..] = BLOCKS;
+    assert_eq!(take(&mut machine, &mut rules).0, Ok(Progress::Done));
+    assert_eq!(rules.pool_remove(&mut machine, block), Ok(Progress::Again));
+    let other = (ORDINARY + BLOCK) | KERNEL_PAGE & !0b10;
+    rules
+        .write(&mut machine, entry_of(block), other)
+        .expect("ordinary");
+    let last = loop {
+        match rules.pool_remove(&mut machine, block) {
+            Ok(Progress::Again) => {}
+            other => break other,
+        }
+    };
+    assert_eq!(last, Err(Reason::WrongFrame));
+    assert_eq!(types(&rules, block), Some(FrameType::Private));
+    assert_eq!(rules.private().1.free(), 3 * 512);
+}
