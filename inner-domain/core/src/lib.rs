@@ -12,6 +12,7 @@ extern crate std;
 
 pub mod address;
 pub mod attestation;
+pub mod block_set;
 pub mod compartment;
 pub mod cpu_start;
 pub mod cpus;

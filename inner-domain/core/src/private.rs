@@ -116,10 +116,10 @@ impl<'a> Private<'a> {
     /// Takes a whole block in, whose frames are zero.
     pub fn enter(&mut self, block: u64) {
         let number = self.block_number(block);
-        for index in 0..END {
-            if let Some(word) = self.word(block + u64::from(index) * PAGE_SIZE) {
-                word.store(FREE | u32::from(index + 1), Ordering::Relaxed);
-            }
+        let first = self.frames.index(block);
+        let words = self.words.get(first..).unwrap_or(&[]);
+        for (word, next) in words.iter().zip(1..=END) {
+            word.store(FREE | u32::from(next), Ordering::Relaxed);
         }
         if let Some(it) = self.blocks.get_mut(number as usize) {
             it.first = 0;

@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use donjon_core::block_set::BlockSet;
+use donjon_core::frames::FrameType;
 use donjon_core::placement::Range;
 use donjon_core::rules::{Hardware, Step};
 use donjon_core::shadow::{Fill, LEAST_PAGES, Withdrawal};
-use donjon_models::shadow::storage::OwnedStorage;
+use donjon_models::shadow::storage::{OwnedStorage, set_types};
 use donjon_models::shadow::{BLOCK, PAGE};
 
 use super::threads::{ARENA, Cpu, Memory, RAM, RAM_PAGES, USER};
@@ -65,10 +67,12 @@ fn ends_early(ahead: u32) -> bool {
         );
     }
 
-    let range = Range::new(frame, frame + BLOCK).expect("not empty");
+    let blocks = BlockSet::of(frame);
+    let range = Range::with_size(frame, BLOCK).expect("not empty");
+    set_types(&frames, range, FrameType::Claimed);
     let mut state = Some(Withdrawal::default());
     for _ in 0..ahead {
-        state = state.and_then(|so_far| shadows.withdraw(hw, range, so_far));
+        state = state.and_then(|so_far| shadows.withdraw(hw, (&frames, &blocks), so_far));
     }
     let mut arena = (ARENA..ARENA + LEAST_PAGES * PAGE).step_by(8);
     let mapped = |entry| memory.word(entry).load(Ordering::Relaxed) & FRAME == frame;
@@ -80,7 +84,7 @@ fn ends_early(ahead: u32) -> bool {
     thread::scope(|scope| {
         let rest = || {
             while let Some(so_far) = state {
-                state = shadows.withdraw(&mut Cpu(&memory), range, so_far);
+                state = shadows.withdraw(&mut Cpu(&memory), (&frames, &blocks), so_far);
             }
             withdrawn.store(true, Ordering::SeqCst);
         };

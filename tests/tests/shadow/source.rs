@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
 use donjon_abi::call::Reason;
+use donjon_core::block_set::BlockSet;
 use donjon_core::frames::FrameType;
 use donjon_core::placement::Range;
 use donjon_core::rules::{Hardware, Step};
@@ -67,7 +68,7 @@ fn what_is_no_table_of_linuxs_any_more_is_not_read() {
     set_types(&frames, range, FrameType::Claimed);
     let mut state = Some(Withdrawal::default());
     while let Some(so_far) = state {
-        state = shadows.withdraw(hw, range, so_far);
+        state = shadows.withdraw(hw, (&frames, &BlockSet::of(RAM)), so_far);
     }
     for (index, count) in [(8, 1), (9, 16), (0, 1)] {
         assert_eq!(map(hw, index, count), Err(Reason::WrongFrame));

@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use donjon_core::frames::FrameTable;
+use donjon_core::block_set::BlockSet;
+use donjon_core::frames::{FrameTable, FrameType};
 use donjon_core::placement::Range;
 use donjon_core::rules::{Hardware, Step};
 use donjon_core::shadow::{Fill, LEAST_PAGES, Shadows, Withdrawal};
 use donjon_models::shadow::PAGE;
-use donjon_models::shadow::storage::OwnedStorage;
+use donjon_models::shadow::storage::{OwnedStorage, set_types};
 use donjon_models::space::random::Random;
 
 pub const RAM: u64 = 0x4000_0000;
@@ -101,11 +102,14 @@ fn act(shadows: &Shadows<'_>, frames: &FrameTable<'_>, hw: &mut Cpu<'_>, cpu: us
                 let _ = shadows.free(hw, who);
             }
             _ if cpu == 0 => {
-                let range = Range::new(RAM, RAM + (2 << 20)).expect("not empty");
+                let blocks = BlockSet::of(RAM);
+                let range = Range::with_size(RAM, 2 << 20).expect("not empty");
+                set_types(frames, range, FrameType::Claimed);
                 let mut state = Some(Withdrawal::default());
                 while let Some(so_far) = state {
-                    state = shadows.withdraw(hw, range, so_far);
+                    state = shadows.withdraw(hw, (frames, &blocks), so_far);
                 }
+                set_types(frames, range, FrameType::Ordinary);
             }
             _ => shadows.clear(hw, who),
         }

@@ -19,7 +19,6 @@ use super::types::{EntryAddress, FrameAddress, RawDescriptor};
 use super::{Rules, bits, flush, leaf};
 use crate::address::{ENTRIES, Level, VirtualAddress};
 use crate::frames::FrameType;
-use crate::placement::Range;
 use crate::shadow::{Shadows, Withdrawal};
 
 /// Whether an extended pool is ready, or a block is gone.
@@ -37,7 +36,7 @@ const ENTRIES_PER_SLICE: usize = 4 * ENTRIES;
 /// What looking at a frame that is no leaf table costs, in entries.
 const FRAME_COST: usize = 3;
 /// What a closer look at an entry costs, in entries.
-const CLOSE_LOOK_COST: usize = 8;
+const CLOSE_LOOK_COST: usize = 4;
 /// Frames of tables that one slice may fill with zeros and clean.
 const CLEANED_PER_SLICE: usize = 16;
 /// Private frames that one slice may fill with zeros.
@@ -56,8 +55,8 @@ pub(super) struct Extension {
 pub(super) enum Phase {
     /// Waits for blocks that are to be searched for together with these.
     Wait,
-    /// Drops the shadows of the frames of the block with this number.
-    Withdraw(usize, Withdrawal),
+    /// Drops the shadows of the blocks' frames.
+    Withdraw(Withdrawal),
     /// Searches the tables, from the pool frame with this number on.
     Search(usize),
     /// Fills the blocks with zeros, from this frame of all of them on.
@@ -107,7 +106,7 @@ impl<C: Checks> Rules<'_, C> {
         kind: PoolKind,
         shadows: Option<&Shadows<'_, C>>,
     ) -> Result<Progress, Reason> {
-        let begun = Phase::Withdraw(0, Withdrawal::default());
+        let begun = Phase::Withdraw(Withdrawal::default());
         let Some(extension) = self.extension else {
             self.claim(hw, block, kind, begun)?;
             return Ok(Progress::Again);
@@ -119,9 +118,7 @@ impl<C: Checks> Rules<'_, C> {
             (Phase::Wait, false) => self.claim(hw, block, kind, begun)?,
             (Phase::Clean(_), _) | (_, false) => return Err(Reason::InUse),
             (Phase::Wait, true) => self.proceed(extension, begun),
-            (Phase::Withdraw(index, so_far), true) => {
-                self.withdraw(hw, extension, (index, so_far), shadows);
-            }
+            (Phase::Withdraw(so_far), true) => self.withdraw(hw, extension, so_far, shadows),
             (Phase::Search(from), true) => return self.search(hw, extension, from),
             (Phase::Zero(from), true) => return Ok(self.zero(hw, extension, from)),
         }
@@ -136,9 +133,8 @@ impl<C: Checks> Rules<'_, C> {
         kind: PoolKind,
         phase: Phase,
     ) -> Result<(), Reason> {
-        let words = self.frames.words(block, ENTRIES);
-        let ordinary = words.is_some_and(|mut words| words.all(|word| word == 0));
-        if !block.is_multiple_of(BLOCK_SIZE) || !ordinary {
+        let is_ordinary = self.frames.is_ordinary_block(block) == Some(true);
+        if !block.is_multiple_of(BLOCK_SIZE) || !is_ordinary {
             return Err(Reason::WrongFrame);
         }
         let number = match kind {
@@ -146,7 +142,7 @@ impl<C: Checks> Rules<'_, C> {
             PoolKind::Text => self.blocks.vacant_text().map(|_| 0),
             PoolKind::Private => Some(0),
         };
-        let number = number.filter(|_| !self.claims.is_full());
+        let number = number.filter(|_| !self.claims.blocks().is_full());
         let number = number.ok_or(Reason::NoRoom)?;
         // A compartment would go on writing to it.
         if C::WITHDRAW && self.private.is_shared(block) {
@@ -174,22 +170,13 @@ impl<C: Checks> Rules<'_, C> {
         &mut self,
         hw: &mut H,
         extension: Extension,
-        (index, so_far): (usize, Withdrawal),
+        so_far: Withdrawal,
         shadows: Option<&Shadows<'_, C>>,
     ) {
-        let claim = self.claims.get(index);
-        let block = claim.and_then(|it| Range::with_size(it.block, BLOCK_SIZE));
-        let next = block
-            .zip(shadows.filter(|_| C::WITHDRAW))
-            .and_then(|(block, shadows)| shadows.withdraw(hw, block, so_far));
-        let phase = match next {
-            Some(so_far) => Phase::Withdraw(index, so_far),
-            None if self.claims.get(index + 1).is_some() => {
-                Phase::Withdraw(index + 1, Withdrawal::default())
-            }
-            None => Phase::Search(0),
-        };
-        self.proceed(extension, phase);
+        let shadows = shadows.filter(|_| C::WITHDRAW);
+        let next =
+            shadows.and_then(|it| it.withdraw(hw, (&self.frames, self.claims.blocks()), so_far));
+        self.proceed(extension, next.map_or(Phase::Search(0), Phase::Withdraw));
     }
 
     /// Looks for mappings of the blocks. Frames that were searched stay clean: no call maps a
@@ -232,13 +219,18 @@ impl<C: Checks> Rules<'_, C> {
     /// if it maps something of them, or how many entries needed a closer look. Two entries at a
     /// time: one by one takes twice as many instructions.
     fn looks<H: Hardware>(&self, hw: &H, table: FrameAddress, level: Level) -> Option<usize> {
-        let (value, mask) = self.claims.cover();
+        let (value, mask) = self.claims.blocks().cover();
         let mask = mask & bits::OUTPUT_ADDRESS;
         let may_show = |descriptor: u64| descriptor & mask == value;
-        let shows = |entry: u64, descriptor: u64| {
+        // The type before the list: what is of this type is nearly always of the list.
+        let is_claimed = |descriptor: u64| {
             may_show(descriptor)
                 && bits::is_valid(descriptor)
                 && (level == Level::Three || bits::is_block(descriptor))
+                && self.frames.get(descriptor & bits::OUTPUT_ADDRESS) == Some(FrameType::Claimed)
+        };
+        let shows = |entry: u64, descriptor: u64| {
+            is_claimed(descriptor)
                 && self
                     .claims
                     .find(descriptor & bits::OUTPUT_ADDRESS)

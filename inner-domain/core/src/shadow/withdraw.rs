@@ -13,12 +13,13 @@
 //! The tree's ASID is invalidated before its lock is given back: an entry that is not there needs no
 //! invalidation.
 
-use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
+use donjon_abi::layout::PAGE_SIZE;
 
 use super::cell::{NOWHERE, Name};
 use super::pending::Pending;
 use super::{NONE, Shadows, bits};
-use crate::placement::Range;
+use crate::block_set::BlockSet;
+use crate::frames::{FrameTable, FrameType};
 use crate::rules::{Checks, Hardware, Step};
 
 /// What a slice may cost, in looks at a cell of some ten instructions; what one with a lock and one
@@ -35,12 +36,12 @@ pub struct Withdrawal {
 }
 
 impl<C: Checks> Shadows<'_, C> {
-    /// Drops shadows of the frames in `range`, which begins and ends with blocks, a slice at a
-    /// time. None when there are none left.
+    /// Drops shadows of the frames in `blocks`, which are claimed, a slice at a time. None when there
+    /// are none left.
     pub fn withdraw<H: Hardware>(
         &self,
         hw: &mut H,
-        range: Range,
+        claimed: (&FrameTable<'_>, &BlockSet),
         so_far: Withdrawal,
     ) -> Option<Withdrawal> {
         let Withdrawal { second, mut next } = so_far;
@@ -56,7 +57,7 @@ impl<C: Checks> Shadows<'_, C> {
                 });
             }
             cost += if second {
-                self.search(hw, range, next)
+                self.search(hw, claimed, next)
             } else {
                 self.pass(next)
             };
@@ -75,8 +76,13 @@ impl<C: Checks> Shadows<'_, C> {
         1
     }
 
-    /// Drops what one table has of the range; what that cost.
-    fn search<H: Hardware>(&self, hw: &mut H, range: Range, number: u32) -> u32 {
+    /// Drops what one table has of the blocks; what that cost.
+    fn search<H: Hardware>(
+        &self,
+        hw: &mut H,
+        (frames, blocks): (&FrameTable<'_>, &BlockSet),
+        number: u32,
+    ) -> u32 {
         let cell = self.cell(number);
         loop {
             let owner = cell.owner.get();
@@ -92,26 +98,34 @@ impl<C: Checks> Shadows<'_, C> {
             if root.name == Name::NONE || cell.birth.get() != root.generation {
                 return LOCK_COST;
             }
-            let span = match cell.level.get() {
-                3 => PAGE_SIZE,
-                2 => BLOCK_SIZE,
+            let pages = match cell.level.get() {
+                3 => true,
+                2 => false,
                 _ => return LOCK_COST,
             };
             // Nothing is read from there any more.
-            let source = cell.source.get();
-            if source < range.end() && source >= range.start() {
+            if blocks.position(cell.source.get()).is_some() {
                 cell.source.set(NOWHERE);
             }
+            let (value, mask) = blocks.cover();
+            let mask = mask & bits::OUTPUT_ADDRESS;
+            let shows = |descriptor: u64| {
+                descriptor & mask == value
+                    && bits::is_valid(descriptor)
+                    && (pages || bits::is_block(descriptor))
+                    // Before the list: what is of this type is nearly always of the list.
+                    && frames.get(descriptor & bits::OUTPUT_ADDRESS) == Some(FrameType::Claimed)
+                    && blocks.position(descriptor & bits::OUTPUT_ADDRESS).is_some()
+            };
             let table = self.frame(number);
             let mut pending = Pending::new(root.name.asid());
-            for entry in (table..table + PAGE_SIZE).step_by(8) {
-                let descriptor = hw.read(entry);
-                let leaf = span == PAGE_SIZE || bits::is_block(descriptor);
-                let output = descriptor & bits::OUTPUT_ADDRESS;
-                let within = output < range.end() && output + span > range.start();
-                if bits::is_valid(descriptor) && leaf && within {
-                    hw.perform(Step::Write { entry, value: 0 });
-                    pending.add_all();
+            for low in (table..table + PAGE_SIZE).step_by(16) {
+                let pair = hw.read_two(low);
+                for (entry, descriptor) in [low, low + 8].into_iter().zip(pair) {
+                    if shows(descriptor) {
+                        hw.perform(Step::Write { entry, value: 0 });
+                        pending.add_all();
+                    }
                 }
             }
             pending.complete(hw);

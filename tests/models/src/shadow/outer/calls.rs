@@ -2,6 +2,7 @@
 //! Makes the calls, and updates the reference copy.
 
 use donjon_abi::tcr::{COMPARTMENT_ASID, RESERVED_ASID};
+use donjon_core::block_set::BlockSet;
 use donjon_core::frames::FrameType;
 use donjon_core::placement::Range;
 use donjon_core::rules::{Checks, Hardware, Step};
@@ -174,28 +175,42 @@ impl<C: Checks> Outer<'_, C> {
         self.expect_refreshed(who);
     }
 
-    /// A block stops being ordinary, and is ordinary again afterwards.
+    /// One or two blocks stop being ordinary, and are ordinary again afterwards.
     pub(super) fn withdraw(&mut self) {
-        let block = MAPPED + self.random.below(MAPPED_BLOCKS - 1) * BLOCK;
-        let range = Range::new(block, block + BLOCK).expect("not empty");
-        set_types(&self.frames, range, FrameType::Claimed);
-        for frame in (block..block + BLOCK).step_by(PAGE as usize) {
-            self.types.insert(frame, FrameType::Claimed);
+        let mut blocks = BlockSet::EMPTY;
+        for _ in 0..=self.random.below(2) {
+            let block = MAPPED + self.random.below(MAPPED_BLOCKS - 1) * BLOCK;
+            if blocks.position(block).is_none() {
+                blocks.push(block);
+            }
         }
+        self.become_all(&blocks, FrameType::Claimed);
         self.world.perform(Step::Barrier);
         let mut so_far = Some(Withdrawal::default());
         while let Some(state) = so_far {
-            so_far = self.shadows.withdraw(&mut self.world, range, state);
+            so_far = self
+                .shadows
+                .withdraw(&mut self.world, (&self.frames, &blocks), state);
             if self.random.once_in(3) {
                 self.map();
             }
         }
         self.count("withdraw");
         self.check(true);
-        for frame in (block..block + BLOCK).step_by(PAGE as usize) {
-            self.types.remove(&frame);
+        self.become_all(&blocks, FrameType::Ordinary);
+    }
+
+    fn become_all(&mut self, blocks: &BlockSet, class: FrameType) {
+        for block in blocks.as_slice() {
+            let range = Range::with_size(*block, BLOCK).expect("not empty");
+            set_types(&self.frames, range, class);
+            for frame in (*block..block + BLOCK).step_by(PAGE as usize) {
+                match class {
+                    FrameType::Ordinary => self.types.remove(&frame),
+                    _ => self.types.insert(frame, class),
+                };
+            }
         }
-        set_types(&self.frames, range, FrameType::Ordinary);
     }
 
     pub(super) fn note_source(&mut self, (asid, id): (u16, u64), level: u32, va: u64, source: u64) {
