@@ -88,9 +88,10 @@ fn of_quick(quick: &BTreeMap<String, f64>) -> Counts {
 pub fn quick(host: &HostArguments) -> Result<BTreeMap<String, f64>> {
     let rows: Vec<&Row> = ROWS.iter().filter(|it| !it.slow).collect();
     let effort = Effort {
-        layouts: 1,
         enough: 40_000,
         samples: 9,
+        samples_of_file: 9,
+        ..Effort::new(1, false)
     };
     let machine = MachineArguments {
         cpu: Some(CPU.into()),

@@ -178,7 +178,7 @@ fn measure(
     rows: &[&Row],
     effort: Effort,
 ) -> Result<Vec<Vec<f64>>> {
-    let runs = script::runs(rows, effort.samples).len() as u64;
+    let runs = script::runs(rows, effort).len() as u64;
     let step = Step::counted(title, runs * u64::from(effort.layouts));
     let mut text = Vec::new();
     let mut begun = 0;

@@ -18,9 +18,11 @@ use crate::arguments::LmbenchArguments;
 const TIMEOUT: Duration = Duration::from_secs(4 * 3600);
 /// A core with timing runs some hundred thousand instructions in a second, and cycles need no long
 /// samples.
-const ENOUGH: u32 = 500;
+const ENOUGH: u32 = 300;
 /// The median of them is not the first, which runs with cold caches.
 const SAMPLES: u32 = 3;
+/// Thousands of faults need no second sample.
+const SAMPLES_OF_FILE: u32 = 1;
 
 /// The model of a core.
 pub fn core(arguments: &LmbenchArguments) -> &str {
@@ -61,14 +63,20 @@ pub fn figures(
     parts.boot.initramfs = guest::with_programs(&parts.boot.initramfs, &programs.files)?;
     let parts = run::parts_for_gem5(&parts.boot, None)?;
     let effort = Effort {
-        enough: ENOUGH,
-        samples: SAMPLES,
         layouts: arguments.layouts,
+        enough: ENOUGH,
+        enough_for_pipe: ENOUGH,
+        samples: SAMPLES,
+        samples_of_file: SAMPLES_OF_FILE,
     };
     super::by_parameter(rows, |parameter, rows| {
         let gem5 = gem5(arguments, switch, parameter)?;
         let step = Step::spinner(super::title(switch, parameter));
-        let finished = gem5.exec(&parts, &script::script(programs, rows, effort), TIMEOUT);
+        let commands = [
+            script::preparations(programs),
+            script::measurements(rows, effort),
+        ];
+        let finished = gem5.exec_prepared(&parts, &commands, TIMEOUT);
         step.vanish();
         let finished = finished.context("running LMBench in gem5")?;
         let text = String::from_utf8_lossy(&finished.output);

@@ -28,6 +28,8 @@ pub struct Row {
     pub parameter: Option<&'static str>,
     /// LMBench takes a second for each sample, whatever it is told.
     pub slow: bool,
+    /// A sample is at least one round through the file.
+    pub whole_file: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -66,6 +68,7 @@ const fn row(
         line: Line::Named(line),
         parameter: None,
         slow: false,
+        whole_file: false,
     }
 }
 
@@ -139,12 +142,15 @@ pub const ROWS: [Row; 20] = [
     second("context switch 2", "lat_ctx", "-s 0 2 6 16", "2"),
     second("context switch 6", "lat_ctx", "-s 0 2 6 16", "6"),
     second("context switch 16", "lat_ctx", "-s 0 2 6 16", "16"),
-    row(
-        "page fault",
-        "lat_pagefault",
-        "/tmp/lmbench.file",
-        "Pagefaults on ",
-    ),
+    Row {
+        whole_file: true,
+        ..row(
+            "page fault",
+            "lat_pagefault",
+            "/tmp/lmbench.file",
+            "Pagefaults on ",
+        )
+    },
     row("fork+exit", "lat_proc", "fork", "Process fork+exit"),
     row("fork+exec", "lat_proc", "exec", "Process fork+execve"),
     row("fork+sh", "lat_proc", "shell", "Process fork+/bin/sh -c"),

@@ -21,8 +21,12 @@ pub struct Effort {
     pub layouts: u32,
     /// Microseconds that a sample takes.
     pub enough: u32,
+    /// The same of a pipe; LMBench wants a second there.
+    pub enough_for_pipe: u32,
     /// Samples of each run; LMBench takes their median.
     pub samples: u32,
+    /// The same of a run whose sample is the whole of a file.
+    pub samples_of_file: u32,
 }
 
 impl Effort {
@@ -32,16 +36,18 @@ impl Effort {
         Self {
             layouts,
             enough,
+            enough_for_pipe: 1_000_000,
             samples,
+            samples_of_file: samples,
         }
     }
 }
 
 /// What is run for `rows` in each layout, each once.
-pub fn runs(rows: &[&Row], samples: u32) -> Vec<String> {
+pub fn runs(rows: &[&Row], effort: Effort) -> Vec<String> {
     let mut all = Vec::new();
     for row in rows {
-        let run = command(row, samples);
+        let run = command(row, effort);
         if !all.contains(&run) {
             all.push(run);
         }
@@ -49,36 +55,54 @@ pub fn runs(rows: &[&Row], samples: u32) -> Vec<String> {
     all
 }
 
-fn command(row: &Row, samples: u32) -> String {
-    let samples = if row.slow { 1 } else { samples };
+fn command(row: &Row, effort: Effort) -> String {
+    let samples = match row {
+        Row { slow: true, .. } => 1,
+        Row {
+            whole_file: true, ..
+        } => effort.samples_of_file,
+        _ => effort.samples,
+    };
     format!("{PLACE}/{} -N {samples} {}", row.program, row.words)
 }
 
 /// The guest's script.
 pub fn script(programs: &Programs, rows: &[&Row], effort: Effort) -> String {
-    let mut script = programs.setup.clone();
+    preparations(programs) + &measurements(rows, effort)
+}
+
+/// What is done once, and not measured.
+pub fn preparations(programs: &Programs) -> String {
     let directory = HEADER.rsplit_once('/').map_or("/", |it| it.0);
     // Addresses are the same in each run: the layouts below are all that differs. What lat_proc
     // executes is in one place for Debian's, in another for the rest.
-    script += &format!(
-        "echo 0 >/proc/sys/kernel/randomize_va_space || exit 1\n\
+    format!(
+        "{}\
+         echo 0 >/proc/sys/kernel/randomize_va_space || exit 1\n\
          if [ -e {HUGE} ]; then echo never >{HUGE} || exit 1; fi\n\
          mkdir -p {directory} /var/tmp/lmbench && echo '/* types */' >{HEADER} || exit 1\n\
          head -c {} /dev/zero >{FILE} || exit 1\n\
          if [ -e {PLACE}/hello ]; then\n\
          cp {PLACE}/hello /tmp/hello && cp {PLACE}/hello /var/tmp/lmbench/hello || exit 1\n\
-         fi\n\
-         export ENOUGH={}\n\
+         fi\n",
+        programs.setup,
+        FILE_MIB << 20,
+    )
+}
+
+/// What is measured, after the preparations.
+pub fn measurements(rows: &[&Row], effort: Effort) -> String {
+    let mut script = format!(
+        "export ENOUGH={} PIPE_ENOUGH={}\n\
          if [ -x {PLACE}/timing_o ]; then export TIMING_O=$({PLACE}/timing_o); fi\n\
          if [ -x {PLACE}/loop_o ]; then export LOOP_O=$({PLACE}/loop_o); fi\n\
          echo \"# timing_o ${{TIMING_O}} loop_o ${{LOOP_O}}\"\n",
-        FILE_MIB << 20,
-        effort.enough,
+        effort.enough, effort.enough_for_pipe,
     );
     for layout in 0..effort.layouts {
         let size = (PAGE / effort.layouts * layout) as usize;
         script += &format!("export LAYOUT={}\n", "x".repeat(size));
-        for (number, run) in runs(rows, effort.samples).iter().enumerate() {
+        for (number, run) in runs(rows, effort).iter().enumerate() {
             script += &format!("echo '{BEGIN}{number}'\n{run} 2>&1\n");
         }
     }
@@ -93,7 +117,7 @@ pub fn begun(text: &[u8]) -> usize {
 
 /// The figures of each row, one for each layout.
 pub fn read(text: &str, rows: &[&Row], effort: Effort) -> Result<Vec<Vec<f64>>> {
-    let runs = runs(rows, effort.samples);
+    let runs = runs(rows, effort);
     let mut figures = vec![Vec::new(); rows.len()];
     let mut run = None;
     for line in text.lines() {
@@ -102,7 +126,7 @@ pub fn read(text: &str, rows: &[&Row], effort: Effort) -> Result<Vec<Vec<f64>>> 
             continue;
         }
         for (row, figures) in rows.iter().zip(&mut figures) {
-            if run == Some(&command(row, effort.samples)) {
+            if run == Some(&command(row, effort)) {
                 figures.extend(row.figure(line));
             }
         }
@@ -132,7 +156,7 @@ mod tests {
     fn every_row_gets_its_figures_and_a_run_serves_several() {
         let rows = selected(&["context".into(), "mmap".into()]).expect("rows");
         let effort = Effort::new(2, false);
-        assert_eq!(runs(&rows, 3).len(), 2);
+        assert_eq!(runs(&rows, effort).len(), 2);
         let one = "#### 0\n\n\"size=0k ovr=0.70\n2 1.50\n6 2.00\n16 3.00\n#### 1\n33.554432 400\n";
         let text = format!("{one}{}", one.replace("1.50", "2.50"));
         let figures = read(&text, &rows, effort).expect("figures");

@@ -156,6 +156,21 @@ impl Gem5 {
     /// As for [`interactive`](Self::interactive), or if the guest panics, or all this takes longer
     /// than `timeout`.
     pub fn exec(&self, parts: &Parts<'_>, command: &str, timeout: Duration) -> Result<Finished> {
+        self.exec_prepared(parts, &[String::new(), command.to_owned()], timeout)
+    }
+
+    /// The same with a command before it, for which the fast core is good enough. If that fails,
+    /// it is the result.
+    ///
+    /// # Errors
+    ///
+    /// As for [`exec`](Self::exec).
+    pub fn exec_prepared(
+        &self,
+        parts: &Parts<'_>,
+        [preparation, command]: &[String; 2],
+        timeout: Duration,
+    ) -> Result<Finished> {
         let deadline = Instant::now() + timeout;
         let left = || deadline.saturating_duration_since(Instant::now());
         let scratch = Scratch::new()?;
@@ -177,6 +192,12 @@ impl Gem5 {
             }
         }
         let mut session = Session::open(console, PATIENCE)?;
+        if !preparation.is_empty() {
+            let prepared = session.run_between(preparation, left(), |_| Ok(()))?;
+            if prepared.status != 0 {
+                return Ok(prepared);
+            }
+        }
         let timing = self.core != Core::Atomic;
         session.run_between(command, left(), |begins| match (timing, begins) {
             (true, true) => do_now(&scratch, "timing", left()),
