@@ -190,6 +190,14 @@ mod program {
         Ok(())
     }
 
+    const USAGE: &str = "usage: donjon-compartment COMMAND\n\
+        \x20 check          makes compartments and looks whether they do what they should\n\
+        \x20 bench [COUNT]  instructions of calls, and of making and ending COUNT clones [100]\n\
+        \x20 report         prints a report of a compartment, to be verified in this boot\n\
+        \x20 verify REPORT  says whether such a report is genuine\n\
+        \x20 key            prints a key that a compartment has for itself\n\
+        \x20 spin SECONDS   stays in a compartment, for an audit meanwhile";
+
     pub fn run() -> Result<()> {
         match std::env::args().nth(1).as_deref() {
             Some("check") => check(),
@@ -198,7 +206,7 @@ mod program {
             Some("verify") => attest::verify(&std::env::args().nth(2).context("REPORT")?),
             Some("key") => attest::key(),
             Some("spin") => spin(std::env::args().nth(2).context("SECONDS")?.parse()?),
-            _ => bail!("check, bench [COUNT], report, verify REPORT, key or spin SECONDS"),
+            _ => bail!("{USAGE}"),
         }
     }
 }

@@ -81,6 +81,12 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: if cfg!(miri) { 16 } else { 1024 },
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
         #[test]
         fn the_cover_has_each_address_that_is_found(
             numbers in btree_set(0_u64..1 << 20, 1..=POOL_TOGETHER_MAX),
