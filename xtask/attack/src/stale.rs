@@ -34,7 +34,7 @@ struct Control {
     attempt: &'static str,
 }
 
-const CONTROLS: [Control; 5] = [
+const CONTROLS: [Control; 6] = [
     Control {
         name: "another ASID inside",
         switch: Switch::Asid,
@@ -64,6 +64,12 @@ const CONTROLS: [Control; 5] = [
         switch: Switch::Asid,
         without: "weaken-flush",
         attempt: "use-stale-entry/frame",
+    },
+    Control {
+        name: "invalidate when a frame becomes private",
+        switch: Switch::Asid,
+        without: "weaken-flush",
+        attempt: "use-stale-entry/private",
     },
 ];
 

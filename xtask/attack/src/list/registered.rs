@@ -37,6 +37,7 @@ const OF_TESTS: [(&str, &str); 25] = [
     ("scrape-memory", "user"),
     ("use-stale-entry", "frame"),
     ("use-stale-entry", "inner"),
+    ("use-stale-entry", "private"),
     ("write-register", "device"),
 ];
 

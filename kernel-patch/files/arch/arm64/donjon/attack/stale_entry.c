@@ -40,19 +40,21 @@ static void remove_block(u64 block, u64 page)
 {
 	struct donjon_result result;
 
-	result = __donjon_call(DONJON_FN_POOL_REMOVE, block, 0, 0, 0, 0, 0);
+	do {
+		result = __donjon_call(DONJON_FN_POOL_REMOVE, block, 0, 0, 0, 0, 0);
+	} while (result.status == DONJON_ERR_BUSY);
 	if (!result.status)
 		__free_pages((struct page *)page, BLOCK_ORDER);
 }
 
 /* A page that this CPU has just written becomes one of a pool */
-static void frame(void)
+static void use_frame(u64 kind)
 {
 	struct page *page = alloc_pages(GFP_KERNEL, BLOCK_ORDER);
 	struct donjon_result result;
+	u64 block, *word, value = 0;
 	unsigned long flags;
 	bool stored = false;
-	u64 block, *word;
 
 	if (!page) {
 		attack_untried("no memory");
@@ -63,10 +65,9 @@ static void frame(void)
 	local_irq_save(flags);
 	WRITE_ONCE(*word, 0);
 	do {
-		result = __donjon_call(DONJON_FN_POOL_ADD, block, DONJON_POOL_TABLES,
-				       0, 0, 0, 0);
+		result = __donjon_call(DONJON_FN_POOL_ADD, block, kind, 0, 0, 0, 0);
 		/* A part may have taken the page; so far the store may fault or not */
-		stored = try_store(word, MARK);
+		stored = try_store(word, MARK) && try_load(word, &value) && value == MARK;
 	} while (result.status == DONJON_ERR_BUSY);
 	local_irq_restore(flags);
 	if (result.status) {
@@ -75,11 +76,22 @@ static void frame(void)
 		return;
 	}
 	undo_later(remove_block, block, (u64)page);
-	if (stored && READ_ONCE(*word) == MARK)
+	if (stored)
 		attack_succeeded("wrote a frame of the pool");
 	else
 		attack_stopped("the store faults");
 }
 
+static void frame(void)
+{
+	use_frame(DONJON_POOL_TABLES);
+}
+
+static void private(void)
+{
+	use_frame(DONJON_POOL_PRIVATE);
+}
+
 DONJON_ATTACK("use-stale-entry", "inner", inner);
 DONJON_ATTACK("use-stale-entry", "frame", frame);
+DONJON_ATTACK("use-stale-entry", "private", private);
