@@ -59,16 +59,21 @@ impl Checkpoint {
             .then_some(&self.directory)
     }
 
-    /// Where gem5 writes it.
+    /// Where gem5 writes it. Another command may be writing the same one.
     pub fn partial(&self) -> PathBuf {
-        self.directory.with_extension("partial")
+        let extension = format!("{}.partial", std::process::id());
+        self.directory.with_extension(extension)
     }
 
-    /// Keeps what gem5 wrote, and removes the oldest ones.
+    /// Keeps what gem5 wrote, if another command has not kept the same one, and removes the oldest
+    /// ones.
     pub fn keep(&self) -> Result<()> {
         let partial = self.partial();
-        fs::rename(&partial, &self.directory)
-            .with_context(|| format!("renaming {}", partial.display()))?;
+        match fs::rename(&partial, &self.directory) {
+            Err(_) if self.saved().is_some() => fs::remove_dir_all(&partial)
+                .with_context(|| format!("removing {}", partial.display()))?,
+            renamed => renamed.with_context(|| format!("renaming {}", partial.display()))?,
+        }
         let base = self.directory.parent().unwrap_or(Path::new("."));
         let entries = fs::read_dir(base).with_context(|| format!("reading {}", base.display()))?;
         let mut all: Vec<(SystemTime, PathBuf)> = entries
@@ -111,6 +116,11 @@ mod tests {
             one.keep().expect("kept");
             assert!(of(&[number]).saved().is_some());
         }
+        // Another command has made the last one as well.
+        let last = of(&[KEPT as u8 + 1]);
+        fs::create_dir_all(last.partial()).expect("a directory");
+        fs::write(last.partial().join("m5.cpt"), "").expect("a file");
+        last.keep().expect("the one that is there");
         assert_eq!(fs::read_dir(&base).expect("a directory").count(), KEPT);
     }
 }
