@@ -98,7 +98,8 @@ impl<C: Checks> Rules<'_, C> {
     ///
     /// A [`Reason`] when the block is not ordinary as a whole, one of the blocks is mapped elsewhere
     /// than in the linear map, or there is no room, or [`Reason::InUse`] while other blocks are on
-    /// their way. Unless it is the block that was not claimed, all blocks are ordinary again then.
+    /// their way. A block that could not be claimed changes nothing for those that wait. After any
+    /// other error all of them are ordinary again.
     pub fn pool_add<H: Hardware>(
         &mut self,
         hw: &mut H,
@@ -204,7 +205,7 @@ impl<C: Checks> Rules<'_, C> {
                 _ => None,
             };
             if let Some(level) = level {
-                match self.looks(hw, table, level) {
+                match self.inspect(hw, table, level) {
                     Some(close) => cost += ENTRIES + close * CLOSE_LOOK_COST,
                     None => return self.give_up(extension),
                 }
@@ -215,25 +216,23 @@ impl<C: Checks> Rules<'_, C> {
         self.close(hw, extension)
     }
 
-    /// Looks for claimed blocks in a table, the entries of the linear map that show them aside: none
-    /// if it maps something of them, or how many entries needed a closer look. Two entries at a
-    /// time: one by one takes twice as many instructions.
-    fn looks<H: Hardware>(&self, hw: &H, table: FrameAddress, level: Level) -> Option<usize> {
+    /// Looks for mappings of claimed blocks in a table. The entries of the linear map that show them
+    /// do not count. None if there is a mapping; otherwise how many entries needed a closer look. Two
+    /// entries at a time: one by one takes twice as many instructions.
+    fn inspect<H: Hardware>(&self, hw: &H, table: FrameAddress, level: Level) -> Option<usize> {
         let (value, mask) = self.claims.blocks().cover();
         let mask = mask & bits::OUTPUT_ADDRESS;
         let may_show = |descriptor: u64| descriptor & mask == value;
-        // The type before the list: what is of this type is nearly always of the list.
-        let is_claimed = |descriptor: u64| {
+        let shows = |entry: u64, descriptor: u64| {
+            let output = descriptor & bits::OUTPUT_ADDRESS;
             may_show(descriptor)
                 && bits::is_valid(descriptor)
                 && (level == Level::Three || bits::is_block(descriptor))
-                && self.frames.get(descriptor & bits::OUTPUT_ADDRESS) == Some(FrameType::Claimed)
-        };
-        let shows = |entry: u64, descriptor: u64| {
-            is_claimed(descriptor)
+                // Before the list, whose search takes longer: nearly all claimed frames are in it.
+                && self.frames.get(output) == Some(FrameType::Claimed)
                 && self
                     .claims
-                    .find(descriptor & bits::OUTPUT_ADDRESS)
+                    .find(output)
                     .is_some_and(|it| EntryAddress::new(entry) != Some(it.entry))
         };
         let end = table.as_u64() + PAGE_SIZE;
@@ -294,9 +293,10 @@ impl<C: Checks> Rules<'_, C> {
             self.end_extension();
             return Progress::Done;
         };
-        let count = match extension.kind {
-            PoolKind::Private => ZEROED_PER_SLICE,
-            _ => CLEANED_PER_SLICE,
+        let count = if is_private {
+            ZEROED_PER_SLICE
+        } else {
+            CLEANED_PER_SLICE
         };
         let first = block + (from % ENTRIES) as u64 * PAGE_SIZE;
         for index in 0..count as u64 {

@@ -11,7 +11,7 @@
 
 #include "compartment.h"
 
-/* Frames of it that are looked for the secret: what one that has begun has at most. */
+/* Reads each frame that the compartment may have. */
 static void look(bool (*reads)(u64 pa, u64 *value))
 {
 	unsigned int i, loaded = 0;
@@ -72,32 +72,6 @@ static void in_process(void)
 	look(by_process);
 }
 
-/* Without a look into caches: what was evicted would be found in memory. */
-static void uncached(void)
-{
-	struct donjon_result result = {};
-	struct window window;
-	unsigned int i, accepted = 0;
-	u64 value, page;
-
-	if (!prepare_compartment() || !open_window(&window))
-		return;
-	for (i = 0; i < FRAMES; i++) {
-		page = kernel_page(private_frame(i)) & ~PTE_ATTRINDX_MASK;
-		result = write_entry(window.entry, page | PTE_ATTRINDX(MT_NORMAL_NC));
-		if (result.status)
-			continue;
-		if (try_load((u64 *)window.va, &value) && value == SECRET)
-			return attack_succeeded("the secret was read in frame %u", i);
-		accepted++;
-		write_entry(window.entry, 0);
-	}
-	if (accepted)
-		attack_succeeded("%u frames were mapped", accepted);
-	else
-		attack_stopped("refused: %s", attack_why(result));
-}
-
 /* All of it at once, as the linear map showed it before. */
 static void block(void)
 {
@@ -127,5 +101,4 @@ static void block(void)
 DONJON_ATTACK("map-compartment", "vmap", vmapped);
 DONJON_ATTACK("map-compartment", "fixmap", fixmapped);
 DONJON_ATTACK("map-compartment", "process", in_process);
-DONJON_ATTACK("map-compartment", "uncached", uncached);
 DONJON_ATTACK("map-compartment", "block", block);

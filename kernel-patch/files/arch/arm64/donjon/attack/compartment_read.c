@@ -7,6 +7,8 @@
 #include <linux/mm.h>
 #include <linux/sizes.h>
 
+#include <asm/pgtable.h>
+
 #include "compartment.h"
 
 /* Where the linear map would show it. */
@@ -26,17 +28,19 @@ static void linear(void)
 	attack_stopped("%u of %u loads faulted", faults, FRAMES);
 }
 
-static void map(void)
+/* In a page of the kernel's with these memory attributes. */
+static void map_with(u64 attributes)
 {
 	struct donjon_result result = {};
 	struct window window;
 	unsigned int i, accepted = 0;
-	u64 value;
+	u64 value, page;
 
 	if (!prepare_compartment() || !open_window(&window))
 		return;
 	for (i = 0; i < FRAMES; i++) {
-		result = write_entry(window.entry, kernel_page(private_frame(i)));
+		page = kernel_page(private_frame(i)) & ~PTE_ATTRINDX_MASK;
+		result = write_entry(window.entry, page | attributes);
 		if (result.status)
 			continue;
 		if (try_load((u64 *)window.va, &value) && value == SECRET)
@@ -47,6 +51,17 @@ static void map(void)
 	if (accepted)
 		return attack_succeeded("%u frames were mapped", accepted);
 	attack_stopped("refused: %s", attack_why(result));
+}
+
+static void map(void)
+{
+	map_with(PTE_ATTRINDX(MT_NORMAL));
+}
+
+/* This does not look into caches: what was evicted would be found in memory. */
+static void map_uncached(void)
+{
+	map_with(PTE_ATTRINDX(MT_NORMAL_NC));
 }
 
 static void user(void)
@@ -152,6 +167,7 @@ static void asid(void)
 DONJON_ATTACK("read-compartment", "linear", linear);
 DONJON_ATTACK("read-compartment", "map", map);
 DONJON_ATTACK("read-compartment", "user", user);
+DONJON_ATTACK("map-compartment", "uncached", map_uncached);
 DONJON_ATTACK("read-compartment", "buffer", buffer);
 DONJON_ATTACK("read-compartment", "asid", asid);
 DONJON_ATTACK("keep-compartment-memory", "leftovers", leftovers);
