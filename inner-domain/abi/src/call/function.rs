@@ -113,8 +113,9 @@ functions! {
         }
         /// Takes a block of ordinary memory into a pool, a part in each call: call again while it
         /// is busy. A block of private memory may wait: those that wait are taken with the first
-        /// that does not, POOL_TOGETHER_MAX at most, and one search looks for all. If that is
-        /// refused, all of them are ordinary again.
+        /// that does not, POOL_TOGETHER_MAX at most, and one search looks for all. If the search
+        /// finds one of them mapped elsewhere, all are ordinary again. A block that cannot be taken
+        /// for another reason changes nothing for those that wait.
         PoolAdd = 12 {
             arguments: [
                 "physical address of a 2 MiB block",
