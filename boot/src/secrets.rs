@@ -78,6 +78,9 @@ impl Secrets {
                     // SAFETY: bytes of the tree, to which nothing refers.
                     unsafe { (at as *mut u8).write_volatile(byte) };
                 }
+                // Linux can read what is in memory behind the caches.
+                // SAFETY: bytes of the tree.
+                unsafe { cpu::clean_to_coherency(place.start(), place.size()) };
                 fresh.zeroize();
             }
             secrets.boot = Some(boot);

@@ -75,7 +75,7 @@ weakenings! {
     NO_COMPARE_EXIT = "weaken-no-compare-exit", 28;
     /// The gate does not mask exceptions behind its comparison.
     NO_MASK = "weaken-no-mask", 29;
-    /// Shadows are filled from any memory.
+    /// Shadows are filled, and text is made, from any memory.
     SOURCE = "weaken-source", 30;
     /// Shadows are filled from a descriptor that is read twice.
     ONCE = "weaken-once", 31;

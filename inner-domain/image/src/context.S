@@ -129,6 +129,8 @@ donjon_context_run:
 .endif
     movz    x9, #(({SCTLR_OFF}) & 0xffff)
     movk    x9, #((({SCTLR_OFF}) >> 16) & 0xffff), lsl #16
+    movk    x9, #((({SCTLR_OFF}) >> 32) & 0xffff), lsl #32
+    movk    x9, #((({SCTLR_OFF}) >> 48) & 0xffff), lsl #48
     bic     x12, x12, x9
     msr     sctlr_el1, x12
     msr     ttbr0_el1, x1

@@ -40,8 +40,9 @@ const PSTATE: u64 = 0xf << 28 | 1 << 25 | 1 << 24 | 1 << 12 | 0b11 << 10;
 
 /// Bits of `SCTLR_EL1` that are off while such a program runs: authentication of pointers, for
 /// which Linux's keys are loaded (EnIA, EnIB, EnDA, EnDB), EL0's access to the exception masks
-/// (UMA), and alignment faults (A): programs are compiled without `strict-align`.
-const SCTLR_OFF: u64 = 1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9 | 1 << 1;
+/// (UMA), alignment faults (A): programs are compiled without `strict-align`, and registers that are
+/// not saved, FPMR (EnFPM) and TPIDR2_EL0 (EnTP2).
+const SCTLR_OFF: u64 = 1 << 60 | 1 << 34 | 1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9 | 1 << 1;
 
 /// Why a program was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

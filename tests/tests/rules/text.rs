@@ -2,7 +2,8 @@
 //! Which pages become text, which frames they get, and where text is found.
 
 use donjon_abi::call::Reason;
-use donjon_core::rules::{Configured, PoolKind, Rules, Seal};
+use donjon_core::frames::FrameType;
+use donjon_core::rules::{Checks, Configured, PoolKind, Progress, Rules, Seal};
 use donjon_models::space::memory::{PAGE, SmallMachine};
 use donjon_models::space::small::{
     self, BLOCK, DATA, IMAGE, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, LINEAR, ORDINARY, OwnedStorage, RAM,
@@ -103,4 +104,49 @@ fn a_table_with_text_in_it_is_not_released() {
         .write(&mut hw, IMAGE_L3 + FREE * 8, 0)
         .expect("cleared");
     assert_eq!(rules.release(&mut hw, IMAGE_L3), Ok(()));
+}
+
+/// Begins to seal a page, clears its entry and has its frame become private memory. Whether the seal
+/// may go on.
+fn resume_from_private<C: Checks>() -> Result<(), Reason> {
+    let mut storage = OwnedStorage::default();
+    let (mut hw, mut rules) = small::build::<C>(&mut storage);
+    let entry = IMAGE_L3 + FREE * 8;
+    rules
+        .write(&mut hw, entry, ORDINARY | KERNEL_PAGE)
+        .expect("ordinary");
+    let va = IMAGE + FREE * PAGE;
+    let seal = rules.seal_begin(&mut hw, va).expect("room");
+    let to = seal.to;
+    let seal = rules.seal_resume(&hw, seal).expect("unchanged");
+    rules.write(&mut hw, entry, 0).expect("cleared");
+    while rules.pool_add(&mut hw, ORDINARY, PoolKind::Private, None) == Ok(Progress::Again) {}
+    assert_eq!(rules.frames().get(ORDINARY), Some(FrameType::Private));
+    let resumed = rules.seal_resume(&hw, seal).map(drop);
+    let back = rules.frames().get(to) == Some(FrameType::TextPoolFree);
+    assert_eq!(back, resumed.is_err());
+    resumed
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "zeroes megabytes")]
+fn what_is_private_by_now_becomes_no_text() {
+    struct Weakened;
+    impl Checks for Weakened {
+        const SOURCE: bool = false;
+    }
+    assert_eq!(resume_from_private::<Configured>(), Err(Reason::InUse));
+    assert_eq!(resume_from_private::<Weakened>(), Ok(()));
+}
+
+#[test]
+fn a_seal_whose_entry_has_changed_does_not_go_on() {
+    let mut storage = OwnedStorage::default();
+    let (mut hw, mut rules) = small::build::<Configured>(&mut storage);
+    let page = map(&mut hw, &mut rules, FREE, DATA | KERNEL_PAGE);
+    let seal = rules.seal_begin(&mut hw, page).expect("room");
+    rules
+        .write(&mut hw, IMAGE_L3 + FREE * 8, 0)
+        .expect("cleared");
+    assert_eq!(rules.seal_resume(&hw, seal), Err(Reason::InUse));
 }

@@ -45,6 +45,16 @@ impl Compartments<'_> {
     /// [`Reason::OverLimit`] for a limit that is too small and without a slot, [`Reason::NoRoom`]
     /// without private memory.
     pub fn create(&self, private: &mut Private<'_>, limit: u64) -> Result<Handle, Reason> {
+        self.create_from(private, limit, NONE)
+    }
+
+    /// The same for a clone of the compartment in the slot `template`.
+    pub(super) fn create_from(
+        &self,
+        private: &mut Private<'_>,
+        limit: u64,
+        template: u32,
+    ) -> Result<Handle, Reason> {
         if limit < LEAST_FRAMES {
             return Err(Reason::OverLimit);
         }
@@ -67,7 +77,7 @@ impl Compartments<'_> {
         state.addition = None;
         state.measurement = [0; 32];
         state.is_pristine = false;
-        (state.clones, state.template, state.reached) = (0, NONE, 0);
+        (state.clones, state.template, state.reached) = (0, template, 0);
         state.ends = [End::NONE; ENDS];
         Ok(Handle::new(index, state.generation))
     }

@@ -29,17 +29,11 @@ impl Compartments<'_> {
             state.clones = state.clones.checked_add(1).ok_or(Reason::NoRoom)?;
             state.limit
         };
-        let made = self.create(private, limit);
-        match made.and_then(|it| Ok((it, self.of(it)?))) {
-            Ok((handle, Guard { mut state, .. })) => {
-                state.template = template.index();
-                Ok(handle)
-            }
-            Err(reason) => {
-                self.release_template(template.index());
-                Err(reason)
-            }
+        let made = self.create_from(private, limit, template.index());
+        if made.is_err() {
+            self.release_template(template.index());
         }
+        made
     }
 
     /// Copies a part of the template; true when it is complete, and the compartment can run.

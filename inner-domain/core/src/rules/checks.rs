@@ -30,7 +30,7 @@ pub trait Checks {
     const VECTORS: bool = true;
     /// What is no RAM is mapped if it is on the list of devices.
     const DEVICES: bool = true;
-    /// Shadows are filled from ordinary memory.
+    /// Shadows are filled, and text is made, from ordinary memory.
     const SOURCE: bool = true;
     /// What is checked of a descriptor is what a shadow gets.
     const ONCE: bool = true;

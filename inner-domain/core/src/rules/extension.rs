@@ -31,7 +31,7 @@ pub enum Progress {
 }
 
 /// Entries after which a slice ends. With the table that it ends in it looks at 2,560 at most, or
-/// as many as cost that; a refusal takes some 2,500 instructions more.
+/// as many as cost that.
 const ENTRIES_PER_SLICE: usize = 4 * ENTRIES;
 /// What looking at a frame that is no leaf table costs, in entries.
 const FRAME_COST: usize = 3;
@@ -41,6 +41,8 @@ const CLOSE_LOOK_COST: usize = 4;
 const CLEANED_PER_SLICE: usize = 16;
 /// Private frames that one slice may fill with zeros.
 const ZEROED_PER_SLICE: usize = 32;
+/// Blocks that one slice makes ordinary again, each some 750 instructions.
+const RETURNED_PER_SLICE: usize = 2;
 
 /// The claimed blocks on their way.
 #[derive(Clone, Copy)]
@@ -61,6 +63,8 @@ pub(super) enum Phase {
     Search(usize),
     /// Fills the blocks with zeros, from this frame of all of them on.
     Zero(usize),
+    /// A mapping was found: makes the blocks ordinary again, from this one of them on.
+    Return(usize),
     /// Cleans a block that goes back to the outer domain, from this frame on.
     Clean(usize),
 }
@@ -122,6 +126,7 @@ impl<C: Checks> Rules<'_, C> {
             (Phase::Withdraw(so_far), true) => self.withdraw(hw, extension, so_far, shadows),
             (Phase::Search(from), true) => return self.search(hw, extension, from),
             (Phase::Zero(from), true) => return Ok(self.zero(hw, extension, from)),
+            (Phase::Return(from), true) => return self.return_blocks(extension, from),
         }
         Ok(Progress::Again)
     }
@@ -207,7 +212,7 @@ impl<C: Checks> Rules<'_, C> {
             if let Some(level) = level {
                 match self.inspect(hw, table, level) {
                     Some(close) => cost += ENTRIES + close * CLOSE_LOOK_COST,
-                    None => return self.give_up(extension),
+                    None => return Ok(self.give_up(extension)),
                 }
             }
             cost += FRAME_COST;
@@ -257,7 +262,7 @@ impl<C: Checks> Rules<'_, C> {
         // It may have been cleared, or its table unlinked, since the first slice.
         let is_shown = |it: Claim| self.linear_entry(hw, it.block) == Some(it.entry);
         if !self.claims.iter().all(is_shown) {
-            return self.give_up(extension);
+            return Ok(self.give_up(extension));
         }
         if C::POOL {
             for Claim { entry, .. } in self.claims.iter() {
@@ -345,10 +350,20 @@ impl<C: Checks> Rules<'_, C> {
         Ok(())
     }
 
-    fn give_up(&mut self, extension: Extension) -> Result<Progress, Reason> {
+    const fn give_up(&mut self, extension: Extension) -> Progress {
+        self.proceed(extension, Phase::Return(0));
+        Progress::Again
+    }
+
+    fn return_blocks(&mut self, extension: Extension, from: usize) -> Result<Progress, Reason> {
         self.blocks.set_tables(extension.number, None);
-        for Claim { block, .. } in self.claims.iter() {
+        let next = from + RETURNED_PER_SLICE;
+        for Claim { block, .. } in self.claims.iter().take(next).skip(from) {
             self.frames.set_in_block(block, FrameType::Ordinary, 0);
+        }
+        if self.claims.get(next).is_some() {
+            self.proceed(extension, Phase::Return(next));
+            return Ok(Progress::Again);
         }
         self.end_extension();
         Err(Reason::InUse)

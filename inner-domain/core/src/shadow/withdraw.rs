@@ -22,11 +22,14 @@ use crate::block_set::BlockSet;
 use crate::frames::{FrameTable, FrameType};
 use crate::rules::{Checks, Hardware, Step};
 
-/// What a slice may cost, in looks at a cell of some ten instructions; what one with a lock and one
-/// at a table cost.
+/// What a slice may cost, in looks at a cell of some ten instructions, before it looks at one more;
+/// what one with a lock and one at a table cost. A table of which each entry is dropped costs up to
+/// 1,600, so one ends the slice, and it comes early in it or in the next.
 const SLICE: u32 = 1_024;
 const LOCK_COST: u32 = 4;
-const TABLE_COST: u32 = 600;
+const TABLE_COST: u32 = SLICE;
+/// What a slice may have cost when it comes to a table.
+const BEFORE_TABLE: u32 = 256;
 
 /// How far it came. Begins with the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,11 +59,13 @@ impl<C: Checks> Shadows<'_, C> {
                     next: 0,
                 });
             }
-            cost += if second {
-                self.search(hw, claimed, next)
+            let spent = if second {
+                self.search(hw, claimed, next, cost)
             } else {
-                self.pass(next)
+                Some(self.pass(next))
             };
+            let Some(spent) = spent else { break };
+            cost += spent;
             next += 1;
         }
         Some(Withdrawal { second, next })
@@ -76,18 +81,20 @@ impl<C: Checks> Shadows<'_, C> {
         1
     }
 
-    /// Drops what one table has of the blocks; what that cost.
+    /// Drops what one table has of the blocks; what that cost, or none if the slice, which has cost
+    /// so much, has no room for a table.
     fn search<H: Hardware>(
         &self,
         hw: &mut H,
         (frames, blocks): (&FrameTable<'_>, &BlockSet),
         number: u32,
-    ) -> u32 {
+        so_far: u32,
+    ) -> Option<u32> {
         let cell = self.cell(number);
         loop {
             let owner = cell.owner.get();
             if owner == NONE || owner == number {
-                return 1;
+                return Some(1);
             }
             let root = self.cell(owner).root.lock();
             if cell.owner.get() != owner {
@@ -96,13 +103,16 @@ impl<C: Checks> Shadows<'_, C> {
             // A table of an earlier generation is free, or on its way into a tree that has seen
             // the frames' new type.
             if root.name == Name::NONE || cell.birth.get() != root.generation {
-                return LOCK_COST;
+                return Some(LOCK_COST);
             }
             let pages = match cell.level.get() {
                 3 => true,
                 2 => false,
-                _ => return LOCK_COST,
+                _ => return Some(LOCK_COST),
             };
+            if so_far > BEFORE_TABLE {
+                return None;
+            }
             // Nothing is read from there any more.
             if blocks.position(cell.source.get()).is_some() {
                 cell.source.set(NOWHERE);
@@ -114,9 +124,8 @@ impl<C: Checks> Shadows<'_, C> {
                 descriptor & mask == value
                     && bits::is_valid(descriptor)
                     && (pages || bits::is_block(descriptor))
-                    // Before the list, whose search takes longer: nearly all claimed frames are in it.
+                    // No other claimed frame was ordinary before, so no shadow has one.
                     && frames.get(output) == Some(FrameType::Claimed)
-                    && blocks.position(output).is_some()
             };
             let table = self.frame(number);
             let mut pending = Pending::new(root.name.asid());
@@ -130,7 +139,7 @@ impl<C: Checks> Shadows<'_, C> {
                 }
             }
             pending.complete(hw);
-            return TABLE_COST;
+            return Some(TABLE_COST);
         }
     }
 }

@@ -155,7 +155,10 @@ pub fn seal([address, ..]: &Arguments) -> Outcome {
     let mut domain = domain::lock_after_handover()?;
     let domain = &mut *domain;
     let (seal, from) = match domain.sealing.take() {
-        Some((seal, done)) if seal.address() == *address => (seal, done),
+        Some((seal, done)) if seal.address() == *address => {
+            let resumed = domain.rules.seal_resume(&Executor, seal);
+            (resumed.map_err(Refusal::rule)?, done)
+        }
         other => {
             if let Some((abandoned, _)) = other {
                 domain.rules.seal_abort(abandoned);
@@ -217,8 +220,8 @@ fn copy_changed(seal: &Seal, range: &Range<usize>) {
 /// Words of the page as the outer domain's memory has them now.
 fn outer_words(seal: &Seal, range: &Range<usize>) -> impl Iterator<Item = u32> {
     let offset = range.start as u64 * 4;
-    // SAFETY: within a page that was the outer domain's memory when the seal began. It is RAM
-    // still, and whatever is read is scanned before it is code.
+    // SAFETY: within a page that is the outer domain's memory: the lock has been held since that was
+    // checked. Whatever is read is scanned before it is code.
     unsafe { physical::items(seal.from + offset, range.len() as u64) }
 }
 

@@ -19,6 +19,7 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("map", BAD_TARGET),
             Attempt::stopped("user", BAD_TARGET),
             Attempt::stopped("buffer", WITHHELD),
+            Attempt::stopped("seal", "refused: table is in use"),
             Attempt::stopped("asid", "refused: ASID is reserved or taken"),
         ],
         controls: &[
@@ -33,6 +34,7 @@ pub const ATTACKS: &[Attack] = &[
                 seen_as: &["I19"],
             },
             control(&["weaken-bounds"], &["buffer"]),
+            control(&["weaken-source"], &["seal"]),
             control(&["weaken-asid"], &["asid"]),
         ],
         ..Attack::ROW

@@ -140,10 +140,8 @@ static u64 make(bool whole)
 	return handle;
 }
 
-static bool take_block(void)
+static bool give_block(struct page *page)
 {
-	struct page *page = alloc_pages(GFP_KERNEL, get_order(SZ_2M));
-
 	if (!page)
 		return false;
 	if (compartment_call_whole(DONJON_FN_POOL_ADD, page_to_phys(page),
@@ -156,15 +154,28 @@ static bool take_block(void)
 	return true;
 }
 
-bool prepare_compartment(void)
+static bool prepare(void)
 {
-	if (prepared)
-		return true;
-	if (block || take_block())
+	if (block)
 		prepared = make(true);
 	if (!prepared)
 		attack_untried("no compartment");
 	return prepared;
+}
+
+bool prepare_compartment(void)
+{
+	if (prepared)
+		return true;
+	if (!block)
+		give_block(alloc_pages(GFP_KERNEL, get_order(SZ_2M)));
+	return prepare();
+}
+
+bool prepare_compartment_in(struct page *page)
+{
+	give_block(page);
+	return prepare();
 }
 
 u64 prepared_compartment(void)

@@ -57,6 +57,8 @@ u64 prepared_compartment(void);
 u64 private_frame(unsigned int index);
 /* Its memory as it comes back to Linux, or NULL. */
 struct page *take_block_back(void);
+/* The same compartment in a block of the caller's, which is given away. */
+bool prepare_compartment_in(struct page *page);
 
 /*
  * Others in the same block, which is prepared first; 0 if there is none to be had,

@@ -207,7 +207,84 @@ static void read_all(void)
 			       refusals.value, log.value);
 }
 
+/* Two tables of a process, with all pages of the block. */
+static struct donjon_result fill_with_block(u64 *descriptors, u64 block)
+{
+	struct donjon_result result = {};
+	unsigned int i;
+	u64 va;
+
+	for (va = 0; va < 2 * PMD_SIZE && !result.status; va += DONJON_MAP_MAX * PAGE_SIZE) {
+		for (i = 0; i < DONJON_MAP_MAX; i++)
+			descriptors[i] = user_page(block + (va + i * PAGE_SIZE) % PMD_SIZE);
+		result = fill(USER_START + va, descriptors, DONJON_MAP_MAX);
+	}
+	return result;
+}
+
+static struct donjon_result make_private(u64 block, bool waits)
+{
+	struct donjon_result result;
+
+	do {
+		result = __donjon_call(DONJON_FN_POOL_ADD, block, DONJON_POOL_PRIVATE,
+				       waits, 0, 0, 0);
+	} while (result.status == DONJON_ERR_BUSY);
+	return result;
+}
+
+/*
+ * As many blocks as become private together. The last one is in tables of a
+ * process, which are emptied, and in one of the kernel's, so all are refused.
+ */
+static void offer_blocks(u64 *descriptors, struct page **blocks, unsigned int count)
+{
+	struct donjon_result result;
+	struct window window;
+	unsigned int i;
+	u64 last;
+
+	if (!open_window(&window))
+		return;
+	last = page_to_phys(blocks[count - 1]);
+	result = fill_with_block(descriptors, last);
+	if (!result.status)
+		result = write_entry(window.entry, kernel_page(last));
+	for (i = 0; i + 1 < count && !result.status; i++)
+		result = make_private(page_to_phys(blocks[i]), true);
+	if (result.status)
+		return attack_untried("%s", attack_why(result));
+	result = make_private(last, false);
+	write_entry(window.entry, 0);
+	drop(USER_START, USER_START + 2 * PMD_SIZE);
+	if (result.status)
+		attack_stopped("%u blocks, refused: %s", count, attack_why(result));
+	else
+		attack_untried("a block that is mapped became private");
+}
+
+static void give_mapped_blocks(void)
+{
+	u64 *descriptors = (u64 *)get_zeroed_page(GFP_KERNEL);
+	struct page *blocks[DONJON_POOL_TOGETHER_MAX];
+	unsigned int count;
+
+	for (count = 0; count < ARRAY_SIZE(blocks); count++) {
+		blocks[count] = alloc_pages(GFP_KERNEL | __GFP_NOWARN, get_order(SZ_2M));
+		if (!blocks[count])
+			break;
+	}
+	if (descriptors && count > 1)
+		offer_blocks(descriptors, blocks, count);
+	else
+		attack_untried("there is no memory");
+	while (count--)
+		__free_pages(blocks[count], get_order(SZ_2M));
+	free_page((unsigned long)descriptors);
+}
+
 DONJON_ATTACK("longest", "change-pages", change_pages);
+DONJON_ATTACK("longest", "give-mapped-blocks", give_mapped_blocks);
 DONJON_ATTACK("longest", "drop-tables", drop_tables);
 DONJON_ATTACK("longest", "rewrite-block", rewrite_block);
 DONJON_ATTACK("longest", "poke", poke);
