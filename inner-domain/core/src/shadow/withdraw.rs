@@ -23,13 +23,14 @@ use crate::frames::{FrameTable, FrameType};
 use crate::rules::{Checks, Hardware, Step};
 
 /// What a slice may cost, in looks at a cell of some ten instructions, before it looks at one more;
-/// what one with a lock and one at a table cost. A table of which each entry is dropped costs up to
-/// 1,600, so one ends the slice, and it comes early in it or in the next.
+/// what one with a lock and one at a table cost.
 const SLICE: u32 = 1_024;
 const LOCK_COST: u32 = 4;
 const TABLE_COST: u32 = SLICE;
-/// What a slice may have cost when it comes to a table.
+/// What a slice may have cost when it comes to a table, and how many entries of it are dropped, each
+/// some forty instructions. The next slice begins with that table again.
 const BEFORE_TABLE: u32 = 256;
+const DROPPED_PER_SLICE: usize = 256;
 
 /// How far it came. Begins with the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +83,7 @@ impl<C: Checks> Shadows<'_, C> {
     }
 
     /// Drops what one table has of the blocks; what that cost, or none if the slice, which has cost
-    /// so much, has no room for a table.
+    /// so much, has no room for all of it.
     fn search<H: Hardware>(
         &self,
         hw: &mut H,
@@ -129,17 +130,22 @@ impl<C: Checks> Shadows<'_, C> {
             };
             let table = self.frame(number);
             let mut pending = Pending::new(root.name.asid());
+            let mut dropped = 0;
             for low in (table..table + PAGE_SIZE).step_by(16) {
                 let pair = hw.read_two(low);
                 for (entry, descriptor) in [low, low + 8].into_iter().zip(pair) {
                     if shows(descriptor) {
                         hw.perform(Step::Write { entry, value: 0 });
                         pending.add_all();
+                        dropped += 1;
                     }
+                }
+                if dropped >= DROPPED_PER_SLICE {
+                    break;
                 }
             }
             pending.complete(hw);
-            return Some(TABLE_COST);
+            return (dropped < DROPPED_PER_SLICE).then_some(TABLE_COST);
         }
     }
 }

@@ -120,7 +120,16 @@ impl View<'_> {
         if class.as_table().is_none() || frame == small::ROOT || frame == small::LINEAR_L1 {
             return false;
         }
-        !self.has_children(frame) && !self.is_linked(frame, class)
+        let keeps = self.has_children(frame) || self.has_text(frame, class);
+        !keeps && !self.is_linked(frame, class)
+    }
+
+    /// Whether module text is mapped by the table alone: its frames would be lost.
+    fn has_text(self, table: u64, class: T) -> bool {
+        let leads_to_text = |(_, entry): (u64, u64)| {
+            self.types.get(bits(entry, 47, 12) * PAGE) == Some(T::ModuleText) && !bit(entry, 53)
+        };
+        class == T::KernelTable3 && self.frames.valid(table).any(leads_to_text)
     }
 
     /// Whether an entry somewhere leads to the table.

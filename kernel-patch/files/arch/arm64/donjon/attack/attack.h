@@ -40,6 +40,9 @@ void __printf(1, 2) attack_stopped(const char *format, ...);
 /* It could not be tried, which counts as an error of the test. */
 void __printf(1, 2) attack_untried(const char *format, ...);
 
+/* The answer to a list, whose reason is above the index, like that of a single one. */
+struct donjon_result plain(struct donjon_result result);
+
 /* Words for a refusal. */
 const char *attack_why(struct donjon_result result);
 

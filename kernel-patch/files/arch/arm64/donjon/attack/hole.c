@@ -62,8 +62,7 @@ u64 this_process(void)
 	return READ_ONCE(current->mm->context.process);
 }
 
-/* A list's reason is above its index */
-static struct donjon_result plain(struct donjon_result result)
+struct donjon_result plain(struct donjon_result result)
 {
 	if (result.status == DONJON_ERR_REFUSED)
 		result.value >>= 32;

@@ -44,8 +44,8 @@ static unsigned int carry_out(const struct donjon_table_entry *stores)
 
 static struct donjon_result fill(u64 va, const u64 *descriptors, unsigned int count)
 {
-	return __donjon_call(DONJON_FN_MAP, this_process(), va,
-			     virt_to_phys(descriptors), count, 0, 0);
+	return plain(__donjon_call(DONJON_FN_MAP, this_process(), va,
+				   virt_to_phys(descriptors), count, 0, 0));
 }
 
 static void drop(u64 start, u64 end)
@@ -207,18 +207,17 @@ static void read_all(void)
 			       refusals.value, log.value);
 }
 
-/* Two tables of a process, with all pages of the block. */
+/* Two tables of a process, with all pages of the block; the descriptors are a table's. */
 static struct donjon_result fill_with_block(u64 *descriptors, u64 block)
 {
 	struct donjon_result result = {};
 	unsigned int i;
-	u64 va;
 
-	for (va = 0; va < 2 * PMD_SIZE && !result.status; va += DONJON_MAP_MAX * PAGE_SIZE) {
-		for (i = 0; i < DONJON_MAP_MAX; i++)
-			descriptors[i] = user_page(block + (va + i * PAGE_SIZE) % PMD_SIZE);
-		result = fill(USER_START + va, descriptors, DONJON_MAP_MAX);
-	}
+	for (i = 0; i < PTRS_PER_PTE; i++)
+		descriptors[i] = user_page(block + i * PAGE_SIZE);
+	for (i = 0; i < 2 * PTRS_PER_PTE && !result.status; i += DONJON_MAP_MAX)
+		result = fill(USER_START + i * PAGE_SIZE, descriptors + i % PTRS_PER_PTE,
+			      DONJON_MAP_MAX);
 	return result;
 }
 
