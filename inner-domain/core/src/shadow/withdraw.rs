@@ -22,15 +22,15 @@ use crate::block_set::BlockSet;
 use crate::frames::{FrameTable, FrameType};
 use crate::rules::{Checks, Hardware, Step};
 
-/// What a slice may cost, in looks at a cell of some ten instructions, before it looks at one more;
-/// what one with a lock and one at a table cost.
-const SLICE: u32 = 1_024;
+/// What a slice may cost, in looks at a cell of some twenty instructions, before it looks at one
+/// more; what one with a lock and one at a table cost.
+const SLICE: u32 = 768;
 const LOCK_COST: u32 = 4;
 const TABLE_COST: u32 = SLICE;
 /// What a slice may have cost when it comes to a table, and how many entries of it are dropped, each
 /// some forty instructions. The next slice begins with that table again.
 const BEFORE_TABLE: u32 = 256;
-const DROPPED_PER_SLICE: usize = 256;
+const DROPPED_PER_SLICE: usize = 128;
 
 /// How far it came. Begins with the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
