@@ -85,6 +85,9 @@ bool try_touch(u64 *word);
 /* First byte of the inner domain's memory. */
 u64 inner_memory(void);
 
+/* console.c: the page with the console's registers, which is no memory. */
+u64 console_page(void);
+
 /* window.c: a page of address space whose entry of level 3 has become invalid. */
 struct window {
 	unsigned long va;
@@ -176,9 +179,8 @@ bool begin_beside(void (*function)(void), unsigned int seconds);
 /* Whether there is time left: the host may forget the other CPU for a while. */
 bool is_beside(void);
 void end_beside(void);
-
-/* The console's registers on QEMU's virt */
-#define PL011			0x09000000UL
+/* Turn other CPUs than these two off, for now. */
+bool leave_two_cpus(void);
 
 #define PAGE_OF(pa)		((pa) & 0x0000fffffffff000UL)
 #define DESCRIPTOR_VALID	BIT(0)

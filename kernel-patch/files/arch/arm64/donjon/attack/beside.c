@@ -2,6 +2,7 @@
 /*
  * Attacks that need a second CPU.
  */
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -42,6 +43,26 @@ bool begin_beside(void (*function)(void), unsigned int seconds)
 	set_cpus_allowed_ptr(current, cpumask_of(here));
 	wake_up_process(thread);
 	end = ktime_get_ns() + seconds * NSEC_PER_SEC;
+	return true;
+}
+
+static void turn_on(u64 cpu, u64 unused)
+{
+	add_cpu(cpu);
+}
+
+bool leave_two_cpus(void)
+{
+	unsigned int cpu;
+
+	while (num_online_cpus() > 2) {
+		cpu = cpumask_last(cpu_online_mask);
+		if (remove_cpu(cpu)) {
+			attack_untried("CPU %u does not go off", cpu);
+			return false;
+		}
+		undo_later(turn_on, cpu, 0);
+	}
 	return true;
 }
 

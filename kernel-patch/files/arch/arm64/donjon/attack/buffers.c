@@ -135,7 +135,7 @@ static void at_edges(struct trial *trial, const struct call *call)
 	refuse(trial, call, ram_start - bytes / 2, bytes);
 	refuse(trial, call, ram_end, bytes);
 	refuse(trial, call, ram_end - bytes / 2, bytes);
-	refuse(trial, call, PL011, bytes);
+	refuse(trial, call, console_page(), bytes);
 	/* The end of the address space, and what is no physical address */
 	for (shift = 8; shift <= PAGE_SIZE; shift *= 2)
 		refuse(trial, call, -shift, shift);

@@ -84,7 +84,7 @@ static u64 frame(const struct fuzz_ground *ground, struct fuzz_random *random)
 	case 7:
 		return ground->text;
 	case 8:
-		return PL011;
+		return console_page();
 	default:
 		return PAGE_OF(fuzz_word(random) >> fuzz_below(random, 64));
 	}
@@ -297,7 +297,7 @@ static u64 buffer(const struct fuzz_ground *ground, struct fuzz_random *random)
 	case 1:
 		return table_of(ground, random);
 	case 2:
-		return PL011;
+		return console_page();
 	default:
 		return own_page(ground, random) + fuzz_below(random, PAGE_SIZE);
 	}

@@ -173,7 +173,7 @@ static void come_and_go(void)
 
 /*
  * The other CPU waits, leaves when it likes, executes the text and waits again.
- * Each change has to fall into one of its waits.
+ * Each change has to fall into one of its waits. All that are on have to wait.
  */
 static void early(void)
 {
@@ -182,6 +182,8 @@ static void early(void)
 
 	seen = 0;
 	waits = 0;
+	if (!leave_two_cpus())
+		return;
 	if (!begin_beside(come_and_go, SECONDS))
 		return;
 	executing = is_executing();

@@ -61,7 +61,7 @@ static void text(void)
 
 static void device(void)
 {
-	fill(user_page(PL011));
+	fill(user_page(console_page()));
 }
 
 /* Executable at EL1, from memory that a process writes */

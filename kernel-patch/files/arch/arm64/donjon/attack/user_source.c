@@ -36,7 +36,7 @@ static void table(void)
 
 static void device(void)
 {
-	fill_from(PL011);
+	fill_from(console_page());
 }
 
 static void nothing(void)
