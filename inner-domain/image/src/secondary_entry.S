@@ -32,6 +32,11 @@ donjon_arrive:
     stp     xzr, x0, [sp]
     mov     x9, #0x3c0
     str     x9, [sp, #16]
+    // The gate clears what a call may change. These are still the inner domain's own, on a CPU that
+    // was parked by a call that does not return.
+    .irp    n, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29
+    mov     x\n, xzr
+    .endr
     mov     x0, xzr
     mov     x1, xzr
     b       donjon_gate_return

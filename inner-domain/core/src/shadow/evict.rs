@@ -12,9 +12,10 @@ use super::path::Tree;
 use super::{KEPT, NONE, Shadows};
 use crate::rules::{Checks, Hardware};
 
-/// Pages that are looked at for one whose tree can go. Beyond, the tree that needs a page gives up
-/// its own tables, or the call fails and is made again.
-const LOOKS: usize = 48;
+/// Pages that are looked at for one whose tree can go, each some 110 instructions where there are 16
+/// CPUs, and three times in a call. Beyond, the tree that needs a page gives up its own tables, or the
+/// call fails and is made again.
+const LOOKS: usize = 24;
 
 impl<C: Checks> Shadows<'_, C> {
     /// Drops a tree that is not the caller's. The lock of the caller's own tree is held, others'

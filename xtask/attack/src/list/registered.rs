@@ -12,7 +12,7 @@ use super::all;
 const MODULE: &str = "kernel-patch/files/arch/arm64/donjon/attack";
 /// What is carried out elsewhere: no attacks but loads, attempts that need a device tree of their own
 /// (`machine:`), and searches (`bench compartments`).
-const OF_TESTS: [(&str, &str); 27] = [
+const OF_TESTS: [(&str, &str); 28] = [
     ("ask-videocore", "mailbox"),
     ("ask-videocore", "short-tag"),
     ("ask-videocore", "tag"),
@@ -21,6 +21,7 @@ const OF_TESTS: [(&str, &str); 27] = [
     ("longest", "drop-tables"),
     ("longest", "give-mapped-blocks"),
     ("longest", "poke"),
+    ("longest", "poke-live"),
     ("longest", "read-all"),
     ("longest", "rewrite-block"),
     ("longest", "seal"),

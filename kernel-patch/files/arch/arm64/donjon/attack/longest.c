@@ -17,6 +17,9 @@
 
 /* As slow to decide as any that is allowed: DSB SY */
 #define SLOW_WORD	0xd5033f9fU
+/* ISB, BRK #1 */
+#define SYNCHRONIZE_WORD 0xd5033fdfU
+#define BREAK_WORD	0xd4200020U
 #define STORES		DONJON_LIST_MAX
 /* More than one call reads */
 #define REFUSED_CALLS	64
@@ -166,6 +169,30 @@ static void poke(void)
 		attack_stopped("%u instructions in one call", SCRATCH_WORDS);
 }
 
+/* Each word and its successor are on the list of what may change in live text. */
+static void poke_live(void)
+{
+	size_t bytes = SCRATCH_WORDS * sizeof(u32);
+	struct donjon_result result;
+	u32 *list = kmalloc(bytes, GFP_KERNEL);
+
+	if (!list) {
+		attack_untried("there is no memory");
+		return;
+	}
+	memset32(list, BREAK_WORD, SCRATCH_WORDS);
+	result = poke_stopped(scratch(0), SYNCHRONIZE_WORD, bytes, DONJON_POKE_FILL);
+	if (!result.status)
+		result = __donjon_call(DONJON_FN_TEXT_POKE, scratch(0), virt_to_phys(list),
+				       bytes, DONJON_POKE_COPY, 0, 0);
+	kfree(list);
+	put_nops(scratch(0), bytes);
+	if (result.status)
+		attack_untried("%s", attack_why(result));
+	else
+		attack_stopped("%u instructions in one call", SCRATCH_WORDS);
+}
+
 static void seal(void)
 {
 	seal_page_of(SLOW_WORD);
@@ -287,6 +314,7 @@ DONJON_ATTACK("longest", "give-mapped-blocks", give_mapped_blocks);
 DONJON_ATTACK("longest", "drop-tables", drop_tables);
 DONJON_ATTACK("longest", "rewrite-block", rewrite_block);
 DONJON_ATTACK("longest", "poke", poke);
+DONJON_ATTACK("longest", "poke-live", poke_live);
 DONJON_ATTACK("longest", "seal", seal);
 DONJON_ATTACK("longest", "wait", wait);
 DONJON_ATTACK("longest", "read-all", read_all);
