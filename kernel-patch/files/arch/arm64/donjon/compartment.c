@@ -12,6 +12,8 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/resume_user_mode.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -106,7 +108,8 @@ static int compartment_release(struct inode *inode, struct file *file)
 	/* A compartment that lives on goes on to write to these */
 	if (!result.status)
 		list_for_each_entry_safe(shared, next, &it->shared, list) {
-			unpin_user_page(shared->page);
+			/* What was written there went by no table of Linux's */
+			unpin_user_pages_dirty_lock(&shared->page, 1, true);
 			kfree(shared);
 		}
 	if (it->template)
@@ -341,7 +344,10 @@ static long run(struct compartment *it, struct donjon_compartment_run __user *us
 		result = enter(it->handle, run.arguments);
 		if (result.status != DONJON_EXIT_INTERRUPTED)
 			break;
-		cond_resched();
+		/* It may compute for as long as it likes */
+		cond_resched_tasks_rcu_qs();
+		if (test_thread_flag(TIF_NOTIFY_RESUME))
+			resume_user_mode_work(NULL);
 	} while (!signal_pending(current));
 	if (result.status < 0)
 		return refused(result);
@@ -406,7 +412,10 @@ static long reserve(void __user *argument)
 		return -EPERM;
 	if (copy_from_user(&bytes, argument, sizeof(bytes)))
 		return -EFAULT;
-	for (blocks = DIV_ROUND_UP_ULL(bytes, SZ_2M); blocks; blocks -= taken) {
+	blocks = bytes / SZ_2M + !!(bytes % SZ_2M);
+	if (blocks > totalram_pages() / (SZ_2M / PAGE_SIZE))
+		return -ENOMEM;
+	for (; blocks; blocks -= taken) {
 		taken = donjon_private_grow(min(blocks, DONJON_POOL_TOGETHER_MAX));
 		if (taken < 0)
 			return taken;
@@ -465,6 +474,7 @@ static const struct file_operations compartment_fops = {
 	.open = compartment_open,
 	.release = compartment_release,
 	.unlocked_ioctl = compartment_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
 };
 
 static struct miscdevice compartment_device = {

@@ -185,8 +185,8 @@ static int __init donjon_files_init(void)
 	if (IS_ERR(directory))
 		return PTR_ERR(directory);
 	securityfs_create_file("status", 0444, directory, NULL, &status_fops);
-	securityfs_create_file("stats", 0444, directory, NULL, &stats_fops);
-	securityfs_create_file("pool", 0444, directory, NULL, &pool_fops);
+	securityfs_create_file("stats", 0400, directory, NULL, &stats_fops);
+	securityfs_create_file("pool", 0400, directory, NULL, &pool_fops);
 	securityfs_create_file("log", 0400, directory, NULL, &log_fops);
 	donjon_refusals_init(directory);
 	donjon_selftest_init(directory);

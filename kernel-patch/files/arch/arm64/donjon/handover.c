@@ -19,6 +19,7 @@
 #include <asm/donjon_tables.h>
 #include <asm/mmu_context.h>
 #include <asm/sections.h>
+#include <asm/set_memory.h>
 #include <asm/vectors.h>
 
 struct work {
@@ -86,6 +87,8 @@ void donjon_handover(void)
 		return;
 	if (!rodata_enabled)
 		panic("donjon: rodata=off leaves nothing to protect\n");
+	if (can_set_direct_map())
+		panic("donjon: rodata=full, debug_pagealloc and kfence.sample_interval=0 map memory in pages, which cannot become tables: leave them out\n");
 
 	work.args = (struct donjon_handover *)get_zeroed_page(GFP_KERNEL);
 	if (!work.args)

@@ -60,7 +60,7 @@ static struct private_block *allocate(gfp_t gfp)
 
 	if (!block)
 		return NULL;
-	block->first = alloc_pages(GFP_KERNEL | __GFP_NOWARN | gfp, get_order(SZ_2M));
+	block->first = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | gfp, get_order(SZ_2M));
 	if (block->first)
 		return block;
 	kfree(block);

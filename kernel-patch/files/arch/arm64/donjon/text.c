@@ -220,19 +220,21 @@ int __kprobes donjon_write_stopped_text(void *addresses[], const u32 *instructio
 		.bytes = sizeof(*instructions),
 		.count = count,
 	};
-
 	int error;
 
 	/*
 	 * A BRK that stays behind a removed probe would be fatal to the
 	 * task that meets it, so its removal does not give up.
 	 */
-	while ((error = stop_machine_cpuslocked(write_stopped, &write, cpu_online_mask)) ==
-	       -EBUSY && removes_breakpoint(&write)) {
+	for (;;) {
+		atomic_set(&write.arrived, 0);
+		write.done = false;
+		error = stop_machine_cpuslocked(write_stopped, &write, cpu_online_mask);
+		if (error != -EBUSY || !removes_breakpoint(&write))
+			return error;
 		pr_warn_once("a CPU does not wait for the removal of a breakpoint; going on\n");
 		cond_resched();
 	}
-	return error;
 }
 
 /* A pointer in text, which changes in one piece */
