@@ -8,6 +8,7 @@
 #include <linux/align.h>
 #include <linux/atomic.h>
 #include <linux/export.h>
+#include <linux/extable.h>
 #include <linux/hugetlb.h>
 #include <linux/irqflags.h>
 #include <linux/minmax.h>
@@ -17,7 +18,9 @@
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 
+#include <asm/asm-extable.h>
 #include <asm/barrier.h>
+#include <asm/cpufeature.h>
 #include <asm/donjon.h>
 #include <asm/donjon_users.h>
 #include <asm/memory.h>
@@ -220,18 +223,29 @@ static bool map_locked(struct mm_struct *mm, pmd_t *pmdp, unsigned long addr,
 	return done;
 }
 
+/* PAN forbids any other access to user memory: it would fault again */
+static bool is_access_to_user(unsigned long pc)
+{
+	const struct exception_table_entry *fixup = search_exception_tables(pc);
+
+	return fixup && (fixup->type == EX_TYPE_UACCESS_ERR_ZERO ||
+			 !system_uses_hw_pan());
+}
+
 /*
  * mremap() moves a table under the lock above the table's alone, and flushes
  * before it lets go. So all of them are held. This CPU may hold one already.
  */
-bool donjon_map_atomic(struct mm_struct *mm, unsigned long addr, bool write)
+bool donjon_map_atomic(struct mm_struct *mm, unsigned long addr, bool write,
+		       unsigned long pc)
 {
 	spinlock_t *top = &mm->page_table_lock;
 	unsigned long flags;
 	bool done = false;
 	pmd_t *pmdp;
 
-	if (!READ_ONCE(mm->context.process) || addr >= TASK_SIZE)
+	if (!READ_ONCE(mm->context.process) || addr >= TASK_SIZE ||
+	    !is_access_to_user(pc))
 		return false;
 	local_irq_save(flags);
 	if (spin_trylock(top)) {

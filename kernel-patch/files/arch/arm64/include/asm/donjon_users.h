@@ -30,10 +30,11 @@ bool donjon_map_blocks(struct mm_struct *mm, unsigned long addr, void *entry,
 		       unsigned int nr);
 
 /*
- * The same where no lock may be waited for. True if the access can be made
- * again.
+ * The same where no lock may be waited for. True if the access, which was made
+ * by the instruction at this address, can be made again.
  */
-bool donjon_map_atomic(struct mm_struct *mm, unsigned long addr, bool write);
+bool donjon_map_atomic(struct mm_struct *mm, unsigned long addr, bool write,
+		       unsigned long pc);
 
 /* Drop what walks and TLBs have of a range, of all, or of what is writable. */
 void donjon_flush(struct mm_struct *mm, unsigned long start, unsigned long end);
