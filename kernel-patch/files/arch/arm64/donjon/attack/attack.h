@@ -40,8 +40,8 @@ void __printf(1, 2) attack_stopped(const char *format, ...);
 /* It could not be tried, which counts as an error of the test. */
 void __printf(1, 2) attack_untried(const char *format, ...);
 
-/* The answer to a list, whose reason is above the index, like that of a single one. */
-struct donjon_result plain(struct donjon_result result);
+/* The answer to a list: of a refusal the reason alone, as for a single entry. */
+struct donjon_result without_index(struct donjon_result result);
 
 /* Words for a refusal. */
 const char *attack_why(struct donjon_result result);

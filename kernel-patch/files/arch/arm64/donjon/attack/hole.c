@@ -62,7 +62,7 @@ u64 this_process(void)
 	return READ_ONCE(current->mm->context.process);
 }
 
-struct donjon_result plain(struct donjon_result result)
+struct donjon_result without_index(struct donjon_result result)
 {
 	if (result.status == DONJON_ERR_REFUSED)
 		result.value >>= 32;
@@ -71,8 +71,8 @@ struct donjon_result plain(struct donjon_result result)
 
 struct donjon_result fill_hole_from(const struct hole *hole, u64 source)
 {
-	return plain(__donjon_call(DONJON_FN_MAP, this_process(), hole->va,
-				   source, 1, 0, 0));
+	return without_index(__donjon_call(DONJON_FN_MAP, this_process(), hole->va,
+					   source, 1, 0, 0));
 }
 
 struct donjon_result fill_hole(const struct hole *hole, u64 descriptor)

@@ -13,7 +13,7 @@
 #include <asm/insn.h>
 #include <asm/pgtable.h>
 
-#include "attack.h"
+#include "compartment.h"
 
 /* As slow to decide as any that is allowed: DSB SY */
 #define SLOW_WORD	0xd5033f9fU
@@ -47,8 +47,8 @@ static unsigned int carry_out(const struct donjon_table_entry *stores)
 
 static struct donjon_result fill(u64 va, const u64 *descriptors, unsigned int count)
 {
-	return plain(__donjon_call(DONJON_FN_MAP, this_process(), va,
-				   virt_to_phys(descriptors), count, 0, 0));
+	return without_index(__donjon_call(DONJON_FN_MAP, this_process(), va,
+					   virt_to_phys(descriptors), count, 0, 0));
 }
 
 static void drop(u64 start, u64 end)
@@ -250,13 +250,8 @@ static struct donjon_result fill_with_block(u64 *descriptors, u64 block)
 
 static struct donjon_result make_private(u64 block, bool waits)
 {
-	struct donjon_result result;
-
-	do {
-		result = __donjon_call(DONJON_FN_POOL_ADD, block, DONJON_POOL_PRIVATE,
-				       waits, 0, 0, 0);
-	} while (result.status == DONJON_ERR_BUSY);
-	return result;
+	return compartment_call_whole(DONJON_FN_POOL_ADD, block, DONJON_POOL_PRIVATE,
+				      waits, 0);
 }
 
 /*
