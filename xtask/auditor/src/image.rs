@@ -22,6 +22,9 @@ const RELA: usize = 24;
 /// Of `p_flags`: the segment is writable.
 const WRITABLE: u64 = 2;
 
+/// Bytes of a vector table (DDI 0487, D1.3.1.2).
+const VECTORS_SIZE: u64 = 0x800;
+
 /// Memory of the inner domain that never changes.
 #[derive(Clone, Debug, Default)]
 pub struct Constant {
@@ -44,6 +47,8 @@ pub struct Image {
     pub dma: bool,
     /// Where `donjon_arrive` is, a virtual address.
     pub entry: u64,
+    /// Code that enters compartments and leaves them, with their vectors; virtual addresses.
+    pub context: Range<u64>,
     /// The boot stage's page that stays, linked at address 0.
     pub stay: Stay,
 }
@@ -99,12 +104,15 @@ impl Image {
                 bytes: contents,
             });
         }
+        let address = addresses(inner)?;
+        let vectors = address("donjon_context_vectors")?;
         Ok(Self {
             linux: manifest.linux_offset,
             constants,
             dma: manifest.dma_profile == DmaProfile::Open as u64,
             has_list: manifest.switch_mode == SwitchMode::Tlbi as u64,
-            entry: addresses(inner)?("donjon_arrive")?,
+            entry: address("donjon_arrive")?,
+            context: address("donjon_context_run")?..vectors + VECTORS_SIZE,
             stay: Stay::read(boot)?,
         })
     }

@@ -49,6 +49,7 @@ use std::collections::{BTreeSet, HashMap};
 use anyhow::Result;
 
 use checks::World;
+use checks::registers::is_in_compartment;
 use frames::Frames;
 use walk::Walks;
 
@@ -113,7 +114,7 @@ fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
     walks.kernel(root);
     let outside = snapshot
         .running()
-        .filter(|it| !checks::registers::is_in_compartment(it));
+        .filter(|it| !is_in_compartment(&snapshot.facts, it));
     let mut roots: BTreeSet<u64> = outside.map(|it| it.user_root()).collect();
     for user in &roots {
         walks.user(*user);
@@ -156,7 +157,7 @@ fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
         .filter(|it| checks::registers::is_inside(it));
     let in_compartments = snapshot
         .running()
-        .filter(|it| checks::registers::is_in_compartment(it));
+        .filter(|it| is_in_compartment(&snapshot.facts, it));
     let report = Report {
         violations,
         cpus: snapshot.running().count(),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use donjon_abi::tcr::{COMPARTMENT_ASID, INNER, INNER_TLBI, INSIDE};
 
 use super::World;
-use super::registers::is_in_compartment;
+use super::registers::{is_in_compartment, user_half};
 use crate::descriptor::{self, Attributes, ENTRIES, Entry, shift};
 use crate::frames::Class;
 use crate::report::Violation;
@@ -33,8 +33,8 @@ pub fn check(world: &World<'_>) -> Vec<Violation> {
         look.table(*number, *root, 0, 0);
     }
     look.lent();
-    let in_one = world.snapshot.running().filter(|it| is_in_compartment(it));
-    for cpu in in_one {
+    let in_one = world.snapshot.running();
+    for cpu in in_one.filter(|it| is_in_compartment(facts, it)) {
         look.cpu(cpu);
     }
     let free = facts.private.iter().filter(|(_, owner)| **owner == 0);
@@ -176,11 +176,19 @@ impl Look<'_> {
         if ![INSIDE, INNER, INNER_TLBI].contains(&cpu.tcr) {
             wrong(format!("TCR_EL1 is {:#x}", cpu.tcr));
         }
+        let is_compartments = cpu.ttbr0 >> 48 == u64::from(COMPARTMENT_ASID) && is_root();
         // On the way in and out some registers have been changed and some not.
         if cpu.tcr != INSIDE {
+            if !is_compartments && !user_half(self.world, cpu).is_empty() {
+                wrong(format!("TTBR0_EL1 is {:#x} on the way", cpu.ttbr0));
+            }
+            let linux = self.world.snapshot.facts.linux.vectors;
+            if cpu.vbar != linux && !INNER_CODE.contains(&cpu.vbar) {
+                wrong(format!("VBAR_EL1 is {:#x} on the way", cpu.vbar));
+            }
             return;
         }
-        if cpu.ttbr0 >> 48 != u64::from(COMPARTMENT_ASID) || !is_root() {
+        if !is_compartments {
             wrong(format!("TTBR0_EL1 is {:#x}, no compartment's", cpu.ttbr0));
         }
         if !INNER_CODE.contains(&cpu.vbar) {

@@ -15,7 +15,7 @@ pub mod text;
 pub mod vectors;
 
 use super::frames::Frames;
-use super::snapshot::Snapshot;
+use super::snapshot::{Cpu, Snapshot};
 use super::walk::Walks;
 
 /// What a check looks at.
@@ -34,5 +34,12 @@ impl World<'_> {
     /// Who owns the frame at `pa`.
     pub fn owner(&self, pa: u64) -> String {
         self.frames.owner(pa, self.walks)
+    }
+
+    /// The CPUs that run and are in no compartment, nor on the way.
+    pub fn outside_compartments(&self) -> impl Iterator<Item = &Cpu> {
+        let facts = &self.snapshot.facts;
+        let running = self.snapshot.running();
+        running.filter(|it| !registers::is_in_compartment(facts, it))
     }
 }

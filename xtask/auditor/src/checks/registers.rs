@@ -12,7 +12,7 @@ use donjon_abi::tcr::{
 use super::World;
 use crate::frames::block_root;
 use crate::report::Violation;
-use crate::snapshot::{Cpu, INNER_CODE};
+use crate::snapshot::{Cpu, Facts, INNER_CODE};
 
 /// Bits of SCTLR_EL1 with one right value, whatever the CPU has (DDI 0487, D24.2, SCTLR_EL1):
 /// M, A, C, SA, SA0, UMA, I, WXN, E0E, EE, NMI and SPINTMASK.
@@ -45,14 +45,19 @@ pub fn is_inside(cpu: &Cpu) -> bool {
 }
 
 /// Whether a CPU is in a compartment, or on the way: judged by its own rules.
-pub fn is_in_compartment(cpu: &Cpu) -> bool {
-    cpu.tcr == INSIDE || (is_inside(cpu) && cpu.ttbr0 >> 48 == u64::from(COMPARTMENT_ASID))
+///
+/// The way in and out writes one register after the other. It may stop between TTBR0_EL1 and
+/// VBAR_EL1, and only its PC shows it then.
+pub fn is_in_compartment(facts: &Facts, cpu: &Cpu) -> bool {
+    let on_the_way =
+        || cpu.ttbr0 >> 48 == u64::from(COMPARTMENT_ASID) || facts.image.context.contains(&cpu.pc);
+    cpu.tcr == INSIDE || (is_inside(cpu) && on_the_way())
 }
 
 /// Checks every CPU that runs.
 pub fn check(world: &World<'_>) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for cpu in world.snapshot.running().filter(|it| !is_in_compartment(it)) {
+    for cpu in world.outside_compartments() {
         one(world, cpu, &mut violations);
     }
     identifiers(world, &mut violations);
@@ -101,8 +106,8 @@ fn one(world: &World<'_>, cpu: &Cpu, violations: &mut Vec<Violation>) {
     }
 }
 
-/// What is wrong with TTBR0_EL1. It is the empty root with ASID 0, or the root of its ASID's tree.
-fn user_half(world: &World<'_>, cpu: &Cpu) -> Vec<(&'static str, String)> {
+/// What is wrong with TTBR0_EL1 of a CPU that is in no compartment. It is the empty root with ASID 0, or the root of its ASID's tree.
+pub(super) fn user_half(world: &World<'_>, cpu: &Cpu) -> Vec<(&'static str, String)> {
     let facts = &world.snapshot.facts;
     let mut wrong = Vec::new();
     if cpu.ttbr0 & CNP != 0 {
@@ -142,9 +147,8 @@ fn identifiers(world: &World<'_>, violations: &mut Vec<Violation>) {
     let mut root_of: BTreeMap<u64, &Cpu> = BTreeMap::new();
     let mut asid_of: BTreeMap<u64, &Cpu> = BTreeMap::new();
     let users = world
-        .snapshot
-        .running()
-        .filter(|it| it.user_root() != reserved && !is_in_compartment(it));
+        .outside_compartments()
+        .filter(|it| it.user_root() != reserved);
     for cpu in users {
         let asid = cpu.ttbr0 >> 48;
         let first = root_of.entry(asid).or_insert(cpu);
@@ -197,7 +201,7 @@ fn alike(world: &World<'_>, violations: &mut Vec<Violation>) {
     if world.snapshot.running().next().is_none() {
         violations.push(Violation::plain("I6", "machine", "no CPU runs".to_owned()));
     }
-    let mut cpus = world.snapshot.running().filter(|it| !is_in_compartment(it));
+    let mut cpus = world.outside_compartments();
     let Some(first) = cpus.next() else {
         return;
     };

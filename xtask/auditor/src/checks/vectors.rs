@@ -4,7 +4,6 @@
 use donjon_abi::tcr::OUTER;
 
 use super::World;
-use super::registers::is_in_compartment;
 use crate::frames::Class;
 use crate::report::Violation;
 use crate::walk::translate;
@@ -17,7 +16,7 @@ const SLOTS: u64 = 8;
 /// Checks page and comparison of every CPU's vectors.
 pub fn check(world: &World<'_>) -> Vec<Violation> {
     // Linux's own as well, if every CPU is in a compartment.
-    let outside = world.snapshot.running().filter(|it| !is_in_compartment(it));
+    let outside = world.outside_compartments();
     let mut addresses: Vec<u64> = outside.map(|it| it.vbar).collect();
     addresses.push(world.snapshot.facts.linux.vectors);
     addresses.sort_unstable();

@@ -207,7 +207,7 @@ fn allow_everything(m: &mut TestMachine) {
 }
 
 #[rustfmt::skip]
-const COMPARTMENTS: [Injected; 17] = [
+const COMPARTMENTS: [Injected; 19] = [
     inject("I19", "a private frame in vmalloc", "a private frame is mapped", |m| {
         m.map(K, SPARE, DATA_FRAME, 3, KERNEL_DATA | READ_ONLY);
     }),
@@ -261,6 +261,16 @@ const COMPARTMENTS: [Injected; 17] = [
     inject("I21", "Linux's keys in a compartment", "SCTLR_EL1 is", |m| {
         m.enter_compartment(1);
         m.cpus[1].sctlr |= KEYS;
+    }),
+    inject("I21", "another one's vectors on the way", "on the way", |m| {
+        m.enter_compartment(1);
+        (m.cpus[1].tcr, m.cpus[1].pc, m.cpus[1].pstate) = (INNER, TEXT_WINDOW + 0x420, 5);
+        m.cpus[1].vbar = IMAGE + TEXT + 0x1800;
+    }),
+    inject("I21", "the compartments' ASID with another root on the way", "on the way", |m| {
+        m.enter_compartment(1);
+        (m.cpus[1].tcr, m.cpus[1].pc, m.cpus[1].pstate) = (INNER, TEXT_WINDOW + 0x420, 5);
+        m.cpus[1].ttbr0 += PAGE;
     }),
     inject("I22", "a word that was not wiped", "is not zero", |m| {
         m.write(PRIVATE + 0x1f_f100, 1);

@@ -12,7 +12,7 @@ mod machine;
 use std::mem::offset_of;
 
 use donjon_abi::boot_info::BootInfo;
-use donjon_abi::layout::{GATE, GATE_TLBI_LIST};
+use donjon_abi::layout::{GATE, GATE_TLBI_LIST, TEXT_WINDOW};
 use donjon_abi::tcr::INNER;
 use machine::{
     FRAME, GATE_FRAME, INFO, KERNEL_DATA, LOADED, PHYSICAL, RAM, READ_ONLY, STAY, TestMachine,
@@ -21,7 +21,7 @@ use machine::{
 
 use super::metadata::{KERNEL_ROOT, POOL_FREE};
 use super::walk::UPPER;
-use super::{of, since};
+use super::{Violation, of, since};
 
 #[test]
 fn a_machine_as_it_must_be_is_clean() {
@@ -97,6 +97,17 @@ fn a_cpu_in_a_compartment_has_rules_of_its_own() {
     machine.cpus[1].pstate = 5;
     let report = of(&machine.snapshot());
     assert!(report.violations.is_empty(), "{report}");
+    // The process's root is back, Linux's vectors and keys are not.
+    machine.cpus[1].pc = TEXT_WINDOW + 0x420;
+    machine.cpus[1].ttbr0 = machine.cpus[0].ttbr0;
+    let report = of(&machine.snapshot());
+    assert!(report.violations.is_empty(), "{report}");
+    assert_eq!((report.cpus, report.cpus_in_compartments), (2, 1));
+    // Nowhere else.
+    machine.cpus[1].pc = GATE - 0x100;
+    let report = of(&machine.snapshot());
+    let wrong = |it: &Violation| it.invariant == "I6" && it.text.starts_with("VBAR_EL1");
+    assert!(report.violations.iter().any(wrong), "{report}");
 }
 
 /// A block that joined a pool of tables later.

@@ -58,6 +58,7 @@ fn image() -> Image {
         has_list: false,
         dma: true,
         entry: ENTRY,
+        context: TEXT_WINDOW..TEXT_WINDOW + PAGE,
         stay: Stay {
             place: STAY - LOADED..STAY - LOADED + PAGE,
             bytes: stay,
