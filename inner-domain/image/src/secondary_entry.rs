@@ -65,9 +65,11 @@ extern "C" fn donjon_arrived() -> u64 {
     domain.rendezvous.arrives(index);
     let (entry, saved) = asked.start_with(domain.registers);
     registers::close_extensions();
-    registers::set_ttbr0(machine.boot.reserved_root);
     // SAFETY: read on the CPU that asked, or at the hand-over.
     unsafe { saved.load() };
+    // Last: who looks from outside takes a CPU with the lower half of its arrival for one that
+    // still arrives. Nothing walks the lower range here.
+    registers::set_ttbr0(machine.boot.reserved_root);
     // Not before: a hand-over in between would record other registers.
     drop(domain);
     if twice {

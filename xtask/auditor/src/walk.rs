@@ -7,7 +7,7 @@ use std::fmt;
 use super::descriptor::{self, Attributes, ENTRIES, Entry, PAGE, shift};
 use super::memory::Memory;
 use super::report::Violation;
-use donjon_abi::layout::ROOT_HALF;
+use donjon_abi::layout::{INNER_SLOT, PHYSMAP_SLOT, ROOT_HALF};
 
 /// First address of the outer view's upper range.
 pub const UPPER: u64 = 0xffff_8000_0000_0000;
@@ -135,18 +135,16 @@ impl<'a> Walks<'a> {
         }
     }
 
-    /// Walks what the inner half of the kernel's root alone has.
+    /// Walks the slots of the inner domain, which the inner half of the kernel's root alone has.
     pub fn inner(&mut self, root: u64) {
         let Some(words) = self.enter(root, root_table(Space::Kernel, UPPER)) else {
             return;
         };
-        let (outer, inner) = words.split_at(ROOT_HALF);
-        for (slot, (outer, inner)) in outer.iter().zip(inner).enumerate() {
-            if inner != outer {
-                let at = root + PAGE / 2 + 8 * slot as u64;
-                let va = UPPER + ((slot as u64) << shift(0));
-                self.entry(*inner, at, 0, va, Space::InnerOnly);
-            }
+        let (_, inner) = words.split_at(ROOT_HALF);
+        for slot in [PHYSMAP_SLOT, INNER_SLOT] {
+            let at = root + PAGE / 2 + 8 * slot as u64;
+            let va = UPPER + ((slot as u64) << shift(0));
+            self.entry(inner[slot], at, 0, va, Space::InnerOnly);
         }
     }
 

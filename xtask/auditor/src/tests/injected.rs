@@ -40,7 +40,7 @@ pub const KEYS: u64 = 1 << 13 | 1 << 27 | 1 << 30 | 1 << 31;
 const SPARE: u64 = VMALLOC + 0x20_0000;
 
 #[rustfmt::skip]
-const MAPPINGS: [Injected; 53] = [
+const MAPPINGS: [Injected; 54] = [
     inject("I1", "a user table under two parents", "two parents", |m| {
         let from = m.entry(U, 0x40_0000, 2);
         let to = m.entry(Tree::User(1), 0x80_0000, 2);
@@ -163,6 +163,10 @@ const MAPPINGS: [Injected; 53] = [
     inject("I9", "halves that differ", "halves of the root disagree", |m| {
         let at = m.entry(K, VMALLOC, 0);
         m.write(at + PAGE / 2, 0);
+    }),
+    inject("I9", "halves that differ, the other way", "halves of the root disagree", |m| {
+        let at = m.entry(K, VMALLOC, 0);
+        m.write(at, 0);
     }),
     inject("I9", "an outer entry for an inner slot", "inner-only slot is valid", |m| {
         let at = TestMachine::root() + 8 * PHYSMAP_SLOT as u64;
