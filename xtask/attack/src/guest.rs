@@ -14,16 +14,20 @@ use donjon_audit::{Report, Subject};
 use donjon_builder::guest;
 use donjon_builder::run::Parts;
 use donjon_machine::gdb::Stub;
-use donjon_machine::qemu::{self, Live, monitor};
+use donjon_machine::qemu::{self, Live, Patience, monitor};
 
 use super::attempt::{Attack, Attempt, AttemptEnd};
 
 /// The hostile module.
 pub const MODULE: &str = "donjon_attack.ko";
 /// For all attacks of a boot and their audits.
-const TIMEOUT: Duration = Duration::from_secs(300);
-/// For an attempt that stops the machine, or hangs it; a boot takes about two seconds.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(1800);
+/// For an attempt that stops the machine, or hangs it: for the boot, which takes about two seconds
+/// on a host that does nothing else, and from the attempt on.
+const PATIENCE: Patience = Patience {
+    total: Duration::from_secs(300),
+    mark: Some(("attack: jumping", Duration::from_secs(10))),
+};
 
 /// Loads the module; addresses that it cannot know come from the kernel's own list.
 const LOAD: &str = "\

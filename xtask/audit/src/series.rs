@@ -32,6 +32,14 @@ impl<'a> Series<'a> {
         }));
     }
 
+    /// Audits the guest now if `said` has a line `look`.
+    pub fn look_if_asked(&mut self, guest: &Live<'_>, said: &[u8]) {
+        let said = String::from_utf8_lossy(said);
+        if said.lines().any(|it| it.trim_end() == "look") {
+            self.look(guest);
+        }
+    }
+
     /// How many audits there were.
     pub fn count(&self) -> usize {
         self.reports.len()

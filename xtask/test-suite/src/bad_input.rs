@@ -437,7 +437,7 @@ fn kill_when(command: &mut Command, reached: &dyn Fn() -> bool) -> Result<()> {
         .stderr(std::process::Stdio::null())
         .stdout(std::process::Stdio::null());
     let mut running = Running::start(command)?;
-    let deadline = Instant::now() + Duration::from_secs(120);
+    let deadline = Instant::now() + Duration::from_secs(600);
     while !reached() {
         ensure!(
             running.ended()?.is_none(),

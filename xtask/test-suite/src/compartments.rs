@@ -20,7 +20,7 @@ use super::runner::Test;
 
 pub use scrape::long;
 
-const TIMEOUT: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(1200);
 const CPUS: u32 = 4;
 /// Most instructions that a call from user space and back may take.
 const CALL_MAX: u64 = 1_000;
@@ -37,6 +37,7 @@ for pause in 3 5 7 11 4 6; do
 done
 wait
 echo look
+sleep 1
 exit 0
 ";
 
@@ -86,8 +87,8 @@ fn audit(host: &HostArguments) -> Result<()> {
     let parts = prepare(host, machine, &InnerVariant::sound(Switch::Asid))?;
     let subject = Subject::of(&parts)?;
     let mut audits = Series::of(&subject);
-    qemu::exec_live(&parts.boot, BUSY, TIMEOUT, |guest, _, _| {
-        audits.look(guest);
+    qemu::exec_live(&parts.boot, BUSY, TIMEOUT, |guest, _, bytes| {
+        audits.look_if_asked(guest, bytes);
     })?;
     let count = audits.count();
     let mut inside = 0;

@@ -79,7 +79,7 @@ impl Guest {
         let mut saved = None;
         qemu::exec_watched(
             &parts.boot,
-            "echo ready; sleep 3",
+            "echo ready; sleep 6",
             TIMEOUT,
             |socket, _, _| {
                 saved.get_or_insert_with(|| monitor::save_memory(socket, RAM, RAM_SIZE, &dump));

@@ -18,7 +18,7 @@ use donjon_machine::said::says;
 use super::runner::Test;
 use super::scratch::Scratch;
 
-const TIMEOUT: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(3600);
 /// Little memory, so that what fills it takes little time.
 const MEMORY: &str = "320M";
 const DISK_MEBIBYTES: u32 = 384;

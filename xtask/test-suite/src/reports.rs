@@ -47,7 +47,7 @@ donjon-compartment report || exit 1
 donjon-compartment key || exit 1
 grep ^memory: /sys/kernel/security/donjon/status
 echo look
-sleep 1
+sleep 5
 exit 0
 ";
 

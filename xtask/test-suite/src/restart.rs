@@ -14,7 +14,7 @@ use donjon_machine::said::says;
 use super::boots::built;
 use super::runner::Test;
 
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(300);
 /// What ends the machine, and the kernel's last word.
 const ENDS: [(&str, &str); 2] = [
     ("reboot", "reboot: Restarting system"),
@@ -41,7 +41,7 @@ fn ends(host: &HostArguments, command: &str, word: &str) -> Result<()> {
     })?;
     let inner = InnerVariant::sound(Switch::Asid);
     let parts = built(host, machine, &inner, Variant::Donjon)?;
-    match says(&parts.boot, &format!("{command} -f; sleep 60"), TIMEOUT) {
+    match says(&parts.boot, &format!("{command} -f; sleep 600"), TIMEOUT) {
         Ok(said) => bail!("the machine went on: {}", said.text),
         Err(error) => {
             let text = format!("{error:#}");

@@ -21,7 +21,7 @@ use donjon_machine::said::{Said, says};
 use super::runner::Test;
 use super::scratch::{Scratch, expect_failure};
 
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(600);
 const MEBIBYTES: u32 = 32;
 /// Downloads and configures a hundred packages in an emulated machine.
 const DEBIAN_SECONDS: &str = "3600";

@@ -42,7 +42,7 @@ fn soak(host: &HostArguments) -> Result<()> {
     let script = format!(
         "donjon-load stress --seconds {SECONDS} --cpus {CPUS} &\n\
          while kill -0 $!; do sleep {PAUSE}; echo look; done 2>/dev/null\n\
-         wait $!\nexit $?\n"
+         wait $!; status=$?\nsleep 1\nexit $status\n"
     );
     let mut said = String::new();
     let mut audits = Series::of(&subject);
@@ -51,9 +51,7 @@ fn soak(host: &HostArguments) -> Result<()> {
         let text = String::from_utf8_lossy(bytes);
         print!("{text}");
         said.push_str(&text);
-        if text.contains("look\n") {
-            audits.look(guest);
-        }
+        audits.look_if_asked(guest, bytes);
     })?;
     ensure!(status == 0, "the load failed:\n{said}");
     let looks = audits.count() as u64;

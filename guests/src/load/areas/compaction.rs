@@ -12,6 +12,9 @@ const CHUNKS: usize = 24;
 /// Pages move towards the end of memory. With this many chunks allocated before or after them, in
 /// turns, there is room on that side in one round at least.
 const ROOM: usize = 48;
+const ROUNDS: u64 = 4;
+/// Further ones until a page has moved: what else is allocated decides whether it must.
+const MOST_ROUNDS: u64 = 24;
 
 /// The frames behind the odd pages of `chunk`, as /proc/self/pagemap tells root.
 fn frames(chunk: &Mapping) -> Result<Vec<u64>> {
@@ -35,7 +38,10 @@ fn room() -> Result<Vec<Mapping>> {
 /// Fragments memory, asks for compaction and looks for everything where it was.
 pub fn compaction() -> Result<()> {
     let mut moved = 0;
-    for round in 0..4 {
+    for round in 0..MOST_ROUNDS {
+        if round >= ROUNDS && moved > 0 {
+            break;
+        }
         let before = if round % 2 == 0 { room()? } else { Vec::new() };
         let chunks: Vec<Mapping> = (0..CHUNKS)
             .map(|_| Mapping::anonymous(TABLE_SPAN))

@@ -2,6 +2,8 @@
 //! Huge pages: transparent, hugetlb, contiguous.
 
 use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
@@ -67,7 +69,14 @@ fn collapse() -> Result<()> {
     memory.advise(libc::MADV_NOHUGEPAGE)?;
     memory.stamp(5);
     memory.advise(libc::MADV_HUGEPAGE)?;
-    memory.advise(MADV_COLLAPSE)?;
+    // It gives up where a page is in use for a moment.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while let Err(error) = memory.advise(MADV_COLLAPSE) {
+        if Instant::now() >= deadline {
+            return Err(error);
+        }
+        sleep(Duration::from_millis(20));
+    }
     ensure!(
         huge_kibibytes()? >= (COUNT * TABLE_SPAN / 1024) as u64,
         "not all was collapsed"

@@ -48,7 +48,7 @@ pub fn merge() -> Result<()> {
 
 fn shared_then_split(copies: &[Mapping]) -> Result<()> {
     let wanted = (COPIES - 1) * PAGES;
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(300);
     while sharing()? < wanted && Instant::now() < deadline {
         sleep(Duration::from_millis(20));
     }

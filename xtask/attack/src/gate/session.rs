@@ -37,7 +37,9 @@ const SNAPSHOT: &str = "start";
 /// For boot and run.
 const TIMEOUT: Duration = Duration::from_secs(3600);
 /// How long inner text may run by itself.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long QEMU itself may take: the host may be busy, or its disk.
+const SLOW: Duration = Duration::from_secs(120);
 /// The guest gives its virtio devices up: their queues are in memory that becomes hostile, and QEMU reads
 /// them when it loads a snapshot. It keeps its CPU awake, because a halted one would have to be woken for each run.
 const SCRIPT: &str = "\
@@ -238,7 +240,7 @@ impl Session {
             "blockdev-create",
             json!({ "job-id": job, "options": options }),
         )?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + SLOW;
         loop {
             let jobs = self.execute("query-jobs", json!({}))?;
             let this = jobs[0].clone();
@@ -398,7 +400,7 @@ impl Session {
         }
         self.execute("set-action", json!({ "reboot": "reset" }))?;
         self.execute("system_reset", json!({}))?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + SLOW;
         while off(&self.execute("query-status", json!({}))?) {
             ensure!(Instant::now() < deadline, "the machine does not come back");
             thread::sleep(Duration::from_millis(5));
@@ -410,7 +412,7 @@ impl Session {
 
 /// Lets the guest go on until no virtio device is in use.
 fn wait_for_devices(monitor: &mut Monitor) -> Result<()> {
-    let deadline = Instant::now() + 12 * PATIENCE;
+    let deadline = Instant::now() + SLOW;
     loop {
         let mut used = 0;
         for number in 0..VIRTIO_COUNT {

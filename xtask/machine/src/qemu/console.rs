@@ -36,6 +36,12 @@ impl Console {
         self.fatal.as_deref()
     }
 
+    /// Whether `words` are in it.
+    pub fn says(&self, words: &str) -> bool {
+        let mut windows = self.bytes.windows(words.len());
+        windows.any(|it| it == words.as_bytes())
+    }
+
     /// The bytes as they came.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

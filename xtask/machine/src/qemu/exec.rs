@@ -33,6 +33,21 @@ const GRACE_TO_UNMOUNT: Duration = Duration::from_secs(60);
 /// How long what was written last may be on its way to us on a busy host.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
+/// How long a guest may take to its status.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// In all, without the time that a sink takes.
+    pub total: Duration,
+    /// A mark of the console's, and how long it may take at most from there on.
+    pub mark: Option<(&'static str, Duration)>,
+}
+
+impl From<Duration> for Patience {
+    fn from(total: Duration) -> Self {
+        Self { total, mark: None }
+    }
+}
+
 /// An output stream of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
@@ -58,7 +73,7 @@ enum Source {
 pub fn exec(
     boot: &Boot,
     command: &str,
-    timeout: Duration,
+    timeout: impl Into<Patience>,
     mut sink: impl FnMut(Stream, &[u8]),
 ) -> Result<u8> {
     exec_watched(boot, command, timeout, |_, stream, bytes| {
@@ -74,7 +89,7 @@ pub fn exec(
 pub fn exec_watched(
     boot: &Boot,
     command: &str,
-    timeout: Duration,
+    timeout: impl Into<Patience>,
     mut sink: impl FnMut(&Path, Stream, &[u8]),
 ) -> Result<u8> {
     exec_live(boot, command, timeout, |live, stream, bytes| {
@@ -98,7 +113,7 @@ pub struct Live<'a> {
 pub fn exec_live(
     boot: &Boot,
     command: &str,
-    timeout: Duration,
+    timeout: impl Into<Patience>,
     mut sink: impl FnMut(&Live<'_>, Stream, &[u8]),
 ) -> Result<u8> {
     boot.machine.can_have("--exec")?;
@@ -128,9 +143,11 @@ pub fn exec_live(
 
     let mut console = Console::default();
     let mut status = Vec::new();
+    let patience = timeout.into();
     let keeps = boot.disk.as_ref().is_some_and(|it| it.keep);
     let limits = Limits {
-        status: Instant::now() + timeout,
+        status: Instant::now() + patience.total,
+        mark: patience.mark,
         end: if keeps { GRACE_TO_UNMOUNT } else { GRACE },
     };
     let end = watch(
@@ -181,7 +198,7 @@ pub fn exec_live(
             let registers = monitor::registers(&monitor).unwrap_or_else(|it| format!("{it:#}"));
             let what = format!(
                 "the guest hung, or needs more than --timeout {}: no status so far",
-                timeout.as_secs()
+                patience.total.as_secs()
             );
             bail!("{}\nregisters:\n{}", failed(what), registers.trim())
         }
@@ -199,6 +216,8 @@ enum GuestEnd {
 struct Limits {
     /// To its status.
     status: Instant,
+    /// To its status from a mark of the console's on.
+    mark: Option<(&'static str, Duration)>,
     /// From its status to its end.
     end: Duration,
 }
@@ -207,7 +226,7 @@ struct Limits {
 fn watch(
     receiver: &Receiver<(Source, Vec<u8>)>,
     running: &mut Running,
-    limits: Limits,
+    mut limits: Limits,
     console: &mut Console,
     mut take: impl FnMut(Source, &[u8]) -> bool,
 ) -> Result<GuestEnd> {
@@ -218,10 +237,19 @@ fn watch(
             Ok((from, bytes)) => {
                 if from == Source::Console {
                     console.push(&bytes);
+                    let seen = limits.mark.take_if(|(mark, _)| console.says(mark));
+                    if let Some((_, most)) = seen {
+                        deadline = deadline.min(Instant::now() + most);
+                    }
                 }
-                if take(from, &bytes) && end.is_none() {
+                let start = Instant::now();
+                let is_status = take(from, &bytes);
+                if is_status && end.is_none() {
                     end = Some(GuestEnd::Status);
                     deadline = Instant::now() + limits.end;
+                } else if end.is_none() {
+                    // The guest may have stood still meanwhile.
+                    deadline += start.elapsed();
                 }
                 if console.fatal().is_some() && end.is_none() {
                     end = Some(GuestEnd::Panic);

@@ -36,7 +36,7 @@ sleep 1
 for turn in 1 2; do taskset 8 sh -c 'while :; do :; done' & done
 for shell in 1 2 3 4 5 6; do while :; do busybox true; done & done
 sleep 3
-for attempt in 1 2 3; do
+for attempt in $(seq 20); do
     echo hold
     sleep 20
     dmesg | grep 'donjon: .*ASID' && break

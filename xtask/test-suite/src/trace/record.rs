@@ -18,7 +18,7 @@ use super::look::{Look, recorder};
 use crate::asids;
 use crate::scratch::Scratch;
 
-const TIMEOUT: Duration = Duration::from_secs(400);
+const TIMEOUT: Duration = Duration::from_secs(1800);
 /// Little memory, so that tables need more than what was reserved for them.
 const MEMORY: &str = "320M";
 const DISK_MEBIBYTES: u32 = 384;
@@ -81,7 +81,7 @@ impl Recorded {
         let script = format!(
             "grep weakened: /sys/kernel/security/donjon/status; \
              insmod /lib/modules/donjon_attack.ko || exit 3; \
-             echo {START}; sleep 2; donjon-load {areas}; status=$?; {POOL}; echo {END}; sleep 3; \
+             echo {START}; sleep 2; donjon-load {areas}; status=$?; {POOL}; echo {END}; sleep 6; \
              exit $status"
         );
         let mut text = Vec::new();
