@@ -126,6 +126,23 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Takes out the column with this head if several rows have the same there; that value.
+    pub fn take_alike(&mut self, head: &str) -> Option<String> {
+        let column = self.header.iter().position(|it| it == head)?;
+        let values = || self.rows.iter().map(|it| it.get(column));
+        let value = values().next()??.clone();
+        let alike = self.rows.len() > 1 && values().all(|it| it == Some(&value));
+        if !alike {
+            return None;
+        }
+        self.header.remove(column);
+        self.words -= usize::from(column < self.words);
+        for row in &mut self.rows {
+            row.remove(column);
+        }
+        Some(value)
+    }
+
     /// Leaves out columns of numbers in which no row has anything.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Self {
@@ -168,5 +185,17 @@ mod tests {
         let table = table.without_empty_columns();
         assert_eq!(table.header, ["name", "b"]);
         assert_eq!(table.rows[0], ["x", "1"]);
+    }
+    #[test]
+    fn a_column_is_taken_out_where_all_rows_agree() {
+        let mut table = Table::of_words("c", &["part", "host", "mode"]);
+        table.row(vec!["x".into(), "h".into(), "asid".into()]);
+        assert_eq!(table.take_alike("host"), None, "one row is no agreement");
+        table.row(vec!["y".into(), "h".into(), "tlbi".into()]);
+        assert_eq!(table.take_alike("mode"), None);
+        assert_eq!(table.take_alike("size"), None);
+        assert_eq!(table.take_alike("host").as_deref(), Some("h"));
+        assert_eq!((table.header.len(), table.words), (2, 2));
+        assert_eq!(table.rows[1], ["y", "tlbi"]);
     }
 }

@@ -61,7 +61,7 @@ pub struct Envelope {
     pub qemu: String,
     /// The host's processor.
     pub host_cpu: String,
-    /// The host's load over the minute before the run; nothing if nobody looked.
+    /// The host's load over the minute before the run; nothing if it was not read.
     #[serde(default)]
     pub host_load: Option<f64>,
     /// The command line.

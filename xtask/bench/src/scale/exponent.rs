@@ -117,7 +117,7 @@ pub fn missing(operations: &[Operation], exponents: &[Exponent]) -> Vec<String> 
     missing
 }
 
-/// Of the number of times that a lock was found held, for each call. One CPU waits for nobody.
+/// Of the number of times that a lock was found held, for each call. One CPU never waits.
 pub fn of_cpus(cpus: &[Cpus]) -> Option<Exponent> {
     let rows = || cpus.iter().filter(|it| it.cpus > 1);
     let mut modes = BTreeMap::new();

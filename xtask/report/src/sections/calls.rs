@@ -97,7 +97,7 @@ pub(super) fn chapter(calls: &Calls) -> Result<Chapter> {
         lines.push(headline(
             figure,
             format!(
-                "instructions of the longest call that nobody waits in (`{}`)",
+                "instructions of the longest call that does not wait (`{}`)",
                 it.function
             ),
         ));

@@ -57,7 +57,7 @@ pub fn section(material: &Material) -> Section {
         let cells = [
             part.name(),
             &commit,
-            &about.date,
+            &minute(&about.date),
             &took,
             result,
             &about.machine,
@@ -110,12 +110,27 @@ pub fn section(material: &Material) -> Section {
             ));
         }
     }
+    let alike = [
+        ("commit", "Commit of all parts"),
+        ("QEMU", "QEMU of all parts"),
+        ("host", "Host of all parts"),
+    ];
+    for (head, title) in alike {
+        if let Some(value) = table.take_alike(head) {
+            section.text(format!("{title}: {value}."));
+        }
+    }
     if table.rows.is_empty() {
         section.note("Nothing was measured yet.");
     } else {
         section.add(Block::Table(table));
     }
     section
+}
+
+/// A date without its seconds.
+fn minute(date: &str) -> String {
+    date.get(..16).unwrap_or(date).replace('T', " ")
 }
 
 /// What is not there, and the command that measures it.
