@@ -91,8 +91,8 @@ fn one_that_is_mapped_elsewhere_stops_all() {
     let before = BLOCKS.map(|block| machine.frames.read(entry_of(block)));
     let (answer, _, calls) = take(&mut machine, &mut rules);
     assert_eq!(answer, Err(Reason::InUse));
-    // One claims the last, one withdraws, two search, two make ordinary again.
-    assert_eq!(calls, 2 + 6);
+    // One claims the last, one withdraws, four search, two make ordinary again.
+    assert_eq!(calls, 2 + 8);
     assert!(
         BLOCKS
             .iter()

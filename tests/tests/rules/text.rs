@@ -145,6 +145,9 @@ fn a_seal_whose_entry_has_changed_does_not_go_on() {
     let (mut hw, mut rules) = small::build::<Configured>(&mut storage);
     let page = map(&mut hw, &mut rules, FREE, DATA | KERNEL_PAGE);
     let seal = rules.seal_begin(&mut hw, page).expect("room");
+    // A search for mappings of claimed frames takes it for none of those.
+    let frame = rules.frames().get(seal.to);
+    assert_eq!(frame, Some(FrameType::ModuleText));
     rules
         .write(&mut hw, IMAGE_L3 + FREE * 8, 0)
         .expect("cleared");

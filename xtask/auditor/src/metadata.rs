@@ -21,9 +21,6 @@ pub const KERNEL_ROOT: u8 = 3;
 pub const TEXT_FREE: u8 = 10;
 /// A frame of a pool of text, in use.
 pub const TEXT: u8 = 11;
-/// A frame of a pool of text that is being filled.
-pub const CLAIMED: u8 = 12;
-
 /// A frame of private memory.
 pub const PRIVATE: u8 = 15;
 
@@ -69,8 +66,8 @@ impl Metadata {
 
     /// Blocks that are pools of text.
     pub fn text_pools(&self) -> Vec<Range<u64>> {
-        let is_text = |it: &[u8; 2]| [TEXT_FREE, TEXT, CLAIMED].contains(&it[0]);
-        self.blocks(|it| it.iter().all(is_text) && it.iter().any(|it| it[0] != CLAIMED))
+        let is_text = |it: &[u8; 2]| [TEXT_FREE, TEXT].contains(&it[0]);
+        self.blocks(|it| it.iter().all(is_text))
     }
 
     fn blocks(&self, is_pool: impl Fn(&[[u8; 2]]) -> bool) -> Vec<Range<u64>> {
@@ -105,7 +102,6 @@ mod tests {
         assert_eq!(KERNEL_ROOT + 3, FrameType::KernelTable3 as u8);
         assert_eq!(TEXT_FREE, FrameType::TextPoolFree as u8);
         assert_eq!(TEXT, FrameType::ModuleText as u8);
-        assert_eq!(CLAIMED, FrameType::Claimed as u8);
         assert_eq!(PRIVATE, FrameType::Private as u8);
     }
 

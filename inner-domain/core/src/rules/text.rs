@@ -143,7 +143,6 @@ impl<C: Checks> Rules<'_, C> {
             self.seal_abort(seal);
             return Err(Reason::InUse);
         };
-        self.frames.set(to, FrameType::ModuleText);
         entry.write(hw, RawDescriptor::INVALID);
         flush::leaf(hw, va);
         self.pool[table].clear_stale(entry.index());
@@ -180,7 +179,9 @@ impl<C: Checks> Rules<'_, C> {
         }
     }
 
-    /// Takes a frame out of the text pools. It is not mapped anew until it is text.
+    /// Takes a frame out of the text pools. Only [`seal_finish`](Self::seal_finish) makes it
+    /// executable. It is not claimed: whoever searches for mappings of claimed frames takes each of
+    /// them for one of a block, and looks for that in a list.
     fn take_text(&mut self) -> Option<u64> {
         let blocks = &mut self.blocks.text;
         let block = blocks.iter_mut().flatten().find(|it| it.free != 0)?;
@@ -189,7 +190,7 @@ impl<C: Checks> Rules<'_, C> {
         let index = words.position(|word| word == free)?;
         block.free -= 1;
         let frame = block.start + index as u64 * PAGE_SIZE;
-        self.frames.set(frame, FrameType::Claimed);
+        self.frames.set(frame, FrameType::ModuleText);
         Some(frame)
     }
 

@@ -12,13 +12,14 @@ use super::all;
 const MODULE: &str = "kernel-patch/files/arch/arm64/donjon/attack";
 /// What is carried out elsewhere: no attacks but loads, attempts that need a device tree of their own
 /// (`machine:`), and searches (`bench compartments`).
-const OF_TESTS: [(&str, &str); 28] = [
+const OF_TESTS: [(&str, &str); 29] = [
     ("ask-videocore", "mailbox"),
     ("ask-videocore", "short-tag"),
     ("ask-videocore", "tag"),
     ("fuzz", "calls"),
     ("longest", "change-pages"),
     ("longest", "drop-tables"),
+    ("longest", "give-blocks-while-sealing"),
     ("longest", "give-mapped-blocks"),
     ("longest", "poke"),
     ("longest", "poke-live"),

@@ -71,4 +71,12 @@ void destroy_compartment(u64 handle);
 bool add_page(u64 handle, u64 va, u64 access, u64 pa);
 bool seal_compartment(u64 handle);
 
+/*
+ * The frame that the next page of text gets, as the linear map shows it, or NULL;
+ * and a page at `pa` that is on its way there. attack_untried() has been called
+ * if that does not work.
+ */
+const u64 *next_text_frame(const struct window *window, u64 pa);
+bool begin_seal(const struct window *window, u64 pa);
+
 #endif /* __DONJON_ATTACK_COMPARTMENT_H */

@@ -28,8 +28,7 @@ static bool fill_window(const struct window *window, u64 pa)
 	return true;
 }
 
-/* The frame that the next page of text gets, as the linear map shows it; or NULL. */
-static const u64 *next_text_frame(const struct window *window, u64 pa)
+const u64 *next_text_frame(const struct window *window, u64 pa)
 {
 	const u64 *text;
 
@@ -55,10 +54,12 @@ static bool was_copied(const u64 *text)
 	return false;
 }
 
-static bool begin(const struct window *window)
+bool begin_seal(const struct window *window, u64 pa)
 {
 	struct donjon_result result;
 
+	if (!fill_window(window, pa))
+		return false;
 	result = __donjon_call(DONJON_FN_TEXT_SEAL, window->va, 0, 0, 0, 0, 0);
 	if (!result.status && result.value)
 		return true;
@@ -86,7 +87,7 @@ static void seal(void)
 		if (!block)
 			return attack_untried("the block did not come back");
 		text = next_text_frame(&window, frame);
-		if (!text || !fill_window(&window, frame) || !begin(&window)) {
+		if (!text || !begin_seal(&window, frame)) {
 			__free_pages(block, get_order(SZ_2M));
 			return;
 		}
