@@ -29,8 +29,27 @@ const TABLES: [(&str, &str); 5] = [
     ),
     ("cpus", "The same work on more CPUs"),
     ("memory", "Memory of the inner domain"),
-    ("boot", "What the inner domain adds to a boot"),
+    (
+        "boot",
+        "What the inner domain adds to a boot, in instructions from reset to the first process",
+    ),
     ("longest", "The longest calls meanwhile"),
+];
+
+/// Words of names in the file, and what stands for them in a head. The first that fits counts.
+const WORDS: [(&str, &str); 12] = [
+    ("ram kib", "RAM, KiB"),
+    ("inner kib", "inner domain, KiB"),
+    ("text kib", "its code, KiB"),
+    ("total kib", "MemTotal, KiB"),
+    ("available kib", "MemAvailable, KiB"),
+    ("wall milliseconds", "wall time, ms"),
+    ("cpus", "CPUs"),
+    ("to clock", "to Linux's clock"),
+    ("to kernel up", "to its end of initialisation"),
+    ("to process", "to the first process"),
+    ("to first instruction", "to its first instruction"),
+    ("waits ", "looks at a held lock, "),
 ];
 
 pub(super) fn chapter(value: &Value) -> Result<Chapter> {
@@ -53,7 +72,12 @@ pub(super) fn chapter(value: &Value) -> Result<Chapter> {
     }
     section.add(Block::Table(table(&points)));
     for (name, caption) in TABLES {
-        if let Some(table) = generic(caption, &value[name]) {
+        let rows = if name == "boot" {
+            by_kernel(&value[name])
+        } else {
+            value[name].clone()
+        };
+        if let Some(table) = generic(caption, &rows) {
             section.add(Block::Table(table));
         }
     }
@@ -226,7 +250,7 @@ fn generic(caption: &str, value: &Value) -> Option<Table> {
     let words = header.iter().filter(|it| is_word(it)).count();
     let mut table = Table {
         caption: caption.to_owned(),
-        header: header.iter().map(|it| it.replace('_', " ")).collect(),
+        header: header.iter().map(|it| head(it)).collect(),
         words,
         rows: Vec::new(),
     };
@@ -238,6 +262,30 @@ fn generic(caption: &str, value: &Value) -> Option<Table> {
         table.row(header.iter().map(cell).collect());
     }
     (!table.rows.is_empty()).then_some(table)
+}
+
+/// A name of the file in plain words.
+fn head(name: &str) -> String {
+    let name = name.replace('_', " ");
+    let found = WORDS.iter().find(|(words, _)| name.contains(words));
+    found.map_or(name.clone(), |(words, plain)| {
+        name.replacen(words, plain, 1)
+    })
+}
+
+/// A row for each kernel: the native one and those of the modes.
+fn by_kernel(value: &Value) -> Value {
+    let modes = value[MODES].as_object().into_iter().flatten();
+    let native = value.get(NATIVE).map(|it| (NATIVE, it));
+    let kernels = native
+        .into_iter()
+        .chain(modes.map(|(mode, it)| (mode.as_str(), it)));
+    let row = |(name, figures): (&str, &Value)| {
+        let mut row = figures.clone();
+        row["kernel"] = name.into();
+        row
+    };
+    kernels.map(row).collect()
 }
 
 /// Details that a table has no room for.
@@ -308,6 +356,13 @@ mod tests {
         let one =
             generic("c", &json!({"text_bytes": 1234, "share": {"of_ram": 0.1}})).expect("a table");
         assert_eq!(one.rows[0], ["text_bytes", "1,234"]);
+        let boot = by_kernel(&json!({
+            "native": {"to_clock": 1}, "modes": {"asid": {"to_clock": 2}}
+        }));
+        let boot = generic("c", &boot).expect("a table");
+        assert_eq!(boot.header, ["kernel", "to Linux's clock"]);
+        assert_eq!(boot.rows, [["native", "1"], ["asid", "2"]]);
+        assert_eq!(head("asid linux total_kib"), "asid linux MemTotal, KiB");
         assert_eq!(one.rows[1], ["share of_ram", "0.100"]);
         assert!(generic("c", &Value::Null).is_none());
         assert!(generic("c", &json!([])).is_none());
