@@ -47,6 +47,8 @@ enum leave {
 struct donjon_result compartment_call(u64 function, u64 a1, u64 a2, u64 a3, u64 a4);
 /* Again while there is more to do. */
 struct donjon_result compartment_call_whole(u64 function, u64 a1, u64 a2, u64 a3, u64 a4);
+/* Offer a block as private memory. One that waits becomes private with the next. */
+struct donjon_result make_private(u64 block, bool waits);
 /* A call into it, again after each interrupt. Interrupts are on. */
 struct donjon_result run_compartment(u64 handle, enum what what, u64 x, u64 y, u64 z);
 

@@ -248,7 +248,7 @@ static struct donjon_result fill_with_block(u64 *descriptors, u64 block)
 	return result;
 }
 
-static struct donjon_result make_private(u64 block, bool waits)
+struct donjon_result make_private(u64 block, bool waits)
 {
 	return compartment_call_whole(DONJON_FN_POOL_ADD, block, DONJON_POOL_PRIVATE,
 				      waits, 0);

@@ -37,8 +37,7 @@ static void offer(struct page **blocks, unsigned int count)
 	unsigned int i;
 
 	for (i = 0; i < count && !result.status; i++)
-		result = compartment_call_whole(DONJON_FN_POOL_ADD, page_to_phys(blocks[i]),
-						DONJON_POOL_PRIVATE, i + 1 < count, 0);
+		result = make_private(page_to_phys(blocks[i]), i + 1 < count);
 	if (result.status)
 		return attack_untried("%s", attack_why(result));
 	for (i = 0; i < count; i++) {
@@ -108,8 +107,10 @@ static void give_blocks_while_sealing(void)
 
 	if (!page)
 		return attack_untried("there is no memory");
-	if (!open_window(&window))
+	if (!open_window(&window)) {
+		__free_page(page);
 		return;
+	}
 	text = next_text_frame(&window, page_to_phys(page));
 	shown = text ? map_often(virt_to_phys(text)) : NULL;
 	if (shown && begin_seal(&window, page_to_phys(page)))
