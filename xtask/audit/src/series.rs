@@ -23,21 +23,18 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Audits the guest now. An error is kept until [`reports`](Self::reports).
-    pub fn look(&mut self, guest: &Live<'_>) {
+    /// Audits the guest now if `said` has a line `look`. An error is kept until
+    /// [`reports`](Self::reports).
+    pub fn look_if_asked(&mut self, guest: &Live<'_>, said: &[u8]) {
+        let said = String::from_utf8_lossy(said);
+        if !said.lines().any(|it| it.trim_end() == "look") {
+            return;
+        }
         let report = live(self.subject, guest, self.sizes.as_ref());
         self.reports.push(report.map(|(report, now)| {
             self.sizes = Some(now);
             report
         }));
-    }
-
-    /// Audits the guest now if `said` has a line `look`.
-    pub fn look_if_asked(&mut self, guest: &Live<'_>, said: &[u8]) {
-        let said = String::from_utf8_lossy(said);
-        if said.lines().any(|it| it.trim_end() == "look") {
-            self.look(guest);
-        }
     }
 
     /// How many audits there were.

@@ -72,12 +72,7 @@ pub(super) fn chapter(value: &Value) -> Result<Chapter> {
     }
     section.add(Block::Table(table(&points)));
     for (name, caption) in TABLES {
-        let rows = if name == "boot" {
-            by_kernel(&value[name])
-        } else {
-            value[name].clone()
-        };
-        if let Some(table) = generic(caption, &rows) {
+        if let Some(table) = generic(caption, &value[name]) {
             section.add(Block::Table(table));
         }
     }
@@ -219,10 +214,13 @@ fn table(points: &[Point]) -> Table {
     table.without_empty_columns()
 }
 
-/// A table of objects with whatever they have, or of one object.
+/// A table of objects with whatever they have, or of one object; of the kernels if it has some.
 fn generic(caption: &str, value: &Value) -> Option<Table> {
     let rows: Vec<Vec<(String, Value)>> = match value {
         Value::Array(rows) => rows.iter().map(flat).collect(),
+        Value::Object(fields) if fields.contains_key(MODES) => {
+            return generic(caption, &by_kernel(value));
+        }
         Value::Object(_) => {
             let pairs = flat(value).into_iter();
             let pair = |(name, value)| {
@@ -356,9 +354,7 @@ mod tests {
         let one =
             generic("c", &json!({"text_bytes": 1234, "share": {"of_ram": 0.1}})).expect("a table");
         assert_eq!(one.rows[0], ["text_bytes", "1,234"]);
-        let boot = by_kernel(&json!({
-            "native": {"to_clock": 1}, "modes": {"asid": {"to_clock": 2}}
-        }));
+        let boot = json!({"native": {"to_clock": 1}, "modes": {"asid": {"to_clock": 2}}});
         let boot = generic("c", &boot).expect("a table");
         assert_eq!(boot.header, ["kernel", "to Linux's clock"]);
         assert_eq!(boot.rows, [["native", "1"], ["asid", "2"]]);
