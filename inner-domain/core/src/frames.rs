@@ -184,6 +184,26 @@ impl<'a> FrameTable<'a> {
         }))
     }
 
+    /// How many of the `count` frames from `address` on may be skipped by who looks for the kernel's leaf
+    /// tables: a multiple of eight. It ends before eight of which one has a bit that both levels have.
+    pub(crate) fn without_leaf_table(&self, address: u64, count: usize) -> usize {
+        const LEAF_TABLE: u16 = FrameType::KernelTable2 as u16 & FrameType::KernelTable3 as u16;
+        const {
+            assert!(
+                LEAF_TABLE & FrameType::PoolFree as u16 == 0,
+                "a free frame is skipped"
+            )
+        };
+        let first = self.index(address);
+        let end = self.entries.len().min(first.saturating_add(count));
+        let (groups, _) = self.entries.get(first..end).unwrap_or(&[]).as_chunks::<8>();
+        let without = |group: &&[AtomicU16; 8]| {
+            let words = group.iter().map(|entry| entry.load(Ordering::Relaxed));
+            words.fold(0, |joined, word| joined | word) & LEAF_TABLE == 0
+        };
+        groups.iter().take_while(without).count() * 8
+    }
+
     /// Gives all frames of a 2 MiB block a type and the number of their metadata's block.
     pub(crate) fn set_in_block(&self, block: u64, frame: FrameType, number: u8) {
         let first = self.index(block);
@@ -252,4 +272,47 @@ pub(crate) fn type_of(word: u16) -> Option<FrameType> {
 #[inline]
 pub(crate) const fn pool_block_of(word: u16) -> u8 {
     (word >> POOL_BLOCK_SHIFT) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    const START: u64 = 0x4000_0000;
+
+    /// Entries of free frames of a pool's third block.
+    fn free_frames(count: usize) -> Vec<AtomicU16> {
+        let word = FrameType::PoolFree as u16 | 3 << POOL_BLOCK_SHIFT;
+        (0..count).map(|_| AtomicU16::new(word)).collect()
+    }
+
+    #[test]
+    fn no_leaf_table_is_skipped() {
+        for frame in FrameType::ALL {
+            let is_leaf_table = matches!(frame.as_table(), Some(Level::Two | Level::Three));
+            for at in 0..ENTRIES {
+                let entries = free_frames(ENTRIES);
+                let frames = FrameTable::new(START, &entries);
+                frames.set(START + at as u64 * PAGE_SIZE, frame);
+                let skipped = frames.without_leaf_table(START, ENTRIES);
+                assert!(skipped == ENTRIES || skipped == at / 8 * 8, "{frame:?}");
+                assert!(!is_leaf_table || skipped <= at, "{frame:?} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn skipping_ends_with_what_was_asked_for() {
+        let entries = free_frames(20);
+        let frames = FrameTable::new(START, &entries);
+        for (from, count, skipped) in [(0, 20, 16), (0, 7, 0), (3, 8, 8), (4, 600, 16), (13, 9, 0)]
+        {
+            let address = START + from * PAGE_SIZE;
+            assert_eq!(frames.without_leaf_table(address, count), skipped);
+        }
+        assert_eq!(frames.without_leaf_table(START - PAGE_SIZE, 8), 0);
+        assert_eq!(frames.without_leaf_table(START + 21 * PAGE_SIZE, 8), 0);
+    }
 }

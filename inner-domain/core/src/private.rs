@@ -117,9 +117,13 @@ impl<'a> Private<'a> {
     pub fn enter(&mut self, block: u64) {
         let number = self.block_number(block);
         let first = self.frames.index(block);
-        let words = self.words.get(first..).unwrap_or(&[]);
-        for (word, next) in words.iter().zip(1..=END) {
-            word.store(FREE | u32::from(next), Ordering::Relaxed);
+        let words = self.words.get(first..first.saturating_add(ENTRIES));
+        let (groups, _) = words.unwrap_or(&[]).as_chunks::<8>();
+        // Eight at a time: one by one takes twice as many instructions.
+        for (group, first) in groups.iter().zip((1..).step_by(8)) {
+            for (word, next) in group.iter().zip(first..) {
+                word.store(FREE | next, Ordering::Relaxed);
+            }
         }
         if let Some(it) = self.blocks.get_mut(number as usize) {
             it.first = 0;

@@ -95,11 +95,22 @@ impl Hardware for Executor {
                 invalidate!("vale1is, {}", u64::from(asid) << 48 | operand(va))
             },
             // SAFETY: a frame that is zeroed is a table's, or one of a pool, by the rules.
-            Step::ZeroFrame(frame) => unsafe { zero(PHYSMAP + frame) },
+            Step::ZeroFrame(frame) => unsafe { zero(PHYSMAP + frame, PAGE_SIZE) },
             other => perform_rare(other),
         }
         #[cfg(feature = "trace-steps")]
         crate::trace::step(step, replaced);
+    }
+
+    // One loop: a step for each takes 15 instructions more.
+    #[inline(always)]
+    fn zero_frames(&mut self, first: u64, count: u64) {
+        // SAFETY: as for one.
+        unsafe { zero(PHYSMAP + first, count * PAGE_SIZE) };
+        #[cfg(feature = "trace-steps")]
+        for index in 0..count {
+            crate::trace::step(Step::ZeroFrame(first + index * PAGE_SIZE), 0);
+        }
     }
 }
 
@@ -185,13 +196,13 @@ unsafe fn zero_groups(page: u64, mut groups: u64) {
     }
 }
 
-/// Fills a page with zeros, by the blocks that DC ZVA takes where it may be used.
+/// Fills whole pages with zeros, by the blocks that DC ZVA takes where it may be used.
 ///
 /// # Safety
 ///
-/// The page is mapped, and nothing but tables that may be empty is in it.
+/// The pages are mapped, and nothing but tables that may be empty is in them.
 #[inline]
-unsafe fn zero(page: u64) {
+unsafe fn zero(start: u64, bytes: u64) {
     const PROHIBITED: u64 = 1 << 4;
     let blocks: u64;
     // SAFETY: reads an identification register, which is the same for as long as a call takes.
@@ -199,7 +210,7 @@ unsafe fn zero(page: u64) {
     // The size is a power of two words, from 4 to 2048 bytes by the architecture.
     let size = 4 << (blocks & 0xf);
     if blocks & PROHIBITED != 0 || size > PAGE_SIZE / 32 {
-        // SAFETY: the caller's promise; the loop writes one page.
+        // SAFETY: the caller's promise; the loop writes these pages.
         unsafe {
             asm!(
                 "2:",
@@ -208,14 +219,14 @@ unsafe fn zero(page: u64) {
                 ".endr",
                 "cmp {at}, {end}",
                 "b.lo 2b",
-                at = inout(reg) page => _,
-                end = in(reg) page + PAGE_SIZE,
+                at = inout(reg) start => _,
+                end = in(reg) start + bytes,
                 options(nostack)
             );
         }
         return;
     }
-    // SAFETY: the caller's promise; the loop writes one page, 32 blocks at a time.
+    // SAFETY: the caller's promise; the loop writes these pages, 32 blocks at a time.
     unsafe {
         asm!(
             "2:",
@@ -225,9 +236,9 @@ unsafe fn zero(page: u64) {
             ".endr",
             "cmp {at}, {end}",
             "b.lo 2b",
-            at = inout(reg) page => _,
+            at = inout(reg) start => _,
             size = in(reg) size,
-            end = in(reg) page + PAGE_SIZE,
+            end = in(reg) start + bytes,
             options(nostack)
         );
     }

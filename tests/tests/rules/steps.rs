@@ -229,11 +229,21 @@ fn a_block_joins_the_pool_after_everything_was_invalidated_and_before_it_is_zero
         Step::InvalidateAll,
         Step::Barrier,
         Step::ZeroFrame(ORDINARY),
-        Step::CleanFrame(ORDINARY),
     ];
     assert_eq!(joined[..start.len()], start);
-    let zeroed = joined.iter().filter(|it| matches!(it, Step::ZeroFrame(_)));
-    assert_eq!(zeroed.count(), 512);
+    let place = |step| {
+        let mut places = joined.iter().enumerate().filter(|(_, it)| **it == step);
+        let (place, _) = places.next().expect("each frame is zeroed and cleaned");
+        assert!(places.next().is_none(), "{step:?} comes twice");
+        place
+    };
+    for frame in (ORDINARY..ORDINARY + small::BLOCK).step_by(PAGE as usize) {
+        assert!(place(Step::ZeroFrame(frame)) < place(Step::CleanFrame(frame)));
+    }
+    // Two for each frame, and a barrier for each slice.
+    let slices = joined[start.len() - 1..].iter();
+    let slices = slices.filter(|it| **it == Step::BarrierStore).count();
+    assert_eq!(joined.len(), start.len() - 1 + 2 * 512 + slices);
     assert!(calls > 30, "{calls} calls are too few for slices");
 
     let left = steps(&mut machine, |hw| {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The steps of a change, and the trait that carries them out.
 
+use donjon_abi::layout::PAGE_SIZE;
+
 /// One step of a change. Steps of one change are carried out in the order in which they come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -69,4 +71,12 @@ pub trait Hardware {
     }
     /// Carries out one step.
     fn perform(&mut self, step: Step);
+    /// Fills `count` frames with zeros, the first one at physical address `first`, as by a
+    /// [`Step::ZeroFrame`] for each.
+    #[inline(always)]
+    fn zero_frames(&mut self, first: u64, count: u64) {
+        for index in 0..count {
+            self.perform(Step::ZeroFrame(first + index * PAGE_SIZE));
+        }
+    }
 }
