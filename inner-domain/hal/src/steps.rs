@@ -214,7 +214,7 @@ unsafe fn zero(start: u64, bytes: u64) {
         unsafe {
             asm!(
                 "2:",
-                ".rept 8",
+                ".rept 64",
                 "stp xzr, xzr, [{at}], #16",
                 ".endr",
                 "cmp {at}, {end}",

@@ -240,10 +240,12 @@ fn a_block_joins_the_pool_after_everything_was_invalidated_and_before_it_is_zero
     for frame in (ORDINARY..ORDINARY + small::BLOCK).step_by(PAGE as usize) {
         assert!(place(Step::ZeroFrame(frame)) < place(Step::CleanFrame(frame)));
     }
-    // Two for each frame, and a barrier for each slice.
-    let slices = joined[start.len() - 1..].iter();
-    let slices = slices.filter(|it| **it == Step::BarrierStore).count();
-    assert_eq!(joined.len(), start.len() - 1 + 2 * 512 + slices);
+    // A barrier behind each slice, so that walks find its zeros before it is part of the pool.
+    let slices = joined[start.len() - 1..].split(|it| *it == Step::BarrierStore);
+    let slices: Vec<_> = slices.map(<[Step]>::len).collect();
+    assert_eq!(slices.iter().sum::<usize>(), 2 * 512);
+    assert_eq!(slices.last(), Some(&0), "{slices:?}");
+    assert!(slices.len() > 30, "{slices:?}");
     assert!(calls > 30, "{calls} calls are too few for slices");
 
     let left = steps(&mut machine, |hw| {

@@ -19,6 +19,37 @@ const BOUND_OF_WAITING: u64 = 10 * BOUND;
 const WAITING: &str = "text_wait";
 /// Happens once, on a machine that does nothing else.
 const EXEMPT: &str = "handover";
+/// Functions that [`WORK`] calls. A figure for each has to be there.
+const CALLED: [&str; 28] = [
+    "clear",
+    "compartment_add",
+    "compartment_clone",
+    "compartment_connect",
+    "compartment_copy",
+    "compartment_create",
+    "compartment_destroy",
+    "compartment_information",
+    "compartment_run",
+    "compartment_seal",
+    "compartment_share",
+    "flush",
+    "free",
+    "information",
+    "log",
+    "map",
+    "map_block",
+    "pool_add",
+    "pool_remove",
+    "refresh",
+    "refusals",
+    "statistics",
+    "switch_root",
+    "table_write",
+    "table_write_list",
+    "text_poke",
+    "text_seal",
+    "text_wait",
+];
 /// Under `-icount` everything takes long.
 const TIMEOUT: Duration = Duration::from_secs(900);
 
@@ -104,8 +135,15 @@ impl Calls {
         Ok(calls)
     }
 
-    /// Fails if a call is longer than [`BOUND`].
+    /// Fails if a call is longer than [`BOUND`], or a function was not measured.
     pub fn check(&self) -> Result<()> {
+        let is_there = |name: &str| self.longest.iter().any(|it| it.function == name);
+        let missing: Vec<_> = CALLED.into_iter().filter(|it| !is_there(it)).collect();
+        ensure!(
+            missing.is_empty(),
+            "these functions were not measured: {}",
+            missing.join(", ")
+        );
         let long = self.longest.iter().filter(|it| !is_bounded(it));
         let long: Vec<_> = long
             .map(|it| format!("{} takes {} instructions", it.function, it.instructions))
@@ -205,20 +243,35 @@ longest table_write 700
 longest handover 900000
 ";
 
+    /// The same, with figures of all functions that have to be there.
+    fn all() -> String {
+        let others = CALLED.iter().filter(|it| **it != "table_write");
+        let others: String = others.map(|it| format!("longest {it} 300\n")).collect();
+        format!("{SAID}{others}")
+    }
+
     #[test]
     fn the_guests_figures_are_read() {
-        let calls = Calls::read(SAID).expect("figures");
+        let calls = Calls::read(&all()).expect("figures");
         assert_eq!(calls.operations[0].name, "fork+exit");
         assert_eq!(calls.operations[0].instructions, 4200.0);
-        assert_eq!(calls.longest.len(), 2);
+        assert_eq!(calls.longest.len(), CALLED.len() + 1);
         calls.check().expect("the hand-over is exempt");
     }
 
     #[test]
     fn a_long_call_is_named() {
-        let calls = Calls::read(&SAID.replace(" 700", " 20001")).expect("figures");
+        let calls = Calls::read(&all().replace(" 700", " 20001")).expect("figures");
         let error = calls.check().expect_err("too long").to_string();
         assert!(error.contains("table_write takes 20001"), "{error}");
+    }
+
+    #[test]
+    fn a_function_that_was_not_measured_is_named() {
+        let without = all().replace("longest compartment_run 300\n", "");
+        let calls = Calls::read(&without).expect("figures");
+        let error = calls.check().expect_err("one is missing").to_string();
+        assert!(error.ends_with("compartment_run"), "{error}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! Compartments in a guest: they do what they should, and the auditor finds nothing while they run.
 
 mod images;
+mod planted;
 mod scrape;
 
 use std::time::Duration;
@@ -50,6 +51,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         tests.push(Test::beside(&name, move || check(&host, switch)));
     }
     tests.push(images::test(host));
+    tests.push(planted::test(host));
     tests.extend(scrape::tests(host));
     let audited = host.clone();
     tests.push(Test::beside("compartments:audit", move || audit(&audited)));

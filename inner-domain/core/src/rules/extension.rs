@@ -39,11 +39,14 @@ const FRAME_COST: usize = 14;
 /// How many frames of a pool without leaf tables are skipped for what an entry costs: 20 instructions
 /// for eight.
 const SKIPPED_FOR_ENTRY: usize = 2;
+/// What a number without a block costs, in entries.
+const VACANT_COST: usize = 4;
 /// What a closer look at an entry costs, in entries.
 const CLOSE_LOOK_COST: usize = 4;
 /// Frames of tables that one slice may fill with zeros and clean.
 const CLEANED_PER_SLICE: usize = 16;
-/// Private frames that one slice may fill with zeros.
+/// Private frames that one slice may fill with zeros: 140 instructions each, or 270 where DC ZVA may not
+/// be used. The last slice of a block makes it private as well, some 2,500.
 const ZEROED_PER_SLICE: usize = 64;
 /// Blocks that one slice makes ordinary again, each some 750 instructions.
 const RETURNED_PER_SLICE: usize = 2;
@@ -206,6 +209,7 @@ impl<C: Checks> Rules<'_, C> {
             }
             let Some(table) = self.blocks.frame(index) else {
                 index = (index / ENTRIES + 1) * ENTRIES;
+                cost += VACANT_COST;
                 continue;
             };
             let left_in_block = ENTRIES - index % ENTRIES;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs a compartment until Linux has something to do.
 
-use donjon_abi::call::{CompartmentExit, Reason, Supervisor};
+use donjon_abi::call::{CompartmentExit, Function, Reason, Supervisor};
 use donjon_abi::layout::cpu_index;
 use donjon_core::attestation::{BYTES, Boot, DATA, Subject};
 use donjon_core::compartment::{Compartments, Entry, Exit, Handle};
@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 use crate::context::{Cause, Registers};
 use crate::outcome::{CallResult, Refusal};
 use crate::per_cpu::PerCpu;
-use crate::{attestation, compartments, dispatch, domain, panic_report};
+use crate::{attestation, compartments, dispatch, domain, panic_report, users};
 
 /// Class of an SVC of AArch64 in `ESR_EL1`, whose low 16 bits are its number (D24.2.40).
 const SVC: u64 = 0x15;
@@ -29,13 +29,57 @@ pub extern "C" fn run(
     _: u64,
     block: &'static PerCpu,
 ) -> CallResult {
-    match enter(Handle::from_word(handle), [a, b, c, d]) {
+    let mut masked = Masked::begin(block);
+    let result = match enter(Handle::from_word(handle), [a, b, c, d], &mut masked) {
         Ok((exit, value)) => CallResult::exit(exit, value),
         Err(refusal) => dispatch::refuse_run(block, [handle, a, b, c, d, 0], refusal),
+    };
+    masked.end();
+    result
+}
+
+/// How long the CPU takes no interrupt: from the call, or from an exception from EL0, on, and until
+/// EL0 or Linux goes on. What `context.S` does is not in it.
+struct Masked {
+    block: &'static PerCpu,
+    /// What the cycle counter was; none while nothing is measured.
+    since: Option<u64>,
+}
+
+impl Masked {
+    fn begin(block: &'static PerCpu) -> Self {
+        let is_measured = users::at_once().is_none();
+        let since = if is_measured { cpu::cycles() } else { None };
+        Self { block, since }
+    }
+
+    fn end(&mut self) {
+        if let Some(before) = self.since.take()
+            && let Some(after) = cpu::cycles()
+        {
+            let function = Function::CompartmentRun as usize;
+            self.block
+                .note_duration(function, after.wrapping_sub(before));
+        }
+    }
+
+    /// Runs what is not masked.
+    fn except<T>(&mut self, unmasked: impl FnOnce() -> T) -> T {
+        let is_measured = self.since.is_some();
+        self.end();
+        let result = unmasked();
+        if is_measured {
+            self.since = cpu::cycles();
+        }
+        result
     }
 }
 
-fn enter(handle: Handle, arguments: [u64; 4]) -> Result<(CompartmentExit, u64), Refusal> {
+fn enter(
+    handle: Handle,
+    arguments: [u64; 4],
+    masked: &mut Masked,
+) -> Result<(CompartmentExit, u64), Refusal> {
     let compartments = compartments::get()?;
     // An exception from EL0 selects SP_EL1, so that has to be this stack.
     if !registers::selects_sp_el1() {
@@ -52,7 +96,7 @@ fn enter(handle: Handle, arguments: [u64; 4]) -> Result<(CompartmentExit, u64), 
     }
     let mut begin = entry.begin.is_some();
     let (left, exit, value) = loop {
-        let cause = program.run(&entry, begin, cpu);
+        let cause = masked.except(|| program.run(&entry, begin, cpu));
         begin = false;
         panic_report::join_if_stopping();
         let serve = Serve {

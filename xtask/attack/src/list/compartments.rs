@@ -6,6 +6,7 @@ use super::{Attack, Attempt, Control, Without};
 const BAD_FRAME: &str = "refused: frame is not of this kind";
 const BAD_TARGET: &str = "refused: permissions do not suit the frame";
 const WITHHELD: &str = "refused: the address is not Linux's to name";
+const NO_REGISTER: &str = "no register has the secret";
 const ALL_THE_CALLERS: &str = "all of them are the caller's";
 
 /// The rows.
@@ -49,10 +50,18 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("process", "each load faults"),
             Attempt::stopped("uncached", BAD_TARGET),
             Attempt::stopped("block", BAD_TARGET),
+            Attempt::stopped("linear-entry", BAD_TARGET),
         ],
         controls: &[Control {
             without: Without::inner(&["weaken-target"]),
-            attempts: &["vmap", "fixmap", "process", "uncached", "block"],
+            attempts: &[
+                "vmap",
+                "fixmap",
+                "process",
+                "uncached",
+                "block",
+                "linear-entry",
+            ],
             seen_as: &["I19"],
         }],
         ..Attack::ROW
@@ -66,7 +75,10 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("interrupted", ALL_THE_CALLERS),
             Attempt::stopped("faulted", ALL_THE_CALLERS),
             Attempt::stopped("asked", ALL_THE_CALLERS),
-            Attempt::stopped("general-registers", "no register has the secret"),
+            Attempt::stopped("general-registers", NO_REGISTER),
+            Attempt::stopped("general-interrupted", NO_REGISTER),
+            Attempt::stopped("general-faulted", NO_REGISTER),
+            Attempt::stopped("general-asked", NO_REGISTER),
             Attempt::stopped("exception-registers", "ELR_EL1 and SPSR_EL1 are 0"),
             Attempt::stopped("breakpoint", "it ran to its end"),
             Attempt::stopped("watchpoint", "it ran to its end"),
@@ -83,7 +95,15 @@ pub const ATTACKS: &[Attack] = &[
                     "exception-registers",
                 ],
             ),
-            control(&["weaken-no-clear"], &["general-registers"]),
+            control(
+                &["weaken-no-clear"],
+                &[
+                    "general-registers",
+                    "general-interrupted",
+                    "general-faulted",
+                    "general-asked",
+                ],
+            ),
             control(
                 &["weaken-context-debug"],
                 &["breakpoint", "watchpoint", "step"],

@@ -43,17 +43,18 @@ pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "fill-from-protected-memory",
         alias: Some("U2"),
-        title: "have user tables filled from inner memory, tables, devices or nothing",
+        title: "have user tables filled from inner memory, tables, private memory, devices or nothing",
         stopped_by: "Descriptors are read where Linux could read them itself.",
         attempts: &[
             Attempt::stopped("inner", WRONG),
             Attempt::stopped("table", WRONG),
             Attempt::stopped("device", WRONG),
             Attempt::stopped("no-memory", WRONG),
+            Attempt::stopped("private", WRONG),
         ],
         controls: &[Control {
             without: Without::inner(&["weaken-source"]),
-            attempts: &["inner", "table"],
+            attempts: &["inner", "table", "private"],
             seen_as: &[],
         }],
         ..Attack::ROW
@@ -94,11 +95,12 @@ pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "load-forged-root",
         alias: Some("D6"),
-        title: "load a root that stands in ordinary memory and maps inner memory, or the kernel's",
+        title: "load a root that stands in ordinary memory and maps inner memory, the kernel's, or a compartment's",
         stopped_by: "Linux names a process, and what is loaded is that process's tree.",
         attempts: &[
             Attempt::stopped("ordinary-memory", ELSEWHERE),
             Attempt::stopped("kernel-root", ELSEWHERE),
+            Attempt::stopped("compartment-root", ELSEWHERE),
         ],
         ..Attack::ROW
     },

@@ -165,20 +165,24 @@ impl<'a> Site<'a> {
             ordinary: *pages.first().context("a process has no page of its own")?,
         })
     }
+}
 
-    /// Writes words; returns what stood there.
-    pub fn write(&self, guest: &Live<'_>, words: &[(u64, u64)]) -> Result<Vec<(u64, u64)>> {
-        let old = words
-            .iter()
-            .map(|(at, _)| Some((*at, self.memory.word(*at)?)))
-            .collect::<Option<_>>()
-            .context("a violation to inject is not in RAM")?;
-        let mut stub = Stub::connect(guest.gdb)?;
-        for (at, value) in words {
-            stub.write_physical(*at, &value.to_le_bytes())?;
-        }
-        Ok(old)
+/// Writes words; returns what stood there, as `memory` has it.
+pub fn write(
+    memory: &dyn Memory,
+    guest: &Live<'_>,
+    words: &[(u64, u64)],
+) -> Result<Vec<(u64, u64)>> {
+    let old = words
+        .iter()
+        .map(|(at, _)| Some((*at, memory.word(*at)?)))
+        .collect::<Option<_>>()
+        .context("a violation to inject is not in RAM")?;
+    let mut stub = Stub::connect(guest.gdb)?;
+    for (at, value) in words {
+        stub.write_physical(*at, &value.to_le_bytes())?;
     }
+    Ok(old)
 }
 
 /// One for each invariant that memory can violate, and more where a second way is another check.

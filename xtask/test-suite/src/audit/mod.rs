@@ -4,7 +4,7 @@
 //! The host tests of the auditor do the same with a machine that is made up; here the tables and
 //! registers are real.
 
-mod injected;
+pub mod injected;
 mod step;
 
 use std::thread;
@@ -21,7 +21,7 @@ use donjon_machine::qemu::{self, Live, monitor};
 
 use super::runner::Test;
 
-use injected::Site;
+use injected::{Injected, Site};
 
 /// Long enough for a host that is busy: only a hang takes it.
 const TIMEOUT: Duration = Duration::from_secs(1200);
@@ -184,21 +184,9 @@ fn stop_with_site(subject: &Subject, guest: &Live<'_>) -> Result<Snapshot> {
 fn inject_all(subject: &Subject, guest: &Live<'_>, snapshot: &Snapshot) -> Result<()> {
     let look = || anyhow::Ok(donjon_audit::of(&of_stopped(subject, guest)?));
     let before = donjon_audit::of(snapshot);
-    let mut missed = Vec::new();
     let site = Site::of(snapshot)?;
-    for violation in injected::all(&site) {
-        let old = site.write(guest, &violation.words)?;
-        let report = look();
-        site.write(guest, &old)?;
-        let report = report?;
-        let new = report.new_since(&before);
-        if !new
-            .iter()
-            .any(|it| it.invariant == violation.invariant && !it.owner.is_empty())
-        {
-            missed.push(format!("{}, {}", violation.invariant, violation.what));
-        }
-    }
+    let violations = injected::all(&site);
+    let mut missed = missed(subject, guest, snapshot, &violations)?;
     nothing_is_left(&look()?, &before)?;
     for (register, bits) in step::REGISTERS {
         let cpu = step::busy(subject, guest)?;
@@ -221,7 +209,34 @@ fn inject_all(subject: &Subject, guest: &Live<'_>, snapshot: &Snapshot) -> Resul
     Ok(())
 }
 
-fn nothing_is_left(now: &Report, before: &Report) -> Result<()> {
+/// Injects each of them into a stopped guest, and takes it out again; those that are not named.
+pub fn missed(
+    subject: &Subject,
+    guest: &Live<'_>,
+    snapshot: &Snapshot,
+    violations: &[Injected],
+) -> Result<Vec<String>> {
+    let before = donjon_audit::of(snapshot);
+    let memory = &*snapshot.memory;
+    let mut missed = Vec::new();
+    for violation in violations {
+        let old = injected::write(memory, guest, &violation.words)?;
+        let report = of_stopped(subject, guest).map(|it| donjon_audit::of(&it));
+        injected::write(memory, guest, &old)?;
+        let report = report?;
+        let new = report.new_since(&before);
+        if !new
+            .iter()
+            .any(|it| it.invariant == violation.invariant && !it.owner.is_empty())
+        {
+            missed.push(format!("{}, {}", violation.invariant, violation.what));
+        }
+    }
+    Ok(missed)
+}
+
+/// Nothing is wrong that was not before.
+pub fn nothing_is_left(now: &Report, before: &Report) -> Result<()> {
     let left: Vec<String> = now
         .new_since(before)
         .iter()

@@ -100,11 +100,11 @@ bool seal_compartment(u64 handle)
 }
 
 /* One with code. */
-static u64 begin(unsigned long page)
+static u64 begin(unsigned long page, unsigned int frames)
 {
 	struct donjon_result made;
 
-	made = compartment_call(DONJON_FN_COMPARTMENT_CREATE, FRAMES, 0, 0, 0);
+	made = compartment_call(DONJON_FN_COMPARTMENT_CREATE, frames, 0, 0, 0);
 	if (made.status)
 		return 0;
 	memcpy((void *)page, attack_program,
@@ -125,13 +125,13 @@ static bool finish(u64 handle, unsigned long page)
 	return false;
 }
 
-static u64 make(bool whole)
+static u64 make(bool whole, unsigned int frames)
 {
 	unsigned long page = get_zeroed_page(GFP_KERNEL);
 	u64 handle = 0;
 
 	if (page)
-		handle = begin(page);
+		handle = begin(page, frames);
 	if (handle && whole && !finish(handle, page))
 		handle = 0;
 	if (page)
@@ -157,7 +157,7 @@ static bool give_block(struct page *page)
 static bool prepare(void)
 {
 	if (block)
-		prepared = make(true);
+		prepared = make(true, FRAMES);
 	if (!prepared)
 		attack_untried("no compartment");
 	return prepared;
@@ -205,10 +205,15 @@ static u64 note(u64 handle)
 
 u64 make_compartment(void)
 {
-	return prepare_compartment() ? note(make(true)) : 0;
+	return prepare_compartment() ? note(make(true, FRAMES)) : 0;
 }
 
 u64 make_building_compartment(void)
 {
-	return prepare_compartment() ? note(make(false)) : 0;
+	return prepare_compartment() ? note(make(false, FRAMES)) : 0;
+}
+
+u64 make_large_building_compartment(void)
+{
+	return prepare_compartment() ? note(make(false, LARGE)) : 0;
 }

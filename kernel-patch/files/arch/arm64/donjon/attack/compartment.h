@@ -15,8 +15,9 @@
 #define DATA		0x3000000000UL
 /* As the program has it */
 static_assert(DATA == 0x30UL << 32);
-/* Frames that each may have. The first one has the lowest of the block */
+/* Frames that each may have, and a large one. The first one has the lowest of the block */
 #define FRAMES		16
+#define LARGE		140
 
 /* Two instructions that are allowed, so that text could be made of them */
 #define SECRET		0xd503201fd503201fUL
@@ -34,6 +35,9 @@ enum what {
 	STAY,		/* for x rounds; 1 if it is in there twice */
 	SEND,		/* y bytes at x by end z; what SVC SEND gives */
 	RECEIVE,	/* the same */
+	GROW_BY,	/* by x pages in one request, gives back how many there were */
+	SHRINK_BY,	/* the same */
+	ASK,		/* who is there, random bytes, a report, whether it is genuine, a key */
 };
 
 /* How a compartment that is told to FILL its registers is left. */
@@ -69,6 +73,7 @@ bool prepare_compartment_in(struct page *page);
  */
 u64 make_compartment(void);
 u64 make_building_compartment(void);
+u64 make_large_building_compartment(void);
 void destroy_compartment(u64 handle);
 bool add_page(u64 handle, u64 va, u64 access, u64 pa);
 bool seal_compartment(u64 handle);

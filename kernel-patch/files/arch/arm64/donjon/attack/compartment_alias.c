@@ -98,7 +98,29 @@ static void block(void)
 	attack_succeeded("the block is mapped");
 }
 
+/* The linear map's own entry as it was before. */
+static void linear_entry(void)
+{
+	struct donjon_result result;
+	unsigned int i;
+	u64 *linear;
+	u64 value;
+
+	if (!prepare_compartment())
+		return;
+	linear = phys_to_virt(private_frame(0));
+	result = write_entry(walk_to(kernel_root(), (u64)linear, 2).entry,
+			     kernel_page(private_frame(0)) & ~PTE_TABLE_BIT);
+	if (result.status)
+		return attack_stopped("refused: %s", attack_why(result));
+	for (i = 0; i < FRAMES * PAGE_SIZE / sizeof(u64); i++)
+		if (try_load(linear + i, &value) && value == SECRET)
+			return attack_succeeded("the secret was read in the linear map");
+	attack_succeeded("the block is in the linear map");
+}
+
 DONJON_ATTACK("map-compartment", "vmap", vmapped);
 DONJON_ATTACK("map-compartment", "fixmap", fixmapped);
 DONJON_ATTACK("map-compartment", "process", in_process);
 DONJON_ATTACK("map-compartment", "block", block);
+DONJON_ATTACK("map-compartment", "linear-entry", linear_entry);

@@ -118,10 +118,13 @@ static void destroyed(void)
 	destroy_compartment(handle);
 	result = compartment_call(DONJON_FN_COMPARTMENT_INFORMATION, handle,
 				  DONJON_COMPARTMENT_FRAMES, 0, 0);
-	if (result.status)
+	if (!result.status)
+		return attack_succeeded("it is still answered for");
+	result = run_compartment(handle, GIVE_BACK, 0, 0, 0);
+	if (result.status < 0)
 		attack_stopped("refused: %s", attack_why(result));
 	else
-		attack_succeeded("it is still answered for");
+		attack_succeeded("it still runs");
 }
 
 /* The handle of one that is gone, where another one has its place. */

@@ -104,14 +104,16 @@ static void simd_asked(void)
 	look_at_simd(BY_REQUEST, DONJON_EXIT_CALLED_OUT);
 }
 
-/* Registers that a call may change, as they are afterwards. */
-static long run_and_look(u64 handle, u64 seen[16])
+/* x2 to x30 as they are afterwards, but for x19. */
+#define SEEN		29
+
+static struct donjon_result run_and_look(u64 handle, enum leave leave, u64 seen[SEEN])
 {
 	register u64 x0 asm("x0") = DONJON_FN_COMPARTMENT_RUN;
 	register u64 x1 asm("x1") = handle;
 	register u64 x2 asm("x2") = FILL;
 	register u64 x3 asm("x3") = SECRET;
-	register u64 x4 asm("x4") = BY_RETURN;
+	register u64 x4 asm("x4") = leave;
 	register u64 to asm("x19") = (u64)seen;
 
 	asm volatile("blr	%[gate]\n"
@@ -123,33 +125,63 @@ static long run_and_look(u64 handle, u64 seen[16])
 		     "stp	x12, x13, [x19, #80]\n"
 		     "stp	x14, x15, [x19, #96]\n"
 		     "stp	x16, x17, [x19, #112]\n"
+		     "str	x18, [x19, #128]\n"
+		     "stp	x20, x21, [x19, #144]\n"
+		     "stp	x22, x23, [x19, #160]\n"
+		     "stp	x24, x25, [x19, #176]\n"
+		     "stp	x26, x27, [x19, #192]\n"
+		     "stp	x28, x29, [x19, #208]\n"
+		     "str	x30, [x19, #224]\n"
 		     : "+r" (x0), "+r" (x1), "+r" (x2), "+r" (x3), "+r" (x4)
 		     : [gate] "r" (DONJON_GATE), "r" (to)
 		     : "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
 			       "x14", "x15", "x16", "x17", "x30", "cc", "memory");
-	return x0;
+	return (struct donjon_result){ .status = x0, .value = x1 };
 }
 
 /* The gate zeroes x2 to x17; the others are the caller's own again. */
-static void general_registers(void)
+static void look_at_registers(enum leave leave, long expected)
 {
-	u64 seen[16] = {};
+	/* As for SIMD */
+	unsigned int left = expected == DONJON_EXIT_INTERRUPTED ? 2 : 1;
+	struct donjon_result result;
+	u64 seen[SEEN] = {};
 	unsigned int i;
-	long status;
 
 	if (!prepare_compartment())
 		return;
 	do {
-		status = run_and_look(prepared_compartment(), seen);
-	} while (status == DONJON_EXIT_INTERRUPTED);
-	if (status != DONJON_EXIT_RETURNED) {
-		attack_untried("it was left for %ld", status);
-		return;
-	}
-	for (i = 0; i < 16; i++)
+		result = run_and_look(prepared_compartment(), leave, seen);
+		left -= result.status == expected;
+	} while (left && result.status == DONJON_EXIT_INTERRUPTED);
+	if (result.status != DONJON_EXIT_RETURNED)
+		destroy_compartment(prepared_compartment());
+	if (result.status != expected)
+		return attack_untried("it was left for %ld: %#lx", result.status, result.value);
+	for (i = 0; i < SEEN; i++)
 		if (seen[i] == SECRET)
 			return attack_succeeded("x%u has the secret", i + 2);
 	attack_stopped("no register has the secret");
+}
+
+static void general_registers(void)
+{
+	look_at_registers(BY_RETURN, DONJON_EXIT_RETURNED);
+}
+
+static void general_interrupted(void)
+{
+	look_at_registers(BY_INTERRUPT, DONJON_EXIT_INTERRUPTED);
+}
+
+static void general_faulted(void)
+{
+	look_at_registers(BY_FAULT, DONJON_EXIT_FAULTED);
+}
+
+static void general_asked(void)
+{
+	look_at_registers(BY_REQUEST, DONJON_EXIT_CALLED_OUT);
 }
 
 /*
@@ -313,6 +345,9 @@ DONJON_ATTACK("watch-compartment", "interrupted", simd_interrupted);
 DONJON_ATTACK("watch-compartment", "faulted", simd_faulted);
 DONJON_ATTACK("watch-compartment", "asked", simd_asked);
 DONJON_ATTACK("watch-compartment", "general-registers", general_registers);
+DONJON_ATTACK("watch-compartment", "general-interrupted", general_interrupted);
+DONJON_ATTACK("watch-compartment", "general-faulted", general_faulted);
+DONJON_ATTACK("watch-compartment", "general-asked", general_asked);
 DONJON_ATTACK("watch-compartment", "exception-registers", exception_registers);
 DONJON_ATTACK("watch-compartment", "breakpoint", breakpoint);
 DONJON_ATTACK("watch-compartment", "watchpoint", watchpoint);

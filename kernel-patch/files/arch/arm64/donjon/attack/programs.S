@@ -19,6 +19,7 @@ attack_program:
 	br	x9
 10:	.word	0f - 10b, 1f - 10b, 2f - 10b, 3f - 10b
 	.word	4f - 10b, 5f - 10b, 6f - 10b, 7f - 10b
+	.word	8f - 10b, 9f - 10b, 16f - 10b
 0:	svc	#0
 1:	ldr	x0, [x0]
 	svc	#0
@@ -73,6 +74,16 @@ attack_program:
 	svc	#0
 7:	mov	x0, x3
 	svc	#6
+	svc	#0
+8:	svc	#2
+	svc	#0
+9:	svc	#3
+	svc	#0
+16:	svc	#7
+	svc	#8
+	svc	#9
+	svc	#10
+	svc	#11
 	svc	#0
 	.global	attack_program_end
 attack_program_end:

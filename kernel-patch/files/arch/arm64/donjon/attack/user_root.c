@@ -12,7 +12,7 @@
 #include <asm/pgtable.h>
 #include <asm/sysreg.h>
 
-#include "attack.h"
+#include "compartment.h"
 
 #define LEVELS		4
 /* Its index is 1 at level 3 and 0 above */
@@ -40,8 +40,8 @@ static u64 forged_root(void)
 	return pa;
 }
 
-/* The call names the process that runs here. */
-static void load(u64 root)
+/* The call names the process that runs here. False if the attempt is over. */
+static bool load(u64 root)
 {
 	unsigned long flags, word = 0;
 	struct donjon_result result;
@@ -60,6 +60,13 @@ static void load(u64 root)
 	else if (now == root || seen)
 		attack_succeeded("TTBR0_EL1 leads to %#llx, a load reads %#lx", now, word);
 	else
+		return true;
+	return false;
+}
+
+static void try_root(u64 root)
+{
+	if (load(root))
 		attack_stopped("TTBR0_EL1 leads elsewhere");
 }
 
@@ -68,15 +75,29 @@ static void ordinary(void)
 	u64 root = forged_root();
 
 	if (root)
-		load(root);
+		try_root(root);
 	else
 		attack_untried("there is no memory for tables");
 }
 
 static void kernel(void)
 {
-	load(kernel_root());
+	try_root(kernel_root());
+}
+
+/* A compartment's, whichever of its frames that is. */
+static void compartment(void)
+{
+	unsigned int i;
+
+	if (!prepare_compartment())
+		return;
+	for (i = 0; i < FRAMES; i++)
+		if (!load(private_frame(i)))
+			return;
+	attack_stopped("TTBR0_EL1 leads elsewhere");
 }
 
 DONJON_ATTACK("load-forged-root", "ordinary-memory", ordinary);
 DONJON_ATTACK("load-forged-root", "kernel-root", kernel);
+DONJON_ATTACK("load-forged-root", "compartment-root", compartment);

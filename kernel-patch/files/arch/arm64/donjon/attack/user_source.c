@@ -8,7 +8,7 @@
 
 #include <asm/pgtable.h>
 
-#include "attack.h"
+#include "compartment.h"
 
 static void fill_from(u64 page)
 {
@@ -34,6 +34,12 @@ static void table(void)
 	fill_from(PAGE_OF(walk_to(kernel_root(), (unsigned long)scratch(0), 3).entry));
 }
 
+static void private(void)
+{
+	if (prepare_compartment())
+		fill_from(private_frame(0));
+}
+
 static void device(void)
 {
 	fill_from(console_page());
@@ -48,3 +54,4 @@ DONJON_ATTACK("fill-from-protected-memory", "inner", inner);
 DONJON_ATTACK("fill-from-protected-memory", "table", table);
 DONJON_ATTACK("fill-from-protected-memory", "device", device);
 DONJON_ATTACK("fill-from-protected-memory", "no-memory", nothing);
+DONJON_ATTACK("fill-from-protected-memory", "private", private);

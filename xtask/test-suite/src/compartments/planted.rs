@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the auditor says of compartments, in a guest in which it is so.
+
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use donjon_audit::descriptor::{Entry, read};
+use donjon_audit::memory::Memory;
+use donjon_audit::walk::{Space, UPPER, Walks};
+use donjon_audit::{Snapshot, Subject, of_stopped};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::run::prepare;
+use donjon_machine::arguments::Switch;
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu::{self, Live, monitor};
+
+use super::super::audit::injected::Injected;
+use super::super::audit::{missed, nothing_is_left};
+use super::super::runner::Test;
+use super::{TIMEOUT, machine};
+
+/// Two compartments at least, which are there until the end.
+const SCRIPT: &str = "\
+for cpu in 0 1 2 3; do donjon-compartment spin 8 & done
+sleep 2
+echo ready
+wait
+exit 0
+";
+/// How often, and after which time, the machine is stopped again until they are there.
+const TRIES: u32 = 30;
+const PAUSE: Duration = Duration::from_millis(40);
+/// Page descriptor bits: valid page, AF, inner shareable, not executable.
+const DATA: u64 = 3 | 1 << 10 | 3 << 8 | 1 << 54 | 1 << 53;
+const READ_ONLY: u64 = 1 << 7;
+const UXN: u64 = 1 << 54;
+
+pub fn test(host: &HostArguments) -> Test {
+    let host = host.clone();
+    Test::beside("compartments:planted", move || {
+        let machine = Machine::new(&machine(Switch::Asid))?;
+        let parts = prepare(&host, machine, &InnerVariant::sound(Switch::Asid))?;
+        let subject = Subject::of(&parts)?;
+        let mut outcome = None;
+        let status = qemu::exec_live(&parts.boot, SCRIPT, TIMEOUT, |guest, _, _| {
+            outcome.get_or_insert_with(|| inject(&subject, guest));
+        });
+        outcome.context("the guest said nothing")??;
+        ensure!(
+            status? == 0,
+            "the guest did not survive what was taken out again"
+        );
+        Ok(())
+    })
+}
+
+fn inject(subject: &Subject, guest: &Live<'_>) -> Result<()> {
+    let mut tries = 0;
+    let (snapshot, violations) = loop {
+        monitor::stop(guest.monitor)?;
+        let snapshot = of_stopped(subject, guest)?;
+        tries += 1;
+        match all(&snapshot) {
+            Ok(violations) => break (snapshot, violations),
+            Err(why) if tries == TRIES => return Err(why),
+            Err(_) => monitor::resume(guest.monitor)?,
+        }
+        thread::sleep(PAUSE);
+    };
+    let before = donjon_audit::of(&snapshot);
+    let missed = missed(subject, guest, &snapshot, &violations)?;
+    let after = donjon_audit::of(&of_stopped(subject, guest)?);
+    monitor::resume(guest.monitor)?;
+    ensure!(missed.is_empty(), "not named:\n{}", missed.join("\n"));
+    nothing_is_left(&after, &before)
+}
+
+/// The violations, where this guest has a place for each.
+fn all(snapshot: &Snapshot) -> Result<Vec<Injected>> {
+    let memory = &*snapshot.memory;
+    let facts = &snapshot.facts;
+    let mut roots = facts.compartments.values();
+    let (one, other) = roots
+        .next()
+        .zip(roots.next())
+        .context("no two compartments")?;
+    let page = |root: u64| page_of(memory, root, 0).context("a compartment has no page of data");
+    let ((entry, word), (_, others)) = (page(*one)?, page(*other)?);
+    let free = facts.private.iter().find(|(_, owner)| **owner == 0);
+    let (free, _) = free.context("no private frame is free")?;
+    let kernel = kernel_entry(snapshot)?;
+    let inject = |invariant, what, at, value| Injected {
+        invariant,
+        what,
+        words: vec![(at, value)],
+    };
+    Ok(vec![
+        inject(
+            "I19",
+            "a page of a compartment, for the kernel",
+            kernel,
+            frame(word) | DATA,
+        ),
+        inject(
+            "I19",
+            "a free private frame, read-only",
+            kernel,
+            *free | DATA | READ_ONLY,
+        ),
+        inject(
+            "I20",
+            "another one's page",
+            entry,
+            word - frame(word) + frame(others),
+        ),
+        inject(
+            "I20",
+            "a free private frame",
+            entry,
+            word - frame(word) + *free,
+        ),
+        inject("I20", "writable and executable", entry, word & !UXN),
+        inject(
+            "I20",
+            "an entry beyond the end",
+            *one + 8 * 300,
+            frame(word) | 3,
+        ),
+        inject("I22", "a word in a free frame", *free + 0x7f8, 1),
+    ])
+}
+
+const fn frame(word: u64) -> u64 {
+    word & 0xffff_ffff_f000
+}
+
+/// The first page that a compartment may write: its entry's address and the entry.
+fn page_of(memory: &dyn Memory, table: u64, level: u8) -> Option<(u64, u64)> {
+    (0..512).map(|it| table + 8 * it).find_map(|at| {
+        let word = memory.word(at)?;
+        match read(word, level) {
+            Entry::Table(below) => page_of(memory, below, level + 1),
+            Entry::Leaf(_) if word & READ_ONLY == 0 => Some((at, word)),
+            _ => None,
+        }
+    })
+}
+
+/// A free entry of a kernel table of level 3, not in the linear map.
+fn kernel_entry(snapshot: &Snapshot) -> Result<u64> {
+    let memory = &*snapshot.memory;
+    let cpu = snapshot.running().next().context("no CPU runs")?;
+    let mut walks = Walks::new(memory);
+    walks.kernel(cpu.kernel_root());
+    let mut tables = walks
+        .tables
+        .iter()
+        .filter(|(_, it)| it.space == Space::Kernel && it.level == 3 && it.va >= UPPER + (1 << 46));
+    let free = |table: u64| {
+        (0..512)
+            .map(|it| table + 8 * it)
+            .find(|at| memory.word(*at) == Some(0))
+    };
+    tables
+        .find_map(|(table, _)| free(*table))
+        .context("every table of level 3 is full")
+}
