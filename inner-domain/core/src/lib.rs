@@ -14,6 +14,7 @@ pub mod address;
 pub mod attestation;
 pub mod block_set;
 pub mod compartment;
+pub mod cpu_registers;
 pub mod cpu_start;
 pub mod cpus;
 pub mod descriptor;

@@ -7,51 +7,33 @@ use aarch64_cpu::registers::{
     ID_AA64MMFR0_EL1, MAIR_EL1, MPIDR_EL1, Readable, SCTLR_EL1, TTBR0_EL1, TTBR1_EL1, VBAR_EL1,
     Writeable,
 };
+use donjon_core::cpu_registers::TranslationRegisters;
 use donjon_core::extensions::{self, Extension};
 
-/// What is the same on every CPU from the hand-over on, `TCR_EL1` aside, which is a constant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TranslationRegisters {
-    /// `SCTLR_EL1`.
-    pub sctlr: u64,
-    /// `VBAR_EL1`.
-    pub vbar: u64,
-    /// `MAIR_EL1`.
-    pub mair: u64,
-    /// `AMAIR_EL1`, which may add to what `MAIR_EL1` says.
-    pub amair: u64,
-    /// `TTBR1_EL1`.
-    pub ttbr1: u64,
-    /// What [`close_extensions`] has set to zero.
-    pub extensions: extensions::Values,
+/// Those of this CPU that decide about translation.
+pub fn translation() -> TranslationRegisters {
+    TranslationRegisters {
+        sctlr: SCTLR_EL1.get(),
+        vbar: VBAR_EL1.get(),
+        mair: MAIR_EL1.get(),
+        amair: amair(),
+        ttbr1: TTBR1_EL1.get(),
+        extensions: read_extensions(),
+    }
 }
 
-impl TranslationRegisters {
-    /// This CPU's.
-    pub fn read() -> Self {
-        Self {
-            sctlr: SCTLR_EL1.get(),
-            vbar: VBAR_EL1.get(),
-            mair: MAIR_EL1.get(),
-            amair: amair(),
-            ttbr1: TTBR1_EL1.get(),
-            extensions: read_extensions(),
-        }
-    }
-
-    /// Loads them on a CPU that arrives. `TTBR1_EL1` is right already, or we would not be here.
-    ///
-    /// # Safety
-    ///
-    /// They were read on a running CPU of this machine.
-    pub unsafe fn load(&self) {
-        MAIR_EL1.set(self.mair);
-        // SAFETY: the caller's promise.
-        unsafe { asm!("msr amair_el1, {}", in(reg) self.amair, options(nostack)) };
-        VBAR_EL1.set(self.vbar);
-        SCTLR_EL1.set(self.sctlr);
-        synchronize();
-    }
+/// Loads them on a CPU that arrives. `TTBR1_EL1` is right already, or we would not be here.
+///
+/// # Safety
+///
+/// They were read on a running CPU of this machine.
+pub unsafe fn load_translation(registers: &TranslationRegisters) {
+    MAIR_EL1.set(registers.mair);
+    // SAFETY: the caller's promise.
+    unsafe { asm!("msr amair_el1, {}", in(reg) registers.amair, options(nostack)) };
+    VBAR_EL1.set(registers.vbar);
+    SCTLR_EL1.set(registers.sctlr);
+    synchronize();
 }
 
 fn amair() -> u64 {

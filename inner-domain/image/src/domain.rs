@@ -6,12 +6,12 @@
 
 use donjon_abi::call::{Error, Reason};
 use donjon_abi::layout::MAX_CPUS;
+use donjon_core::cpu_registers::TranslationRegisters;
 use donjon_core::properties::Question;
 use donjon_core::rendezvous::Rendezvous;
 use donjon_core::rules::{Rules, Seal};
 use donjon_core::secondary_cpu::StartRequest;
 use donjon_core::waits::{self, Waiting};
-use donjon_hal::registers::TranslationRegisters;
 use spin::Once;
 use spin::mutex::{Mutex, MutexGuard};
 

@@ -66,7 +66,7 @@ extern "C" fn donjon_arrived() -> u64 {
     let (entry, saved) = asked.start_with(domain.registers);
     registers::close_extensions();
     // SAFETY: read on the CPU that asked, or at the hand-over.
-    unsafe { saved.load() };
+    unsafe { registers::load_translation(&saved) };
     // Last: who looks from outside takes a CPU with the lower half of its arrival for one that
     // still arrives. Nothing walks the lower range here.
     registers::set_ttbr0(machine.boot.reserved_root);

@@ -4,8 +4,7 @@
 use donjon_abi::call::Error;
 use donjon_abi::tcr;
 use donjon_core::secondary_cpu::StartRequest;
-use donjon_hal::firmware;
-use donjon_hal::registers::TranslationRegisters;
+use donjon_hal::{firmware, registers};
 
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::{domain, pen, state};
@@ -29,7 +28,7 @@ pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {
     }
     // The last call decides where a CPU goes on that has not arrived yet.
     let mut domain = domain::lock()?;
-    let (entry, registers) = (*entry, TranslationRegisters::read());
+    let (entry, registers) = (*entry, registers::translation());
     domain.start_requests[index] = Some(StartRequest { entry, registers });
     drop(domain);
     let status = match pen::of(machine) {

@@ -8,15 +8,15 @@ use alloc::vec;
 use donjon_abi::call::{Error, Handover, Reason};
 use donjon_abi::layout::{PAGE_SIZE, cpu_index};
 use donjon_abi::tcr::{self, RESERVED_ASID};
+use donjon_core::cpu_registers::{Difference, TranslationRegisters};
 use donjon_core::frames::FrameType;
 use donjon_core::handover::{self, BadInstruction, Fault, HandoverError};
 use donjon_core::outer_range::Allegation;
 use donjon_core::placement::Range;
 use donjon_core::rules::KernelLeaf;
-use donjon_core::{extensions, requirements, scan, vectors, weaken};
-use donjon_hal::registers::{self, TranslationRegisters};
+use donjon_core::{cpu_registers, scan, vectors, weaken};
 use donjon_hal::steps::Executor;
-use donjon_hal::{cpu, physical};
+use donjon_hal::{cpu, physical, registers};
 
 use crate::domain::Domain;
 use crate::outcome::{Arguments, Outcome, Refusal};
@@ -58,7 +58,7 @@ fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
     cpu::dsb_ishst();
     match taken {
         Ok(summary) => {
-            let here = TranslationRegisters::read();
+            let here = registers::translation();
             let vectors = domain.rules.kernel_leaf(&Executor, said.vectors);
             check_vectors(vectors, &said, &here)?;
             users::begin();
@@ -152,18 +152,6 @@ fn refusal(error: &HandoverError) -> Refusal {
     }
 }
 
-/// That this CPU has what every CPU needs: others than the first one may be of another kind.
-fn check_features() -> Result<(), Refusal> {
-    match requirements::unmet(registers::memory_features()).next() {
-        None => Ok(()),
-        Some(unmet) => {
-            let mpidr = registers::mpidr();
-            logger::announce(format_args!("hand-over refused: CPU {mpidr:#x}: {unmet}"));
-            Err(Refusal::rule(Reason::BadMachine))
-        }
-    }
-}
-
 /// Each CPU after the hand-over, before anything else runs on it: its registers are those that
 /// were recorded, and it has the root that maps nothing. The result is which CPUs that run have still to
 /// come here, a bit each.
@@ -171,18 +159,17 @@ fn check_this_cpu(machine: &MachineInfo) -> Outcome {
     const ASID_SHIFT: u32 = 48;
     let mut domain = domain::lock_after_handover()?;
     let root_of_all = machine.boot.root | u64::from(RESERVED_ASID) << ASID_SHIFT;
-    let here = TranslationRegisters::read();
-    check_features()?;
-    if let Some((register, value)) = extensions::opened(&here.extensions) {
-        let name = register.name();
-        logger::announce(format_args!("{name} is {value:#x} at the hand-over, not 0"));
-        return Err(Refusal::rule(Reason::BadRegister));
-    }
-    if domain.registers != Some(here) || here.ttbr1 != root_of_all {
+    let recorded = domain.registers.ok_or(Error::Busy)?;
+    let (here, features) = (registers::translation(), registers::memory_features());
+    if let Err(difference) = cpu_registers::compare(&recorded, &here, features, root_of_all) {
+        let mpidr = registers::mpidr();
         logger::announce(format_args!(
-            "registers differ from those of the hand-over: {here:x?}"
+            "hand-over refused: CPU {mpidr:#x}: {difference}"
         ));
-        return Err(Refusal::rule(Reason::BadRegister));
+        return Err(Refusal::rule(match difference {
+            Difference::Lacks(_) => Reason::BadMachine,
+            _ => Reason::BadRegister,
+        }));
     }
     let index = cpu_index(registers::mpidr());
     // What this CPU had was a root of Linux's. It goes on without one.
