@@ -3,6 +3,8 @@
 
 extern crate alloc;
 
+use core::fmt::Display;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -19,7 +21,6 @@ use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
 use dtoolkit::{Node, Property};
 
 use crate::failure::Failure;
-use crate::{identity, report};
 
 /// Addresses mean the same to the root's children and to a CPU.
 const ROOT_BUS: Window = Window {
@@ -59,8 +60,14 @@ struct Withheld {
     registers: Vec<Range>,
 }
 
-/// Judges all devices that are enabled. `banks` is RAM, whatever a device's node says.
-pub fn find(tree: &Fdt, banks: &[Range], profile: DmaProfile) -> Result<Devices, Failure> {
+/// Judges all devices that are enabled. `banks` is RAM, whatever a device's node says. `read` is the
+/// value of a register of 32 bits of a GICv3's redistributors.
+pub fn find(
+    tree: &Fdt,
+    banks: &[Range],
+    profile: DmaProfile,
+    read: &dyn Fn(u64) -> u32,
+) -> Result<Devices, Failure> {
     let mut found = Devices {
         allowed: DeviceList::new(),
         memory_regions: Vec::new(),
@@ -74,7 +81,7 @@ pub fn find(tree: &Fdt, banks: &[Range], profile: DmaProfile) -> Result<Devices,
         profile,
     };
     for node in tree.root().children() {
-        collect(node, "", &[ROOT_BUS], true, &mut found)?;
+        collect(node, "", &[ROOT_BUS], true, read, &mut found)?;
     }
     let mut allowed = found.allowed;
     let withheld = found.withheld.iter().flat_map(|it| &it.registers);
@@ -97,15 +104,15 @@ pub fn find(tree: &Fdt, banks: &[Range], profile: DmaProfile) -> Result<Devices,
 }
 
 impl Devices {
-    /// Says what is withheld, and what is mapped although it can do harm.
-    pub fn report(&self) {
+    /// Says what is withheld, and what is mapped although it can do harm, a line each.
+    pub fn report(&self, line: impl Fn(&dyn Display)) {
         for it in &self.withheld {
             let (path, compatible, why) = (&it.path, &it.compatible, it.why);
-            report::line(&format_args!("withheld: {path} ({compatible}): {why}"));
+            line(&format_args!("withheld: {path} ({compatible}): {why}"));
         }
         for (rule, count) in &self.open {
             let (compatible, reason) = (rule.compatible, rule.reason);
-            report::line(&format_args!("open: {count} of {compatible}: {reason}"));
+            line(&format_args!("open: {count} of {compatible}: {reason}"));
         }
     }
 
@@ -126,6 +133,7 @@ fn collect(
     parent: &str,
     bus: &[Window],
     enabled: bool,
+    read: &dyn Fn(u64) -> u32,
     found: &mut Devices,
 ) -> Result<(), Failure> {
     if is_memory(&node) {
@@ -141,13 +149,13 @@ fn collect(
             found.disabled.extend(registers);
         }
     } else if !registers.is_empty() {
-        add(&node, &path, registers, found)?;
+        add(&node, &path, registers, read, found)?;
     }
     let below = if is_pci { None } else { windows(&node, bus)? };
     // Below a node without `ranges` there is nothing that a CPU can address.
     if let Some(below) = below {
         for child in node.children() {
-            collect(child, &path, &below, enabled, found)?;
+            collect(child, &path, &below, enabled, read, found)?;
         }
     }
     Ok(())
@@ -180,6 +188,7 @@ fn add(
     node: &FdtNode,
     path: &str,
     registers: Vec<Range>,
+    read: &dyn Fn(u64) -> u32,
     found: &mut Devices,
 ) -> Result<(), Failure> {
     let names: Vec<&str> = node.compatible().into_iter().flatten().collect();
@@ -202,7 +211,7 @@ fn add(
                 // The first registers are the distributor's.
                 let end = registers.len().min(1 + count);
                 for region in registers.splice(1.min(end)..end, []).collect::<Vec<_>>() {
-                    add_redistributors(node, region, found)?;
+                    add_redistributors(node, region, read, found)?;
                 }
             }
             for range in registers {
@@ -243,15 +252,15 @@ fn note(open: &mut Vec<(&'static Rule, usize)>, rule: &'static Rule) {
 }
 
 /// Adds a region of redistributors.
-fn add_redistributors(node: &FdtNode, region: Range, found: &mut Devices) -> Result<(), Failure> {
+fn add_redistributors(
+    node: &FdtNode,
+    region: Range,
+    read: &dyn Fn(u64) -> u32,
+    found: &mut Devices,
+) -> Result<(), Failure> {
     found.readable.push(region);
     let stride = node.property("redistributor-stride");
     let stride = stride.and_then(|it| it.value_as::<u64>().ok());
-    let read = |register| match identity::device(register) {
-        // SAFETY: a register of a redistributor, by the device tree, mapped as a device.
-        Some(address) => unsafe { (address as *const u32).read_volatile() },
-        None => u32::MAX,
-    };
     redistributors::walk(region, stride, read, |it| {
         if it.has_lpis_enabled {
             return Err(Failure::Lpis(it.waker.start()));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The entry point from assembly into Rust.
 
-use crate::failure::fail;
 use crate::sequence::{self, Handover};
+use crate::stop::fail;
 
 /// Called by `start.S` with the identity map live.
 #[unsafe(no_mangle)]

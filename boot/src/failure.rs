@@ -3,9 +3,6 @@
 
 extern crate alloc;
 
-use core::fmt::Display;
-use core::panic::PanicInfo;
-
 use alloc::string::String;
 
 use donjon_core::cpu_start::StartError;
@@ -15,11 +12,8 @@ use donjon_core::outer_range::TooManyRanges;
 use donjon_core::requirements::Unmet;
 use donjon_core::reserved::TooManyPieces;
 use donjon_core::tables::MapError;
-use donjon_hal::cpu;
 use dtoolkit::error::{FdtParseError, PropertyError, StandardError};
 use thiserror::Error;
-
-use crate::report;
 
 /// Why.
 #[derive(Debug, Error)]
@@ -87,16 +81,4 @@ pub enum Failure {
     Address(u64),
     #[error("TCR_EL1 reads back as {0:#x} after {1:#x} was written")]
     Tcr(u64, u64),
-}
-
-/// Says so and stops the machine.
-pub fn fail(why: &dyn Display) -> ! {
-    report::line(&format_args!("PANIC cannot start: {why}"));
-    report::system_off();
-    cpu::halt()
-}
-
-#[panic_handler]
-fn panic(info: &PanicInfo) -> ! {
-    fail(info)
 }

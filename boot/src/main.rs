@@ -8,12 +8,8 @@
 #![no_main]
 
 mod assembly;
-mod board;
-mod device_tree;
-mod devices;
 mod efi;
 mod entry;
-mod failure;
 mod heap;
 mod identity;
 mod image;
@@ -22,6 +18,8 @@ mod measure;
 mod pen;
 mod region;
 mod report;
-mod reserved;
 mod secrets;
 mod sequence;
+mod stop;
+
+use donjon_boot::{board, device_tree, devices, failure, reserved};

@@ -3,6 +3,8 @@
 
 extern crate alloc;
 
+use core::fmt::Display;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -17,7 +19,6 @@ use dtoolkit::standard::NodeStandard;
 use crate::device_tree;
 use crate::devices::Devices;
 use crate::failure::Failure;
-use crate::report;
 
 /// What Linux does not get.
 pub struct Reserved {
@@ -70,11 +71,11 @@ impl Reserved {
             .filter_map(|it| Range::new(it.start, it.end))
     }
 
-    /// Says which.
-    pub fn report(&self) {
+    /// Says which, a line each.
+    pub fn report(&self, line: impl Fn(&dyn Display)) {
         for range in self.ranges() {
             let (start, last) = (range.start(), range.end() - 1);
-            report::line(&format_args!(
+            line(&format_args!(
                 "withheld: memory {start:#x}-{last:#x}: the device tree sets it aside"
             ));
         }

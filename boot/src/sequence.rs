@@ -177,16 +177,16 @@ fn describe(
     let cpus = CpuSet::new(cpu_nodes.iter().map(|it| it.affinity))?;
 
     let whole = image.whole()?;
-    let devices = devices::find(tree, &banks, image.dma_profile)?;
+    let devices = devices::find(tree, &banks, image.dma_profile, &redistributor)?;
     report::line(&format_args!("dma: {}", image.dma_profile.name()));
-    devices.report();
+    devices.report(report::line);
     let tree_range = Range::with_size(tree_address, tree.data().len() as u64);
     let kept: Vec<Range> = device_tree::initial_ramdisk(tree)
         .into_iter()
         .chain(tree_range)
         .collect();
     let reserved = reserved::find(tree, &banks, &kept, &devices)?;
-    reserved.report();
+    reserved.report(report::line);
     let mut taken = device_tree::taken(tree)?;
     taken.extend(tree_range);
     if let Some(overlap) = taken.iter().find(|range| range.overlaps(whole)) {
@@ -207,6 +207,15 @@ fn describe(
         devices,
         reserved,
     })
+}
+
+/// A register of a GICv3's redistributor; all ones where it cannot be read.
+fn redistributor(register: u64) -> u32 {
+    match identity::device(register) {
+        // SAFETY: a register of a redistributor, by the device tree, mapped as a device.
+        Some(address) => unsafe { (address as *const u32).read_volatile() },
+        None => u32::MAX,
+    }
 }
 
 /// Builds the inner domain and runs its initialisation.

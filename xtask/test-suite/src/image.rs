@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What boards start from: files read back out of the image of a card, and refusals.
 
+mod juno;
 mod start;
 
 use std::fs;
@@ -9,7 +10,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use donjon_card::image::Image;
-use donjon_card::{firmware, juno, rpi3};
+use donjon_card::juno as files;
+use donjon_card::{firmware, rpi3};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::{Node, Property};
 
@@ -54,7 +56,7 @@ fn stand_in_firmware(scratch: &Scratch) -> Result<PathBuf> {
 
 /// Device trees that nothing starts from.
 fn stand_in_trees(scratch: &Scratch) -> Result<PathBuf> {
-    for name in rpi3::TREES.iter().chain([&juno::TREE]) {
+    for name in rpi3::TREES.iter().chain([&files::TREE]) {
         scratch.file(&format!("trees/{name}"), &format!("stand-in for {name}"))?;
     }
     Ok(scratch.path().join("trees"))
@@ -199,23 +201,24 @@ fn juno_contents(host: &HostArguments) -> Result<()> {
         },
     })?;
     ensure!(
-        fs::read(place.join(juno::IMAGE))? == packed(host)?,
+        fs::read(place.join(files::IMAGE))? == packed(host)?,
         "{} is not the boot image",
-        juno::IMAGE
+        files::IMAGE
     );
-    let tree = fs::read(place.join(juno::TREE))?;
-    let tree = Fdt::new(&tree).map_err(|it| anyhow!("{}: {it}", juno::TREE))?;
+    let bytes = fs::read(place.join(files::TREE))?;
+    let tree = Fdt::new(&bytes).map_err(|it| anyhow!("{}: {it}", files::TREE))?;
     let board = tree.root().property("compatible");
     let board = board.map(|it| it.value().to_vec()).unwrap_or_default();
     ensure!(
         board.starts_with(b"arm,juno-r1\0"),
         "{} is of another board",
-        juno::TREE
+        files::TREE
     );
+    juno::is_understood(bytes.clone()).context(files::TREE)?;
     ensure!(
-        fs::read(place.join(juno::INITRAMFS))?.starts_with(b"070701"),
+        fs::read(place.join(files::INITRAMFS))?.starts_with(b"070701"),
         "{} is no archive",
-        juno::INITRAMFS
+        files::INITRAMFS
     );
     Ok(())
 }
@@ -242,7 +245,7 @@ fn wrong_firmware() -> Result<()> {
 fn no_device_trees() -> Result<()> {
     let scratch = Scratch::new()?;
     let empty = scratch.path().to_string_lossy().into_owned();
-    for (board, tree) in [("rpi3", rpi3::TREE_B_PLUS), ("juno", juno::TREE)] {
+    for (board, tree) in [("rpi3", rpi3::TREE_B_PLUS), ("juno", files::TREE)] {
         let arguments = ["image", board, "--device-trees", &empty];
         expect_failure(scratch.xtask(&arguments), &[tree, "--device-trees"])?;
     }
