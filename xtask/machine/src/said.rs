@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a command in a guest printed, and its status.
 
+use std::thread;
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
+use crate::qemu::monitor::Monitor;
 use crate::qemu::{self, Boot, Stream};
 
 /// What the guest printed, and the status.
@@ -65,6 +67,47 @@ impl Said {
             ),
         }
     }
+}
+
+/// How a guest ended its machine.
+pub struct Ended {
+    /// Why QEMU ended, as QEMU calls it: `guest-shutdown` or `guest-reset`.
+    pub reason: String,
+    /// What was wrong from outside, with the end of the console: the command has no status.
+    pub text: String,
+}
+
+/// Boots and runs `command`, which ends the machine.
+///
+/// # Errors
+///
+/// If the machine goes on, or QEMU does not say why it ended.
+pub fn ends(boot: &Boot, command: &str, timeout: Duration) -> Result<Ended> {
+    const READY: &str = "the command begins";
+    // The monitor is there before the machine ends.
+    let command = format!("echo {READY}; sleep 3; {command}");
+    let mut waiting = None;
+    let mut text = Vec::new();
+    let end = qemu::exec_watched(boot, &command, timeout, |monitor, _, bytes| {
+        text.extend(bytes);
+        if waiting.is_none() && String::from_utf8_lossy(&text).contains(READY) {
+            let monitor = Monitor::connect(monitor);
+            waiting = Some(thread::spawn(move || monitor?.end_of_machine()));
+        }
+    });
+    let text = match end {
+        Ok(status) => bail!(
+            "the machine went on ({status}):\n{}",
+            String::from_utf8_lossy(&text)
+        ),
+        Err(error) => format!("{error:#}"),
+    };
+    let waiting = waiting.with_context(|| format!("the command did not begin: {text}"))?;
+    let Ok(reason) = waiting.join() else {
+        bail!("waiting for QEMU's monitor failed");
+    };
+    let reason = reason.with_context(|| format!("why QEMU ended is not known: {text}"))?;
+    Ok(Ended { reason, text })
 }
 
 /// Boots and runs `command`.

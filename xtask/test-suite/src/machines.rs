@@ -2,7 +2,7 @@
 //! Machines by another device tree: those that the inner domain cannot own are refused in plain
 //! words, and what a tree sets aside is not Linux's.
 
-mod board;
+pub mod board;
 mod gicv3;
 mod raspberry_pi;
 mod uefi;

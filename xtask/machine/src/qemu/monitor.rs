@@ -139,6 +139,22 @@ impl Monitor {
         }
     }
 
+    /// Waits until QEMU says that the machine ends; returns why, as QEMU calls it
+    /// (`guest-shutdown`, `guest-reset`).
+    ///
+    /// # Errors
+    ///
+    /// If QEMU ends without a word, or nothing happens for 120 seconds.
+    pub fn end_of_machine(&mut self) -> Result<String> {
+        loop {
+            let event = self.read()?;
+            if event["event"] == "SHUTDOWN" {
+                let reason = event["data"]["reason"].as_str();
+                return Ok(reason.unwrap_or_default().to_owned());
+            }
+        }
+    }
+
     fn read(&mut self) -> Result<Value> {
         let mut line = String::new();
         let count = self
