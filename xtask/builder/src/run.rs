@@ -122,9 +122,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         machine.can_have("--exec")?;
     }
     if let Some(disk) = &arguments.disk {
-        std::fs::File::open(disk)
-            .with_context(|| format!("the disk {} cannot be read", disk.display()))?;
-        machine.disk()?;
+        machine.disk_from(disk)?;
     }
     if let Some(root) = &arguments.rootfs {
         machine.can_have("--rootfs")?;

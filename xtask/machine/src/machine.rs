@@ -2,6 +2,8 @@
 //! Machine recipes, read from `qemu/*.toml`.
 
 use std::fs;
+use std::io::{Seek, SeekFrom};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -259,6 +261,30 @@ impl Machine {
                 self.recipe.description
             )
         })
+    }
+
+    /// The same for a disk whose image is `file`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Machine::disk`], and if the file cannot be read, or QEMU takes no SD card of its size.
+    pub fn disk_from(&self, file: &Path) -> Result<Disk> {
+        let disk = self.disk()?;
+        let size = fs::File::open(file)
+            .and_then(|mut it| it.seek(SeekFrom::End(0)))
+            .with_context(|| format!("the disk {} cannot be read", file.display()))?;
+        if disk == Disk::SdCard && !size.is_power_of_two() {
+            let next = size
+                .max(1 << 20)
+                .checked_next_power_of_two()
+                .unwrap_or(size);
+            bail!(
+                "the disk {file} has {size} bytes, and QEMU takes an SD card only if its size is a \
+                 power of two: make it larger with `truncate --size={next} {file}`",
+                file = file.display()
+            );
+        }
+        Ok(disk)
     }
 
     /// Refuses a network card where none can be plugged in.

@@ -35,7 +35,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("bad-input:rootfs-disk-full", rootfs_disk_full),
         Test::alone("bad-input:killed-half-way", killed_half_way),
     ];
-    let quick: [(&str, Body); 22] = [
+    let quick: [(&str, Body); 23] = [
         ("tool-missing", tool_missing),
         ("tool-hidden", tool_hidden),
         ("qemu-too-old", qemu_too_old),
@@ -46,6 +46,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         ("unknown-machine", || {
             refused(&["--machine", "toaster"], &["toaster", "virt"])
         }),
+        ("sd-card-size", sd_card_size),
         ("unknown-cpu", || {
             refused(&["--cpu", "cortex-m0"], &["cortex-m0", "cortex-a57"])
         }),
@@ -97,6 +98,27 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 fn refused(arguments: &[&str], words: &[&str]) -> Result<()> {
     let scratch = Scratch::new()?;
     expect_failure(scratch.xtask(&[&["run"], arguments].concat()), words)
+}
+
+/// QEMU takes an SD card only if its size is a power of two.
+fn sd_card_size() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let card = scratch.file("card.img", "")?;
+    let path = card.display().to_string();
+    let arguments = ["run", "--machine", "raspi3b", "--disk", &path];
+    for (size, wanted) in [(3 << 20, "--size=4194304"), (0, "--size=1048576")] {
+        std::fs::File::options()
+            .write(true)
+            .open(&card)?
+            .set_len(size)?;
+        let words = [path.as_str(), "power of two", wanted];
+        expect_failure(scratch.xtask(&arguments), &words)?;
+    }
+    let missing = ["run", "--machine", "raspi3b", "--disk", "/does/not/exist"];
+    expect_failure(
+        scratch.xtask(&missing),
+        &["/does/not/exist", "cannot be read"],
+    )
 }
 
 /// No such image, no such name, a machine that has nothing for it.

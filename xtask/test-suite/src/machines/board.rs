@@ -2,6 +2,9 @@
 //! QEMU's Raspberry Pi 3: no firmware behind PSCI, registers and memory in one GiB, no virtio. The 4
 //! needs a newer QEMU than Debian 12 has.
 
+use std::fs;
+use std::os::unix::fs::FileExt;
+
 use anyhow::{Result, ensure};
 use donjon_attack::Bench;
 use donjon_bench::{self as bench, samples::Samples};
@@ -10,9 +13,12 @@ use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
+use donjon_machine::qemu::DiskImage;
+use donjon_machine::said::says;
 
 use super::super::boots::built;
 use super::super::runner::Test;
+use super::super::scratch::Scratch;
 use super::{TIMEOUT, said_by};
 
 /// Its recipe.
@@ -65,6 +71,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         &format!("machine:{NAME}:null-call"),
         move || null_call(&for_bench),
     ));
+    let for_card = host.clone();
+    tests.push(Test::beside(&format!("machine:{NAME}:disk"), move || {
+        reads_card(&for_card)
+    }));
     let for_attacks = host.clone();
     tests.push(Test::beside(
         &format!("machine:{NAME}:attacks"),
@@ -80,6 +90,33 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         },
     ));
     tests
+}
+
+/// What stands at both ends of an SD card arrives in the guest, and the card has its size.
+fn reads_card(host: &HostArguments) -> Result<()> {
+    const SIZE: u64 = 16 << 20;
+    const BLOCK: usize = 512;
+    let scratch = Scratch::new()?;
+    let card = scratch.path().join("card.img");
+    let file = fs::File::create(&card)?;
+    file.set_len(SIZE)?;
+    let block = |word: &str| word.repeat(BLOCK / word.len());
+    file.write_all_at(block("begin---").as_bytes(), 0)?;
+    file.write_all_at(block("the-end-").as_bytes(), SIZE - BLOCK as u64)?;
+    let sound = InnerVariant::sound(Switch::Asid);
+    let mut parts = built(host, machine()?, &sound, Variant::Donjon)?;
+    parts.boot.disk = Some(DiskImage::unchanged(card));
+    let last = SIZE / BLOCK as u64 - 1;
+    let command = format!(
+        "echo sectors: $(cat /sys/block/mmcblk0/size)
+        read() {{ dd if=/dev/mmcblk0 bs={BLOCK} skip=$1 count=1 2>/dev/null; }}
+        for at in 0 {last}; do echo \"block: $(read $at)\"; done"
+    );
+    let said = says(&parts.boot, &command, TIMEOUT)?;
+    said.expect_success()?;
+    said.expect_line(&format!("sectors: {}", last + 1))?;
+    said.expect_line(&format!("block: {}", block("begin---")))?;
+    said.expect_line(&format!("block: {}", block("the-end-")))
 }
 
 /// The Raspberry Pi 4 in each mode; it runs by name alone.
