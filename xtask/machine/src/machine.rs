@@ -350,6 +350,9 @@ impl Machine {
     }
 }
 
+/// QEMU's machines whose firmware has no device tree for an operating system.
+const ACPI_ONLY: [&str; 1] = ["sbsa-ref"];
+
 pub(crate) fn recipe(name: &str) -> Result<Recipe> {
     let directory = paths::in_root("qemu");
     let mut known = Vec::new();
@@ -363,6 +366,13 @@ pub(crate) fn recipe(name: &str) -> Result<Recipe> {
     if [fvp::NAME, gem5::NAME].contains(&name) {
         bail!(
             "only `cargo xtask run` starts the machine `{name}`; allowed here: {}",
+            known.join(", ")
+        );
+    }
+    if ACPI_ONLY.contains(&name) {
+        bail!(
+            "the machine `{name}` describes itself by ACPI tables alone, and Donjon needs a device \
+             tree: take another one; allowed: {}",
             known.join(", ")
         );
     }

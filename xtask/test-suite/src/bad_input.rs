@@ -35,7 +35,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("bad-input:rootfs-disk-full", rootfs_disk_full),
         Test::alone("bad-input:killed-half-way", killed_half_way),
     ];
-    let quick: [(&str, Body); 23] = [
+    let quick: [(&str, Body); 24] = [
         ("tool-missing", tool_missing),
         ("tool-hidden", tool_hidden),
         ("qemu-too-old", qemu_too_old),
@@ -45,6 +45,12 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         ("patch-does-not-apply", patch_does_not_apply),
         ("unknown-machine", || {
             refused(&["--machine", "toaster"], &["toaster", "virt"])
+        }),
+        ("acpi-only-machine", || {
+            refused(
+                &["--machine", "sbsa-ref"],
+                &["sbsa-ref", "ACPI tables alone", "device tree", "virt"],
+            )
         }),
         ("sd-card-size", sd_card_size),
         ("unknown-cpu", || {
