@@ -14,7 +14,7 @@ use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::DiskImage;
-use donjon_machine::said::says;
+use donjon_machine::said::{self, says};
 
 use super::super::boots::built;
 use super::super::runner::Test;
@@ -75,6 +75,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests.push(Test::beside(&format!("machine:{NAME}:disk"), move || {
         reads_card(&for_card)
     }));
+    let for_panic = host.clone();
+    tests.push(Test::beside(&format!("machine:{NAME}:panic"), move || {
+        reports_a_panic(&for_panic)
+    }));
     let for_attacks = host.clone();
     tests.push(Test::beside(
         &format!("machine:{NAME}:attacks"),
@@ -117,6 +121,29 @@ fn reads_card(host: &HostArguments) -> Result<()> {
     said.expect_line(&format!("sectors: {}", last + 1))?;
     said.expect_line(&format!("block: {}", block("begin---")))?;
     said.expect_line(&format!("block: {}", block("the-end-")))
+}
+
+/// A jump into the gate with a forged TCR_EL1, with one CPU on: the report is on the small UART, and
+/// the watchdog switches the board off.
+fn reports_a_panic(host: &HostArguments) -> Result<()> {
+    const FATAL: &str = "\
+for cpu in 1 2 3; do echo 0 >/sys/devices/system/cpu/cpu$cpu/online || exit 4; done
+echo 'forge 0x33b5503590' >/sys/kernel/security/donjon/attack; sleep 600";
+    let sound = InnerVariant::sound(Switch::Asid);
+    let parts = built(host, machine()?, &sound, Variant::Donjon)?;
+    let ended = said::ends(&parts.boot, FATAL, TIMEOUT)?;
+    for part in [
+        "donjon: PANIC on CPU 0x0: TCR_EL1 is neither domain's",
+        "0x00000033b5503590",
+    ] {
+        ensure!(ended.text.contains(part), "no `{part}` in:\n{}", ended.text);
+    }
+    ensure!(
+        ended.reason == "guest-shutdown",
+        "the board was not switched off, QEMU ended by {}",
+        ended.reason
+    );
+    Ok(())
 }
 
 /// The Raspberry Pi 4 in each mode; it runs by name alone.
