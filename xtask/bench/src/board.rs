@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use donjon_builder::json;
 use donjon_machine::arguments::Switch;
@@ -20,20 +20,37 @@ const NO_PROGRAM: u8 = 90;
 const FAILED: u8 = 91;
 const NO_FILES: u8 = 92;
 
-/// What the board runs, on its first CPU if it can be chosen.
+/// What the board runs, on its first CPU and on the first one of each other type, if a CPU can be
+/// chosen.
 pub const COMMAND: &str = "\
 command -v donjon-bench >/dev/null || exit 90
+midr() { cat /sys/devices/system/cpu/cpu$1/regs/identification/midr_el1 2>/dev/null; }
+kind=$(midr 0)
 echo \"linux: $(uname -r)\"
-echo \"midr: $(cat /sys/devices/system/cpu/cpu0/regs/identification/midr_el1 2>/dev/null)\"
-first=
-if command -v taskset >/dev/null; then first='taskset 1'; fi
-$first donjon-bench || exit 91
+echo \"midr: $kind\"
+on=
+if command -v taskset >/dev/null; then on='taskset 1'; echo 'cpu: 0'; fi
+$on donjon-bench || exit 91
 grep -q ' securityfs ' /proc/mounts ||
     mount -t securityfs securityfs /sys/kernel/security || exit 92
-if [ -d /sys/kernel/security/donjon ]; then
-    cd /sys/kernel/security/donjon
-    cat status && $first cat bench || exit 91
-fi";
+files=/sys/kernel/security/donjon
+if [ -d $files ]; then
+    cat $files/status && $on cat $files/bench || exit 91
+fi
+[ -n \"$on\" ] || exit 0
+seen=\" $kind \"
+cpu=0
+while [ $cpu -lt 15 ]; do
+    cpu=$((cpu + 1))
+    kind=$(midr $cpu)
+    [ -n \"$kind\" ] || continue
+    case \"$seen\" in *\" $kind \"*) continue ;; esac
+    seen=\"$seen$kind \"
+    on=\"taskset $(printf %x $((1 << cpu)))\"
+    echo \"core: $cpu $kind\"
+    $on donjon-bench || exit 91
+    [ ! -d $files ] || $on cat $files/bench || exit 91
+done";
 
 /// Measures on the board that the arguments name.
 pub fn run(arguments: &BoardArguments) -> Result<()> {
@@ -76,29 +93,58 @@ pub fn report(finished: &Finished) -> Result<Report> {
         status => bail!("the board ended the programs with status {status}: {errors}"),
     }
     let text = String::from_utf8_lossy(&finished.output);
-    let value = |name: &str| {
-        let mut lines = text.lines();
-        let line = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-        line.map(|it| it.trim().to_owned())
-            .filter(|it| !it.is_empty())
+    let mut parts = text.split("\ncore: ");
+    let first = parts.next().unwrap_or_default();
+    let midr = value("midr", first);
+    let cpu = midr
+        .as_ref()
+        .map_or("unknown CPU".to_owned(), |it| format!("MIDR_EL1 {it}"));
+    let linux = value("linux", first).context("the board did not say which Linux it runs")?;
+    let switch = match value("switch", first) {
+        None => Switch::None,
+        Some(name) => match Switch::from_str(&name, false) {
+            Ok(Switch::None) => bail!("the board's inner domain has no mode"),
+            Ok(switch) => switch,
+            Err(error) => bail!("{error}"),
+        },
     };
-    let cpu = value("midr").map_or("unknown CPU".to_owned(), |it| format!("MIDR_EL1 {it}"));
-    let mut report = Report::new(Unit::Cycles, &cpu);
-    report.linux = value("linux").context("the board did not say which Linux it runs")?;
-    let null_syscall = Samples::named("null_syscall", &text)?;
-    let Some(switch) = value("switch") else {
+    let mut report = figures(first, switch, &cpu)?;
+    report.linux = linux;
+    if let (Some(midr), Some(cpu)) = (midr, value("cpu", first)) {
+        let number = cpu.parse().context("the board's `cpu` is no number")?;
+        report.add_core(&midr, number, figures(first, switch, &midr)?);
+    }
+    for part in parts {
+        let line = part.lines().next().unwrap_or_default();
+        let named = line.split_once(' ');
+        let named = named.and_then(|(cpu, midr)| Some((cpu.parse().ok()?, midr)));
+        let (cpu, midr) = named
+            .with_context(|| format!("the board printed `core: {line}`, which names no CPU"))?;
+        report.add_core(midr, cpu, figures(part, switch, midr)?);
+    }
+    Ok(report)
+}
+
+/// What the first line `NAME: value` of the board says.
+fn value(name: &str, text: &str) -> Option<String> {
+    let mut lines = text.lines();
+    let line = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    line.map(|it| it.trim().to_owned())
+        .filter(|it| !it.is_empty())
+}
+
+/// The figures of one CPU.
+fn figures(text: &str, switch: Switch, cpu: &str) -> Result<Report> {
+    let mut report = Report::new(Unit::Cycles, cpu);
+    let null_syscall = Samples::named("null_syscall", text)?;
+    if switch == Switch::None {
         report.add("null_syscall_native", null_syscall);
         return Ok(report);
-    };
-    let switch = Switch::from_str(&switch, false).map_err(|it| anyhow::anyhow!("{it}"))?;
-    ensure!(
-        switch != Switch::None,
-        "the board's inner domain has no mode"
-    );
-    report.add_mode(switch, Samples::named("null_idc", &text)?, None);
+    }
+    report.add_mode(switch, Samples::named("null_idc", text)?, None);
     report.add("null_syscall", null_syscall);
-    report.add("function_call", Samples::named("function_call", &text)?);
-    if let Ok(samples) = Samples::named("firmware_call", &text) {
+    report.add("function_call", Samples::named("function_call", text)?);
+    if let Ok(samples) = Samples::named("firmware_call", text) {
         report.add("firmware_call", samples);
     }
     Ok(report)
@@ -138,6 +184,8 @@ mod tests {
         assert_eq!(json["function_call"]["stddev"], 0.0);
         assert_eq!(json["cpu"], "MIDR_EL1 0x00000000410fd034");
         assert_eq!(json["linux"], "6.12.100");
+        // Which CPU it was is not known without `taskset`.
+        assert_eq!(json.get("cores"), None);
         assert!(report.to_string().contains("null IDC, strict"));
         assert!(!report.to_string().contains("WARNING"));
     }
@@ -147,6 +195,43 @@ mod tests {
         let json = report(&finished(0, head())).expect("a report").json();
         assert_eq!(json["null_syscall_native"]["median"], 300.0);
         assert_eq!(json["modes"], serde_json::json!({}));
+    }
+
+    #[test]
+    fn each_type_of_core_has_figures_of_its_own() {
+        let first = "linux: 6.12.100\nmidr: 0x411fd070\ncpu: 0\n".to_owned()
+            + &samples("null_syscall", 300)
+            + "switch: asid\ncpus: 6\n"
+            + &samples("null_idc", 160)
+            + &samples("function_call", 5);
+        let second = "core: 2 0x410fd032\n".to_owned()
+            + &samples("null_syscall", 700)
+            + &samples("null_idc", 390)
+            + &samples("function_call", 9);
+        let report = report(&finished(0, first + &second)).expect("a report");
+        let json = report.json();
+        assert_eq!(json["modes"]["asid"]["median"], 160.0);
+        assert_eq!(json["cpu"], "MIDR_EL1 0x411fd070");
+        let cores = json["cores"].as_array().expect("a list");
+        let known: Vec<_> = cores
+            .iter()
+            .map(|it| (it["midr"].as_str(), it["cpu"].as_u64()))
+            .collect();
+        let expected = [(Some("0x411fd070"), Some(0)), (Some("0x410fd032"), Some(2))];
+        assert_eq!(known, expected);
+        for (core, idc, syscall) in [(&cores[0], 160.0, 300.0), (&cores[1], 390.0, 700.0)] {
+            assert_eq!(core["modes"]["asid"]["median"], idc);
+            assert_eq!(core["null_syscall"]["median"], syscall);
+        }
+        assert!(report.to_string().contains("CPU 2, MIDR_EL1 0x410fd032"));
+    }
+
+    #[test]
+    fn a_core_without_figures_is_an_error() {
+        let broken = head() + "core: x\n";
+        assert!(report(&finished(0, broken)).is_err());
+        let cut = head() + "core: 2 0x410fd032\n";
+        assert!(report(&finished(0, cut)).is_err());
     }
 
     #[test]

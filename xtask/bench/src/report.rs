@@ -18,6 +18,14 @@ pub struct Report {
     cpu: String,
     modes: Vec<(Switch, Samples, Option<PathCost>)>,
     others: Vec<(&'static str, Samples)>,
+    cores: Vec<Core>,
+}
+
+/// The figures of one CPU of a machine whose CPUs may be of several types.
+struct Core {
+    midr: String,
+    cpu: u32,
+    figures: Report,
 }
 
 /// What is counted.
@@ -76,6 +84,7 @@ impl Report {
             cpu: cpu.to_owned(),
             modes,
             others,
+            cores: Vec::new(),
         }
     }
 
@@ -90,6 +99,12 @@ impl Report {
         self.others.push((name, samples));
     }
 
+    /// Adds the figures of the CPU with this number, the first of its type.
+    pub fn add_core(&mut self, midr: &str, cpu: u32, figures: Self) {
+        let midr = midr.to_owned();
+        self.cores.push(Core { midr, cpu, figures });
+    }
+
     /// The JSON document.
     pub fn json(&self) -> Value {
         let mut document = json!({
@@ -97,6 +112,16 @@ impl Report {
             "samples": COUNT,
             "modes": {},
         });
+        self.add_figures(&mut document);
+        document["cpu"] = self.cpu.clone().into();
+        document["linux"] = self.linux.clone().into();
+        if !self.cores.is_empty() {
+            document["cores"] = self.cores.iter().map(Core::json).collect();
+        }
+        document
+    }
+
+    fn add_figures(&self, document: &mut Value) {
         for (switch, samples, cost) in &self.modes {
             let mut value = moments(samples);
             if let Some(cost) = cost {
@@ -109,38 +134,10 @@ impl Report {
         for (name, samples) in &self.others {
             document[name] = moments(samples);
         }
-        document["cpu"] = self.cpu.clone().into();
-        document["linux"] = self.linux.clone().into();
-        document
     }
 
-    /// The target that a mode misses.
-    fn missed(&self, switch: Switch, samples: &Samples) -> Option<f64> {
-        target(switch).filter(|it| self.unit == Unit::Instructions && samples.median() > *it)
-    }
-}
-
-fn moments(samples: &Samples) -> Value {
-    json!({
-        "mean": round(samples.mean()),
-        "median": round(samples.median()),
-        "stddev": round(samples.standard_deviation()),
-    })
-}
-
-fn round(value: f64) -> f64 {
-    (value * 100.0).round() / 100.0
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{}; {COUNT} samples on one CPU; {}, Linux {}",
-            self.unit.title(),
-            self.cpu,
-            self.linux
-        )?;
+    /// A row for each mode and operation.
+    fn table(&self) -> Table {
         let mut table = Table::new();
         table.load_style(presets::ASCII_MARKDOWN);
         table.set_header([
@@ -176,7 +173,54 @@ impl fmt::Display for Report {
         for column in table.column_iter_mut().skip(1).take(6) {
             column.set_cell_alignment(CellAlignment::Right);
         }
-        write!(f, "{table}")?;
+        table
+    }
+
+    /// The target that a mode misses.
+    fn missed(&self, switch: Switch, samples: &Samples) -> Option<f64> {
+        target(switch).filter(|it| self.unit == Unit::Instructions && samples.median() > *it)
+    }
+}
+
+impl Core {
+    fn json(&self) -> Value {
+        let mut document = json!({
+            "midr": self.midr,
+            "cpu": self.cpu,
+            "modes": {},
+        });
+        self.figures.add_figures(&mut document);
+        document
+    }
+}
+
+fn moments(samples: &Samples) -> Value {
+    json!({
+        "mean": round(samples.mean()),
+        "median": round(samples.median()),
+        "stddev": round(samples.standard_deviation()),
+    })
+}
+
+fn round(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{}; {COUNT} samples on one CPU; {}, Linux {}",
+            self.unit.title(),
+            self.cpu,
+            self.linux
+        )?;
+        write!(f, "{}", self.table())?;
+        // The first core's figures are those above.
+        for core in self.cores.iter().skip(1) {
+            let (cpu, midr, table) = (core.cpu, &core.midr, core.figures.table());
+            write!(f, "\n\nCPU {cpu}, MIDR_EL1 {midr}\n{table}")?;
+        }
         for (switch, samples, _) in &self.modes {
             if let Some(target) = self.missed(*switch, samples) {
                 let (name, median) = (switch.name(), samples.median());

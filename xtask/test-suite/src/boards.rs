@@ -14,11 +14,12 @@ use donjon_bench::{self as bench, board};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::{paths, run};
-use donjon_machine::arguments::Switch;
+use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::board::boot;
 use donjon_machine::board::serial::Port;
 use donjon_machine::board::session::{Patience, Session};
 use donjon_machine::fvp::MODEL;
+use donjon_machine::machine::Machine;
 use donjon_machine::process::{self, Running};
 use donjon_machine::qemu::pty::OnPty;
 use nix::sys::signal::{Signal, kill};
@@ -35,10 +36,12 @@ const MODEL_RUN: [&str; 3] = ["run", "--machine", "fvp"];
 /// All of them.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let for_serial = host.clone();
+    let for_cores = host.clone();
     let for_run = host.clone();
     let for_stop = host.clone();
     vec![
         Test::beside("bench:serial", move || serial(&for_serial)),
+        Test::beside("bench:serial:cores", move || cores(&for_cores)),
         Test::beside("bench:serial:refused", serial_refused),
         Test::beside("bench:ssh", by_ssh),
         Test::beside("fvp:missing", model_missing),
@@ -75,7 +78,79 @@ fn serial(host: &HostArguments) -> Result<()> {
             "{name}: {expected} in an ordinary run, at the serial port {value}"
         );
     }
+    let cores = &arrived["cores"];
+    ensure!(
+        cores.as_array().map(Vec::len) == Some(1)
+            && cores[0]["cpu"] == 0
+            && cores[0]["modes"] == arrived["modes"]
+            && cores[0]["null_syscall"] == arrived["null_syscall"],
+        "the machine has CPUs of one type: {arrived}"
+    );
     among_kernel_messages(&mut session)
+}
+
+/// Of the CPUs of each type one is measured, on that CPU. QEMU's `virt` has CPUs of one type, so the
+/// guest's CPUs 1 and 2 are given another identification. Cycles are not compared: QEMU's counter
+/// is one for all CPUs.
+fn cores(host: &HostArguments) -> Result<()> {
+    const OTHER: &str = "0x00000000410fd034";
+    let machine = Machine::new(&MachineArguments {
+        cpus: Some(4),
+        ..MachineArguments::virt(Switch::Asid)
+    })?;
+    let parts = run::prepare(host, machine, &InnerVariant::sound(Switch::Asid))?;
+    let guest = OnPty::start(&parts.boot)?;
+    let mut port = Port::open(guest.device(), BAUD)?;
+    boot::wait(&mut port, TIMEOUT)?;
+    let mut session = Session::open(port, Patience::default())?;
+    let prepared = session.run(&other_cores(OTHER), TIMEOUT)?;
+    ensure!(
+        prepared.status == 0,
+        "the guest could not be prepared: {}",
+        String::from_utf8_lossy(&prepared.errors)
+    );
+    let command = format!("PATH=/tmp/first:$PATH\n{}", board::COMMAND);
+    let finished = session.run(&command, TIMEOUT)?;
+    let document = board::report(&finished)?.json();
+    let cores = document["cores"]
+        .as_array()
+        .context("there is no `cores`")?;
+    let places: Vec<_> = cores.iter().map(|it| it["cpu"].as_u64()).collect();
+    ensure!(places == [Some(0), Some(1)], "{document}");
+    ensure!(cores[1]["midr"] == OTHER, "{document}");
+    ensure!(cores[0]["midr"] != OTHER, "{document}");
+    for core in cores {
+        for figure in [&core["modes"]["asid"], &core["null_syscall"]] {
+            let median = figure["median"].as_f64();
+            ensure!(median.is_some_and(|it| it > 0.0), "{document}");
+        }
+    }
+    let text = String::from_utf8_lossy(&finished.output);
+    let masks: Vec<&str> = text
+        .lines()
+        .filter_map(|it| it.strip_prefix("mask: "))
+        .collect();
+    ensure!(
+        masks == ["1", "2"],
+        "the programs ran on {masks:?}:\n{text}"
+    );
+    Ok(())
+}
+
+/// Gives CPUs 1 and 2 another identification, and puts a program before `donjon-bench` that says
+/// which CPUs it may run on.
+fn other_cores(midr: &str) -> String {
+    format!(
+        "set -e
+        mkdir -p /tmp/first
+        echo {midr} >/tmp/midr
+        for cpu in 1 2; do
+            mount --bind /tmp/midr /sys/devices/system/cpu/cpu$cpu/regs/identification/midr_el1
+        done
+        printf '#!/bin/sh\\necho \"mask: $(taskset -p $$ | sed \"s/.*: //\")\"\\nexec %s \"$@\"\\n' \
+            $(command -v donjon-bench) >/tmp/first/donjon-bench
+        chmod +x /tmp/first/donjon-bench"
+    )
 }
 
 /// Output arrives whole while the kernel prints on the same console.
