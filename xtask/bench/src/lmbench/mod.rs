@@ -29,7 +29,7 @@ pub use programs::Programs;
 pub use rows::{ROWS, Row};
 pub use script::Effort;
 
-use report::{Report, Spread};
+use report::{Report, Spread, Unit};
 use rows::{NO_SWITCH, selected};
 
 /// Most seconds for one layout of all rows.
@@ -94,7 +94,7 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
         measured.push((switch, spreads(switch)?));
     }
     let unit = if in_gem5 {
-        "1 microsecond = 1000 cycles of gem5's model of a core: no hardware"
+        "thousands of cycles (kcycles) of gem5's model of a core: no hardware"
     } else if arguments.wall {
         "microseconds of QEMU wall time (emulator): no statement about hardware"
     } else {
@@ -102,6 +102,13 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
     };
     Ok(Report {
         head: format!(
+        unit: if in_gem5 {
+            Unit::ModelCycles
+        } else {
+            Unit::Microseconds
+        },
+        machine: arguments.machine.clone(),
+        cpu: cpu.clone(),
             "LMBench ({}), {unit}; mean ± standard deviation over {} layouts of the stack; {}, \
              {}, 1 CPU",
             programs.source, arguments.layouts, arguments.machine, cpu

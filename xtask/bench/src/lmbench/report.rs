@@ -11,7 +11,34 @@ use serde_json::{Map, Value, json};
 use super::published;
 use super::rows::Row;
 
-/// Mean and standard deviation over layouts, in microseconds.
+/// What the figures count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Microseconds of QEMU: 1000 instructions, or wall time.
+    Microseconds,
+    /// Thousands of cycles of gem5's model of a core, which LMBench takes for microseconds.
+    ModelCycles,
+}
+
+impl Unit {
+    /// The value of `unit` in the document.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Microseconds => "microseconds",
+            Self::ModelCycles => "thousand cycles of a model (gem5)",
+        }
+    }
+
+    /// What stands behind a column's name.
+    const fn short(self) -> &'static str {
+        match self {
+            Self::Microseconds => "us",
+            Self::ModelCycles => "kcycles",
+        }
+    }
+}
+
+/// Mean and standard deviation over layouts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Arithmetic mean.
@@ -39,6 +66,12 @@ pub struct Report {
     pub note: Option<&'static str>,
     /// How many layouts there were.
     pub layouts: u32,
+    /// What is counted.
+    pub unit: Unit,
+    /// The machine.
+    pub machine: String,
+    /// Model of its CPU.
+    pub cpu: String,
     /// The first lines of the table: machine and unit.
     pub head: String,
     /// The rows.
@@ -70,12 +103,17 @@ impl Report {
             }
             rows.insert(row.name.to_owned(), value);
         }
-        json!({
-            "unit": "microseconds",
+        let mut document = json!({
+            "unit": self.unit.name(),
             "layouts": self.layouts,
             "source": self.source,
             "rows": rows,
-        })
+        });
+        if self.unit == Unit::ModelCycles {
+            document["machine"] = self.machine.clone().into();
+            document["cpu"] = self.cpu.clone().into();
+        }
+        document
     }
 
     /// The table as text.
@@ -83,9 +121,10 @@ impl Report {
         let published = published::read()?;
         let mut table = Table::new();
         table.load_style(presets::ASCII_MARKDOWN);
-        let mut header = vec!["row".to_owned(), "native us".to_owned()];
+        let unit = self.unit.short();
+        let mut header = vec!["row".to_owned(), format!("native {unit}")];
         for (switch, _) in &self.modes {
-            header.push(format!("{} us", switch.name()));
+            header.push(format!("{} {unit}", switch.name()));
             header.push("over native".to_owned());
         }
         header.extend(published::COLUMNS.map(str::to_owned));
@@ -133,6 +172,9 @@ mod tests {
             source: "own programs".into(),
             note: None,
             layouts: 2,
+            unit: Unit::Microseconds,
+            machine: "virt".into(),
+            cpu: "cortex-a57".into(),
             head: "head".into(),
             rows: selected(&["fork+exit".into()]).expect("a row"),
             native: vec![Spread::of(&[100.0, 102.0])],
@@ -144,6 +186,24 @@ mod tests {
     fn the_json_file_has_the_agreed_form() {
         let expected = r#"{"unit":"microseconds","layouts":2,"source":"own programs","rows":{"fork+exit":{"native":101.0,"asid":{"mean":111.0,"stddev":1.4142,"overhead_percent":9.901}}}}"#;
         assert_eq!(report().json().to_string(), expected);
+    }
+
+    #[test]
+    fn cycles_of_a_model_are_not_called_microseconds() {
+        let report = Report {
+            unit: Unit::ModelCycles,
+            machine: "gem5".into(),
+            cpu: "o3".into(),
+            ..report()
+        };
+        let json = report.json();
+        assert_eq!(json["unit"], "thousand cycles of a model (gem5)");
+        assert_eq!(json["machine"], "gem5");
+        assert_eq!(json["cpu"], "o3");
+        assert_eq!(json["rows"]["fork+exit"]["native"], 101.0);
+        let table = report.table().expect("a table");
+        assert!(table.contains("native kcycles") && table.contains("asid kcycles"));
+        assert!(!table.contains(" us "), "{table}");
     }
 
     #[test]
