@@ -59,6 +59,10 @@ pub struct StaleArguments {
     /// Model of a core: `atomic` has no timing, and the same TLB as the others.
     #[arg(long, value_name = "CORE", default_value = "atomic")]
     pub cpu: String,
+    /// Memory of the machine [default: 512M]. Mode `tlbi` invalidates by address where it is in whole
+    /// GiB.
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
     /// Only rows with one of these words in mode, attempt or what is left out.
     #[arg(long, value_name = "WORD", num_args = 1.., value_delimiter = ',')]
     pub only: Vec<String>,

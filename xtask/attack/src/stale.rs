@@ -124,6 +124,7 @@ pub fn run(arguments: &StaleArguments) -> Result<u8> {
     let machine = MachineArguments {
         machine: gem5::NAME.into(),
         cpu: Some(arguments.cpu.clone()),
+        memory: arguments.memory.clone(),
         ..MachineArguments::virt(Switch::Asid)
     };
     let gem5 = Gem5::new(&machine, &arguments.gem5)?;

@@ -90,6 +90,10 @@ pub struct LmbenchArguments {
     /// CPU model [default: cortex-a57, in gem5 minor].
     #[arg(long)]
     pub cpu: Option<String>,
+    /// Memory of the machine `gem5` [default: 512M]. Mode `tlbi` invalidates by address where it is in
+    /// whole GiB.
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
     /// gem5.
     #[command(flatten)]
     pub gem5: Gem5Arguments,
@@ -134,6 +138,7 @@ impl LmbenchArguments {
         Self {
             machine: VIRT.into(),
             cpu: None,
+            memory: None,
             gem5: Gem5Arguments::default(),
             switch: vec![Switch::Asid, Switch::Tlbi, Switch::Strict],
             wall: false,
@@ -350,6 +355,10 @@ pub struct BenchArguments {
     /// Wall time of the emulator instead of instructions.
     #[arg(long)]
     pub wall: bool,
+    /// Memory of the machine `gem5` [default: 512M]. Mode `tlbi` invalidates by address where it is in
+    /// whole GiB.
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
     /// gem5.
     #[command(flatten)]
     pub gem5: Gem5Arguments,

@@ -65,6 +65,7 @@ fn idc(arguments: &BenchArguments) -> Result<()> {
         model::measure_idc(arguments)?
     } else {
         arguments.gem5.expect_none(&arguments.machine)?;
+        expect_no_memory(arguments.memory.as_deref())?;
         let machine = measured(
             &arguments.machine,
             arguments.cpu.as_deref(),
@@ -76,6 +77,16 @@ fn idc(arguments: &BenchArguments) -> Result<()> {
     };
     println!("{report}");
     json::write(arguments.json.as_deref(), &report.json())
+}
+
+/// Refuses another size of memory for machines of QEMU.
+fn expect_no_memory(memory: Option<&str>) -> Result<()> {
+    ensure!(
+        memory.is_none(),
+        "--memory is for --machine {}; figures of other machines are of one size, for comparison",
+        gem5::NAME
+    );
+    Ok(())
 }
 
 /// The gate's round trip in all modes on a machine.

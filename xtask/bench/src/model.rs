@@ -25,6 +25,7 @@ pub fn measure_idc(arguments: &BenchArguments) -> Result<Report> {
     let machine = |switch| MachineArguments {
         machine: arguments.machine.clone(),
         cpu: arguments.cpu.clone(),
+        memory: arguments.memory.clone(),
         ..MachineArguments::virt(switch)
     };
     let gem5 = Gem5::new(&machine(Switch::Asid), &arguments.gem5)?;

@@ -209,6 +209,7 @@ fn lmbench() -> Result<()> {
     refused(&["--lmbench", "/does/not/exist"], &["/does/not/exist/lat_"])?;
     refused(&["--own", "--lmbench", "x"], &["--own", "--lmbench"])?;
     refused(&["--layouts", "0"], &["--layouts", "1..=64"])?;
+    refused(&["--memory", "1G"], &["--memory is for", "gem5"])?;
     fs::copy("/bin/true", scratch.path().join("lat_mmap"))?;
     let directory = scratch.path().to_string_lossy();
     let arguments = ["--rows", "mmap", "--lmbench", &directory];

@@ -74,6 +74,7 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
         model::core(arguments).to_owned()
     } else {
         arguments.gem5.expect_none(&arguments.machine)?;
+        crate::expect_no_memory(arguments.memory.as_deref())?;
         Machine::new(&machine(Switch::None)?)?.cpu
     };
     environment::prepare(&arguments.host, Needs::default())?;
@@ -101,7 +102,6 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
         "1 microsecond = 1000 instructions (-icount shift=0)"
     };
     Ok(Report {
-        head: format!(
         unit: if in_gem5 {
             Unit::ModelCycles
         } else {
@@ -109,6 +109,7 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
         },
         machine: arguments.machine.clone(),
         cpu: cpu.clone(),
+        head: format!(
             "LMBench ({}), {unit}; mean ± standard deviation over {} layouts of the stack; {}, \
              {}, 1 CPU",
             programs.source, arguments.layouts, arguments.machine, cpu

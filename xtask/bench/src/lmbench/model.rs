@@ -46,6 +46,7 @@ fn gem5(arguments: &LmbenchArguments, switch: Switch, parameter: Option<&str>) -
     let machine = MachineArguments {
         machine: arguments.machine.clone(),
         cpu: Some(core(arguments).to_owned()),
+        memory: arguments.memory.clone(),
         append: parameter.map(str::to_owned),
         ..MachineArguments::virt(switch)
     };
