@@ -2,16 +2,10 @@
 //! Code that the guest programs share.
 
 #[cfg(target_arch = "aarch64")]
-pub mod device;
-#[cfg(target_arch = "aarch64")]
-pub mod instance;
-#[cfg(target_arch = "aarch64")]
 pub mod memory;
 #[cfg(target_arch = "aarch64")]
 pub mod meter;
 #[cfg(target_arch = "aarch64")]
 pub mod perf;
-#[cfg(target_arch = "aarch64")]
-pub mod shared;
 #[cfg(target_arch = "aarch64")]
 pub mod stats;

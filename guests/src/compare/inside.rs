@@ -4,10 +4,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, bail};
-use donjon_compartment_image::Image;
-use donjon_compartment_protocol::FAILED;
-use donjon_guests::device::{Compartment, Exit};
-use donjon_guests::instance::Instance;
+use donjon_client::{Compartment, Exit, FAILED, Image, Instance};
 use donjon_loops::Task;
 
 /// Where a guest has the program.
@@ -16,20 +13,14 @@ const IMAGE: &str = "/usr/lib/donjon/compare";
 /// A new one.
 pub fn make() -> Result<Instance> {
     let bytes = fs::read(IMAGE).with_context(|| format!("reading {IMAGE}"))?;
-    Instance::new(&Image::parse(&bytes).context(IMAGE)?)
+    Ok(Instance::new(&Image::parse(&bytes).context(IMAGE)?)?)
 }
 
 /// Calls one that asks its host for nothing.
 pub fn call(it: &Compartment, task: Task, first: u64, second: u64) -> Result<u64> {
-    loop {
-        match it
-            .run([task.word(), first, second, 0])
-            .context("running a compartment")?
-        {
-            Exit::Interrupted => {}
-            Exit::Returned(value) => return Ok(value),
-            other => bail!("{task:?}: {other:x?}"),
-        }
+    match it.go_on([task.word(), first, second, 0])? {
+        Exit::Returned(value) => Ok(value),
+        other => bail!("{task:?}: {other:x?}"),
     }
 }
 

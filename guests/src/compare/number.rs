@@ -4,7 +4,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use donjon_guests::device::Compartment;
+use donjon_client::Compartment;
 use donjon_loops::Task;
 use nix::sys::resource::{Resource, setrlimit};
 

@@ -4,8 +4,7 @@
 use std::io::{PipeReader, PipeWriter, Read, Write};
 
 use anyhow::{Context, Result, bail, ensure};
-use donjon_compartment_protocol::Request;
-use donjon_guests::instance::Instance;
+use donjon_client::{Instance, Request};
 use donjon_loops::{MESSAGE, Message, Task};
 
 use crate::inside::{call, make, serve};

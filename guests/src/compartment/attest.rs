@@ -2,10 +2,8 @@
 //! Random bytes, reports and keys, as compartments get them.
 
 use anyhow::{Context, Result, bail, ensure};
-use donjon_compartment_image::PAGE;
-use donjon_guests::device::{Compartment, Exit};
+use donjon_client::{Compartment, Exit, PAGE, Shared};
 use donjon_guests::meter::Meter;
-use donjon_guests::shared::Shared;
 
 use crate::program::{SHARED, expect, make, make_with};
 
@@ -25,7 +23,9 @@ struct WithPage {
 impl WithPage {
     fn new(it: Compartment) -> Result<Self> {
         let page = Shared::new(PAGE as usize)?;
-        it.share(SHARED, page.address(), PAGE)?;
+        // SAFETY: `put` and `stored` give no slice to others, and `run` does not meet them: they borrow
+        // this object to change it.
+        unsafe { it.share(SHARED, &page) }?;
         Ok(Self { it, page })
     }
 

@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 
 use anyhow::{Result, ensure};
-use donjon_guests::device::Exit;
+use donjon_client::Exit;
 use donjon_guests::meter::Meter;
 
 use crate::program::{DATA, expect, make};

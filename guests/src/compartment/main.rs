@@ -15,7 +15,7 @@ mod program {
     use std::time::Instant;
 
     use anyhow::{Context, Result, bail, ensure};
-    use donjon_guests::device::{Access, Compartment, Exit};
+    use donjon_client::{Access, Compartment, Exit, Shared};
     use donjon_guests::meter::Meter;
 
     use crate::{attest, channel, code, hostile};
@@ -91,18 +91,16 @@ mod program {
             println!("compartment: {what}: fault {esr:#x}");
             ensure!(it.run([0; 4]).is_err(), "{what}: it runs again");
         }
-        let buffer = vec![0_u64; 1024];
-        let page = (buffer.as_ptr() as u64).next_multiple_of(4096);
-        it.share(SHARED, page, 4096).context("sharing")?;
+        let mut page = Shared::new(4096)?;
+        // SAFETY: its bytes are read below, when the compartment does not run.
+        unsafe { it.share(SHARED, &page) }?;
         expect(
             "shared page",
             it.run([5, SHARED, 99, 0])?,
             Exit::Returned(0),
         )?;
-        let index = (page - buffer.as_ptr() as u64) as usize / 8;
-        // SAFETY: within the vector; the compartment has written there.
-        let seen = unsafe { buffer.as_ptr().add(index).read_volatile() };
-        ensure!(seen == 99, "the shared page has {seen}");
+        let seen = page.bytes().first_chunk().copied().map(u64::from_ne_bytes);
+        ensure!(seen == Some(99), "the shared page has {seen:?}");
         let template = make(64)?;
         let one = template.another()?;
         let other = template.another()?;

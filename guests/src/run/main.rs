@@ -12,10 +12,7 @@ mod program {
     use std::fs;
 
     use anyhow::{Context, Result, anyhow, ensure};
-    use donjon_compartment_image::{Image, hexadecimal};
-    use donjon_compartment_protocol::PANIC;
-    use donjon_guests::device::Exit;
-    use donjon_guests::instance::Instance;
+    use donjon_client::{Exit, Image, Instance, PANIC, hexadecimal};
 
     use crate::options::Options;
     use crate::serve;
@@ -40,7 +37,7 @@ mod program {
             return Ok(0);
         }
         for _ in 0..options.calls {
-            let arguments = serve::hand_over(&options.arguments, instance.shared().bytes())?;
+            let arguments = serve::hand_over(&options.arguments, instance.shared())?;
             let status = status(instance.serve(arguments, serve::answer)?)?;
             if status != 0 {
                 return Ok(status);

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read, Result, Write, stderr, stdin, stdout};
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, ensure};
-use donjon_compartment_protocol::{FAILED, Request};
+use donjon_client::{FAILED, Request};
 
 /// Puts the arguments there, with a zero between two: what a call begins with.
 pub fn hand_over(arguments: &[OsString], shared: &mut [u8]) -> anyhow::Result<[u64; 4]> {

@@ -4,9 +4,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, bail};
-use donjon_compartment_image::Image;
-use donjon_guests::device::{Compartment, Exit};
-use donjon_guests::instance::Instance;
+use donjon_client::{Compartment, Exit, Image, Instance};
 use donjon_loops::Errand;
 
 /// Where a guest has the library.
@@ -56,10 +54,5 @@ impl Compartments {
 
 /// Calls a library; how it was left.
 pub fn call(it: &Compartment, errand: Errand, first: u64, seed: u64, begins: u64) -> Result<Exit> {
-    loop {
-        match it.run([errand as u64, first, seed, begins])? {
-            Exit::Interrupted => {}
-            other => return Ok(other),
-        }
-    }
+    Ok(it.go_on([errand as u64, first, seed, begins])?)
 }

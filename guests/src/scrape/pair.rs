@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use donjon_compartment_image::{Image, SHARED};
+use donjon_client::{Image, SHARED};
 use donjon_guests::memory::{Mapping, PAGE};
 use donjon_loops::{Library, complement};
 use nix::sys::prctl;

@@ -2,9 +2,7 @@
 //! Another compartment that reaches for the messages.
 
 use anyhow::{Context, Result, bail, ensure};
-use donjon_compartment_image::Image;
-use donjon_guests::device::Exit;
-use donjon_guests::instance::Instance;
+use donjon_client::{Exit, Image, Instance};
 use donjon_loops::{Errand, Library};
 
 use crate::inside::{Compartments, HEAP, call, image};

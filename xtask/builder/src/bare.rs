@@ -136,7 +136,8 @@ fn copy(from: &Path, name: &str, to: &Path) -> Result<PathBuf> {
 pub fn build_guests() -> Result<PathBuf> {
     let target = paths::in_root("target/guests");
     let mut command = cargo(&Place::ours(), GUEST_TARGET)?;
-    command.args(["--package=donjon-guests", "--features=guest"]);
+    command.args(["--package=donjon-guests", "--package=donjon-client"]);
+    command.arg("--features=donjon-guests/guest");
     command.arg("--target-dir").arg(&target);
     // The target brings its own C library and start files, so no cross linker is needed.
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld");

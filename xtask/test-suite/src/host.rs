@@ -41,7 +41,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
                 "clippy",
                 "--quiet",
                 "--package=donjon-guests",
-                "--features=guest",
+                "--package=donjon-client",
+                "--features=donjon-guests/guest",
                 &target,
             ];
             cargo("clippy", &[&arguments[..], &DENY].concat())

@@ -27,6 +27,7 @@ for it in /usr/lib/donjon/hello*; do
     donjon-run --calls 2 $it one 'two three' || exit 1
 done
 echo four | donjon-run /usr/lib/donjon/hello - || exit 1
+donjon-host || exit 1
 donjon-run /bin/busybox 2>&1
 echo status $?
 donjon-run /usr/lib/donjon/hello $(seq 2000) 2>&1
@@ -58,6 +59,8 @@ exit 0
         "hello from a compartment, call 2",
         "hello two three",
         "hello four",
+        "HELLO FROM A COMPARTMENT, CALL 1",
+        "HELLO HOST",
         "status 125",
     ] {
         has(line)?;
@@ -66,4 +69,16 @@ exit 0
     ensure!(text.contains("donjon-run: /bin/busybox: "), "{text}");
     ensure!(text.contains("the arguments are longer than"), "{text}");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    /// What readers copy is what is tested.
+    #[test]
+    fn the_page_shows_the_host_that_guests_have() {
+        let source = include_str!("../../../../guests/client/examples/host.rs");
+        let (_, program) = source.split_once("\n\n").expect("a program");
+        let page = include_str!("../../../../docs/compartments.md");
+        assert!(page.contains(&format!("```rust\n{program}```")));
+    }
 }

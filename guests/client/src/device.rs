@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `/dev/donjon/compartment`: a compartment for each file that is open
+//! (include/uapi/linux/donjon.h).
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+
+pub use donjon_compartment_image::Access;
+
+use crate::{Error, Shared};
+
+/// What can fail, fails so.
+type Result<T> = std::result::Result<T, Error>;
+
+/// How a compartment was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Its call is over, with this result.
+    Returned(u64),
+    /// A signal came for this process. The call goes on when it is run again.
+    Interrupted,
+    /// It asks its host for something; this word says what. The call goes on when it is run again,
+    /// with the answer as first argument.
+    CalledOut(u64),
+    /// It runs no more. This is its last word.
+    Ended(u64),
+    /// It made an exception and runs no more. This is its `ESR_EL1`.
+    Faulted(u64),
+    /// A number that this library does not know.
+    Unknown(u64),
+}
+
+/// What the inner domain says about a compartment.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Information {
+    /// Private frames of 4096 bytes that it has, its tables included.
+    pub frames: u64,
+    /// Frames that it may have.
+    pub limit: u64,
+    /// Where it is in its life: 1 being built, 2 between calls, 3 running, 4 in a call and on no CPU,
+    /// 5 dead, 6 being wiped.
+    pub phase: u64,
+    /// SHA-256 of what it began with; zeros before it is sealed.
+    pub measurement: [u8; 32],
+}
+
+#[repr(C)]
+struct Add {
+    va: u64,
+    source: u64,
+    bytes: u64,
+    access: u64,
+}
+
+#[repr(C)]
+struct Share {
+    va: u64,
+    address: u64,
+    bytes: u64,
+}
+
+#[repr(C)]
+struct Seal {
+    entry: u64,
+    stack: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Run {
+    arguments: [u64; 4],
+    exit: u64,
+    value: u64,
+}
+
+#[repr(C)]
+struct Connect {
+    other: i32,
+    end: u32,
+    other_end: u32,
+}
+
+/// A request without data of this size, as `_IOC` makes it: direction, size, type, number.
+const fn request<T>(direction: u64, number: u64) -> u64 {
+    direction << 30 | (size_of::<T>() as u64) << 16 | 0xd0 << 8 | number
+}
+
+const WRITE: u64 = 1;
+const READ: u64 = 2;
+
+const DEVICE: &str = "/dev/donjon/compartment";
+
+/// A compartment. It is ended, and its memory wiped, when this is dropped.
+pub struct Compartment(File);
+
+impl Compartment {
+    fn open() -> Result<Self> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).open(DEVICE);
+        file.map(Self).map_err(Error::opening)
+    }
+
+    /// Makes one that may have so many frames of 4096 bytes, its tables included: at least 1. One with
+    /// code, data and a stack that are close together needs 7.
+    ///
+    /// # Errors
+    ///
+    /// If there is no device, this is not root, or there is no memory; if `frames` is 0 or more than
+    /// the inner domain counts.
+    pub fn create(frames: u64) -> Result<Self> {
+        let this = Self::open()?;
+        let mut frames = frames;
+        this.ask("making it", request::<u64>(WRITE, 0), &mut frames)?;
+        Ok(this)
+    }
+
+    /// Makes one from this one, which is sealed and has not run: with the same code and constants, and
+    /// copies of its data. It shares no pages.
+    ///
+    /// # Errors
+    ///
+    /// If this one is not sealed, or has run; those of [`create`](Self::create).
+    pub fn another(&self) -> Result<Self> {
+        let this = Self::open()?;
+        let mut template = self.0.as_raw_fd();
+        this.ask("cloning one", request::<i32>(WRITE, 7), &mut template)?;
+        Ok(this)
+    }
+
+    /// Adds copies of whole pages, at least one, at an address that is a multiple of 4096 and below
+    /// the heap (`0x40_0000_0000`). They are measured in the order in which they come.
+    ///
+    /// # Errors
+    ///
+    /// If address or length are not so, or a page is there; if it is sealed; if they are more than
+    /// its limit allows; if there is no memory.
+    pub fn add(&self, va: u64, pages: &[u8], access: Access) -> Result<()> {
+        let mut add = Add {
+            va,
+            source: pages.as_ptr() as u64,
+            bytes: pages.len() as u64,
+            access: access as u64,
+        };
+        self.ask("adding pages", request::<Add>(WRITE, 1), &mut add)
+    }
+
+    /// Shares pages of this process, all of them, from an address in the compartment that is a multiple
+    /// of 4096 and below the heap. They stay pinned as long as it lives. The
+    /// compartment may change them whenever it runs.
+    ///
+    /// # Errors
+    ///
+    /// If a page is at that address, or there are no pages to share; if its limit does not allow the
+    /// tables that they need; if there is no memory.
+    ///
+    /// # Safety
+    ///
+    /// While the compartment runs, no slice of the pages may be in use ([`Shared::bytes`]).
+    /// [`Instance`](crate::Instance) sees to that.
+    pub unsafe fn share(&self, va: u64, pages: &Shared) -> Result<()> {
+        let mut share = Share {
+            va,
+            address: pages.address(),
+            bytes: pages.size() as u64,
+        };
+        self.ask("sharing pages", request::<Share>(WRITE, 2), &mut share)
+    }
+
+    /// Ends the building: its measurement is final, and it can run, from the address `entry` in its
+    /// code and with a stack below the address `stack`.
+    ///
+    /// # Errors
+    ///
+    /// If it is sealed.
+    pub fn seal(&self, entry: u64, stack: u64) -> Result<()> {
+        let mut seal = Seal { entry, stack };
+        self.ask("sealing it", request::<Seal>(WRITE, 3), &mut seal)
+    }
+
+    /// Runs it: begins a call with these arguments, or goes on with one. Then the first argument
+    /// answers a call to the host, and the others are nothing. Interrupts that bring no signal do not
+    /// end it.
+    ///
+    /// # Errors
+    ///
+    /// If it is not sealed, has ended or runs elsewhere.
+    pub fn run(&self, arguments: [u64; 4]) -> Result<Exit> {
+        let mut run = Run {
+            arguments,
+            ..Run::default()
+        };
+        self.ask("running it", request::<Run>(READ | WRITE, 4), &mut run)?;
+        Ok(match run.exit {
+            1 => Exit::Returned(run.value),
+            2 => Exit::Interrupted,
+            3 => Exit::CalledOut(run.value),
+            4 => Exit::Ended(run.value),
+            5 => Exit::Faulted(run.value),
+            other => Exit::Unknown(other),
+        })
+    }
+
+    /// Runs it, again after each signal: never [`Exit::Interrupted`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    pub fn go_on(&self, arguments: [u64; 4]) -> Result<Exit> {
+        loop {
+            match self.run(arguments)? {
+                // The call goes on with what it had.
+                Exit::Interrupted => {}
+                exit => return Ok(exit),
+            }
+        }
+    }
+
+    /// What the inner domain says about it.
+    ///
+    /// # Errors
+    ///
+    /// If Linux has no compartment there.
+    pub fn information(&self) -> Result<Information> {
+        let mut information = Information::default();
+        let request = request::<Information>(READ, 5);
+        self.ask("asking about it", request, &mut information)?;
+        Ok(information)
+    }
+
+    /// Joins it with another one by a channel: the numbers of the ends, here and there, from 0 to 3.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is not sealed, has ended or has four channels; if both are the same; if there is
+    /// no memory, or the limit of one does not allow it.
+    pub fn connect(&self, other: &Self) -> Result<(u32, u32)> {
+        let mut connect = Connect {
+            other: other.0.as_raw_fd(),
+            end: 0,
+            other_end: 0,
+        };
+        let request = request::<Connect>(READ | WRITE, 8);
+        self.ask("connecting two", request, &mut connect)?;
+        Ok((connect.end, connect.other_end))
+    }
+
+    /// Takes so many bytes for compartments from Linux, in blocks of 2 MiB, so that growing does not
+    /// end where there is none. They go back when no compartment is left.
+    ///
+    /// # Errors
+    ///
+    /// If Linux does not have so much; if this is not root.
+    pub fn reserve(&self, bytes: u64) -> Result<()> {
+        let mut bytes = bytes;
+        self.ask("reserving memory", request::<u64>(WRITE, 6), &mut bytes)
+    }
+
+    /// Makes a request without data of its own and drops the answer, for measurements of the way
+    /// there: one that the device does not know, or the one behind [`information`](Self::information).
+    pub fn raw(&self, request: u64) {
+        let mut information = Information::default();
+        // SAFETY: no request writes more than an `Information`.
+        unsafe {
+            libc::ioctl(
+                self.0.as_raw_fd(),
+                request as _,
+                std::ptr::from_mut(&mut information),
+            )
+        };
+    }
+
+    fn ask<T>(&self, doing: &'static str, request: u64, argument: &mut T) -> Result<()> {
+        // SAFETY: the device reads and writes a `T`, whose size the request names.
+        let result = unsafe {
+            libc::ioctl(
+                self.0.as_raw_fd(),
+                request as _,
+                std::ptr::from_mut(argument),
+            )
+        };
+        if result < 0 {
+            return Err(Error::new(doing, io::Error::last_os_error()));
+        }
+        Ok(())
+    }
+}
