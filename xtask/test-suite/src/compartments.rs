@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use donjon_audit::{Series, Subject};
+use donjon_bench::compartments::call::{self as calls, Calls};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::prepare;
@@ -55,8 +56,11 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests.extend(scrape::tests(host));
     let audited = host.clone();
     tests.push(Test::beside("compartments:audit", move || audit(&audited)));
-    let host = host.clone();
-    tests.push(Test::beside("compartments:call", move || call(&host)));
+    for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict] {
+        let host = host.clone();
+        let name = format!("compartments:call:{}", switch.name());
+        tests.push(Test::beside(&name, move || call(&host, switch)));
+    }
     tests
 }
 
@@ -66,6 +70,15 @@ fn machine(switch: Switch) -> MachineArguments {
         memory: Some("512M".into()),
         ..MachineArguments::virt(switch)
     }
+}
+
+/// One CPU that counts instructions.
+fn counted(switch: Switch) -> Result<Machine> {
+    Machine::new(&MachineArguments {
+        cpus: Some(1),
+        icount: true,
+        ..machine(switch)
+    })
 }
 
 /// The guest's program makes compartments and looks at them. Afterwards all memory is Linux's
@@ -105,14 +118,14 @@ fn audit(host: &HostArguments) -> Result<()> {
     Ok(())
 }
 
-fn call(host: &HostArguments) -> Result<()> {
-    let machine = Machine::new(&MachineArguments {
-        cpus: Some(1),
-        icount: true,
-        ..machine(Switch::Asid)
-    })?;
-    let boot = prepare(host, machine, &InnerVariant::sound(Switch::Asid))?.boot;
-    let text = says(&boot, "donjon-compartment bench 20", TIMEOUT)?.text;
+/// Calls, wiping and requests take no more than they may.
+fn call(host: &HostArguments, switch: Switch) -> Result<()> {
+    let boot = prepare(host, counted(switch)?, &InnerVariant::sound(switch))?.boot;
+    let script = format!("{} && donjon-compartment bench 20", calls::command());
+    let text = says(&boot, &script, TIMEOUT)?.text;
+    for goal in Calls::of(&text)?.goals() {
+        ensure!(goal.is_met, "{goal}:\n{text}");
+    }
     let most = REQUESTS.map(|what| (what, REQUEST_MAX));
     for (what, most) in [("call from user space", CALL_MAX)].into_iter().chain(most) {
         let figure = |line: &str| {

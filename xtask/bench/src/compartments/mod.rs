@@ -4,7 +4,7 @@
 //! One CPU, `-icount`, 4 GiB; searches of memory have a machine of their own, in `scrape`.
 //! docs/compartments.md says what is measured.
 
-mod call;
+pub mod call;
 mod cpu;
 mod csv;
 mod goal;
