@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The same work in a compartment and in a process, in instructions: what `cargo xtask bench
-//! compartments` runs. `donjon-compare call TRIALS`, `number COUNT`, `pipe TRIALS`, `memory MB...`,
+//! compartments` runs. `donjon-compare call TRIALS`, `number COUNT [SECONDS]`, `pipe TRIALS`, `memory MB...`,
 //! `cpu SIZE TRIALS`.
 
 #[cfg(target_arch = "aarch64")]
@@ -30,11 +30,14 @@ fn main() -> anyhow::Result<()> {
         .collect::<anyhow::Result<_>>()?;
     match (what.as_str(), numbers.as_slice()) {
         ("call", [trials]) => call::run(*trials),
-        ("number", [count]) if *count > 0 => number::run(*count),
+        ("number", [count]) if *count > 0 => number::run(*count, 0),
+        ("number", [count, seconds]) if *count > 0 => number::run(*count, *seconds),
         ("pipe", [trials]) => pipe::run(*trials),
         ("memory", sizes) => sizes.iter().try_for_each(|it| memory::run(*it)),
         ("cpu", [size, trials]) => cpu::run(*size, *trials),
-        _ => bail!("call TRIALS, number COUNT, pipe TRIALS, memory MB... or cpu SIZE TRIALS"),
+        _ => bail!(
+            "call TRIALS, number COUNT [SECONDS], pipe TRIALS, memory MB... or cpu SIZE TRIALS"
+        ),
     }
 }
 

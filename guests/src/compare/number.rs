@@ -18,13 +18,15 @@ const PAGE_KIB: u64 = 4;
 /// How often it is said what they take.
 const ROWS: u64 = 100;
 
-/// Makes so many, runs each once, and ends them.
-pub fn run(count: u64) -> Result<()> {
+/// Makes so many, runs each once, and ends them. Who wants to look from outside has so many seconds
+/// before, with all of them, and when all but the template have ended: each time it says `look`.
+pub fn run(count: u64, seconds: u64) -> Result<()> {
     let most = count + OTHERS;
     setrlimit(Resource::RLIMIT_NOFILE, most, most).context("a limit of open files")?;
     let mut meter = Meter::start()?;
     let before = free()?;
     let template = make()?;
+    look(seconds);
     let begin = meter.now()?;
     let mut all: Vec<Compartment> = Vec::with_capacity(usize::try_from(count)?);
     let mut made = Vec::with_capacity(all.capacity());
@@ -42,6 +44,7 @@ pub fn run(count: u64) -> Result<()> {
         let sum = call(one, Task::Add, number, 1)?;
         ensure!(sum == number + 1, "compartment {number} says {sum}");
     }
+    look(seconds);
     let alive = free()?;
     let frames = all.last().context("none")?.information()?.frames;
     let mut ended = Vec::with_capacity(all.len());
@@ -52,6 +55,7 @@ pub fn run(count: u64) -> Result<()> {
         };
         ended.push(meter.measure(work)?.1);
     }
+    look(seconds);
     let ((), back) = meter.measure(|| {
         drop(template);
         Ok(())
@@ -67,6 +71,14 @@ pub fn run(count: u64) -> Result<()> {
         println!("{name}: {}", words.join(" "));
     }
     Ok(())
+}
+
+/// Lets an auditor look.
+fn look(seconds: u64) {
+    if seconds > 0 {
+        println!("look");
+        std::thread::sleep(std::time::Duration::from_secs(seconds));
+    }
 }
 
 /// KiB that Linux has free: `MemFree`, and what it keeps on lists of CPUs, which is not part of it.

@@ -167,6 +167,12 @@ fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
         tables: walks.tables.len(),
         leaves: walks.leaves.len(),
         frames: frames.count(),
+        private_in_use: snapshot
+            .facts
+            .private
+            .values()
+            .filter(|it| **it != 0)
+            .count(),
         exec_pages: scan.pages,
         code_bytes: scan.bytes,
         geometries,

@@ -98,6 +98,8 @@ pub struct Report {
     pub leaves: usize,
     /// Frames of RAM by type.
     pub frames: BTreeMap<&'static str, u64>,
+    /// Private frames that a compartment has. The others of the type are free.
+    pub private_in_use: usize,
     /// Pages of the outer view that EL1 can execute.
     pub exec_pages: usize,
     /// Bytes of code scanned.

@@ -2,6 +2,7 @@
 //! Compartments in a guest: they do what they should, and the auditor finds nothing while they run.
 
 mod images;
+mod number;
 mod planted;
 mod scrape;
 
@@ -56,6 +57,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests.extend(scrape::tests(host));
     let audited = host.clone();
     tests.push(Test::beside("compartments:audit", move || audit(&audited)));
+    tests.push(number::test(host));
     for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict] {
         let host = host.clone();
         let name = format!("compartments:call:{}", switch.name());
