@@ -110,19 +110,20 @@ pub fn check() -> Result<()> {
         ensure!(it.is_genuine(&report)?, "a report was refused");
     }
     println!("compartment: report: ok");
-    let mut accepted = 0;
+    let (mut all, mut accepted) = (0, 0);
     for word in 0..REPORT {
         for bit in [0, 17, 63] {
             let mut forged = report;
             forged[word] ^= 1 << bit;
             accepted += u32::from(other.is_genuine(&forged)?);
+            all += 1;
         }
     }
     ensure!(
         accepted == 0,
-        "forged reports: SUCCEEDED, {accepted} accepted"
+        "forged reports: SUCCEEDED, {accepted} of {all} accepted"
     );
-    println!("compartment: forged reports: ok");
+    println!("compartment: {all} forged reports: all refused");
     let key = one.key(0)?.context("a key")?;
     ensure!(one.key(0)? == Some(key), "another key for the same purpose");
     ensure!(one.key(1)? != Some(key), "one key for two purposes");

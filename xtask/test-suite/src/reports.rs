@@ -3,6 +3,7 @@
 //! are not.
 
 mod token;
+mod weakened;
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +29,13 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 /// RAM of the machine, and where QEMU's `virt` has it.
 const START: u64 = 0x4000_0000;
 const SIZE: u64 = 512 << 20;
+/// The comparison that a build leaves out.
+const FEATURE: &str = "weaken-report";
 const IDENTITY: &[u8; 32] = b"identity of a test: 32 bytes !!!";
+/// Tries them, among other things.
+const FORGE: &str = "donjon-compartment check";
+/// Three bits of each of 17 words.
+const FORGED: u32 = 51;
 /// The first state of SHA-256 (FIPS 180-4, 5.3.3).
 const INITIAL: [u32; 8] = [
     0x6a09_e667,
@@ -53,10 +60,12 @@ exit 0
 
 /// What is of one boot is not another's, and without the comparison it would be.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
-    let (of_boots, of_token, of_none, control) =
-        (host.clone(), host.clone(), host.clone(), host.clone());
+    let (of_boots, of_token, of_none) = (host.clone(), host.clone(), host.clone());
+    let (of_weak, control) = (host.clone(), host.clone());
     let name = "compartments:control:weaken-report";
+    let weak = "compartments:reports:weakened";
     vec![
+        Test::beside(weak, move || weakened::refused(&of_weak)),
         Test::beside("compartments:reports", move || boots(&of_boots)),
         Test::beside("compartments:token", move || token::signed(&of_token)),
         Test::beside("compartments:no-secret", move || nothing(&of_none)),
@@ -72,6 +81,13 @@ fn parts(host: &HostArguments, identity: Option<&Path>, variant: &InnerVariant) 
         ..MachineArguments::virt(Switch::Asid)
     })?;
     prepare(host, machine, variant)
+}
+
+/// The guest changes each word of a report in so many ways.
+fn all_refused(text: &str) -> Result<()> {
+    let line = format!("compartment: {FORGED} forged reports: all refused");
+    ensure!(text.lines().any(|it| it == line), "no `{line}` in:\n{text}");
+    Ok(())
 }
 
 /// What follows a word of the guest's.
@@ -117,12 +133,14 @@ fn boots(host: &HostArguments) -> Result<()> {
     let text = String::from_utf8_lossy(&text);
     ensure!(status == 0, "{text}");
     saved.context("the guest did not say when to look")??;
+    all_refused(&text)?;
     let report = said(&text, "report")?;
     let key = said(&text, "key")?;
     is_derived(&text, report, key, &fs::read(&memory)?)?;
 
-    let script = format!("donjon-compartment verify {report} && donjon-compartment key");
+    let script = format!("{FORGE} && donjon-compartment verify {report} && donjon-compartment key");
     let later = says(&given.boot, &script, TIMEOUT)?.text;
+    all_refused(&later)?;
     ensure!(
         said(&later, "the report is")? == "refused",
         "a report of another boot was accepted"
@@ -130,7 +148,9 @@ fn boots(host: &HostArguments) -> Result<()> {
     ensure!(said(&later, "key")? == key, "the next boot has another key");
 
     let none = parts(host, None, &sound)?;
-    let other = says(&none.boot, "donjon-compartment key", TIMEOUT)?.text;
+    let script = format!("{FORGE} && donjon-compartment key");
+    let other = says(&none.boot, &script, TIMEOUT)?.text;
+    all_refused(&other)?;
     ensure!(said(&other, "key")? != key, "a key without the identity");
     Ok(())
 }
@@ -238,12 +258,13 @@ fn nothing(host: &HostArguments) -> Result<()> {
 /// A build that does not compare codes accepts what is forged.
 fn forged(host: &HostArguments) -> Result<()> {
     let mut variant = InnerVariant::sound(Switch::Asid);
-    variant.weakened.push("weaken-report".into());
+    variant.weakened.push(FEATURE.into());
     let parts = parts(host, None, &variant)?;
-    let said = says(&parts.boot, "donjon-compartment check 2>&1", TIMEOUT)?;
+    let said = says(&parts.boot, &format!("{FORGE} 2>&1"), TIMEOUT)?;
+    let all = format!("forged reports: SUCCEEDED, {FORGED} of {FORGED} accepted");
     ensure!(
-        said.status != 0 && said.text.contains("forged reports: SUCCEEDED"),
-        "without the comparison no forged report was accepted:\n{}",
+        said.status != 0 && said.text.contains(&all),
+        "without the comparison a forged report was refused:\n{}",
         said.text
     );
     Ok(())

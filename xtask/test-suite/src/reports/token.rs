@@ -21,7 +21,8 @@ use super::{IDENTITY, TIMEOUT, parts};
 
 /// What the quoting compartment's key is for.
 const PURPOSE: u64 = u64::from_be_bytes(*b"\0\0\0quote");
-const NONCE: [u8; 32] = [0x5a; 32];
+/// What the scripts ask for.
+pub const NONCE: [u8; 32] = [0x5a; 32];
 /// A report is signed; one with any of its fields changed is not, nor one that ends early.
 const SCRIPT: &str = "\
 cd /usr/lib/donjon
@@ -89,7 +90,8 @@ fn public_key(token: &Token, quoter: &[u8; 32]) -> Result<[u8; 32]> {
     Ok(SigningKey::from_bytes(&seed).verifying_key().to_bytes())
 }
 
-fn measurement(program: &str) -> Result<[u8; 32]> {
+/// What the host computes for an example.
+pub fn measurement(program: &str) -> Result<[u8; 32]> {
     let path = format!("/usr/lib/donjon/{program}");
     let examples = compartment::examples()?;
     let image = examples.iter().find(|it| it.0 == path);
