@@ -105,7 +105,7 @@ pub fn build_in(place: &Place, variant: &InnerVariant) -> Result<BareMetal> {
             .iter()
             .map(|it| format!("donjon-image/{it}")),
     );
-    let mut command = cargo(place, BARE_TARGET)?;
+    let mut command = cargo(place, BARE_TARGET, &[])?;
     command.args(["--package=donjon-image", "--package=donjon-boot"]);
     command.arg("--target-dir").arg(&shared);
     command.arg(format!("--features={}", features.join(",")));
@@ -132,21 +132,41 @@ fn copy(from: &Path, name: &str, to: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Builds the guest programs; returns the directory that has them.
-pub fn build_guests() -> Result<PathBuf> {
-    let target = paths::in_root("target/guests");
-    let mut command = cargo(&Place::ours(), GUEST_TARGET)?;
-    command.args(["--package=donjon-guests", "--package=donjon-client"]);
-    command.arg("--features=donjon-guests/guest");
-    command.arg("--target-dir").arg(&target);
+/// What programs for compartments and the process that they are compared with are compiled with. The
+/// targets differ: that of processes keeps frame pointers in some functions and makes programs that can
+/// be anywhere, that of compartments neither.
+pub const ALIKE: [&str; 2] = ["-Cforce-frame-pointers=yes", "-Crelocation-model=static"];
+
+/// Builds the guest programs; returns the directories that have them.
+pub fn build_guests() -> Result<[PathBuf; 2]> {
+    let plain = [
+        "--package=donjon-guests",
+        "--package=donjon-client",
+        "--features=donjon-guests/guest",
+    ];
+    let alike = [
+        "--package=donjon-guests",
+        "--bin=donjon-compare",
+        "--features=compare",
+    ];
+    Ok([
+        build_for_guests("target/guests", &plain, &[])?,
+        build_for_guests("target/guests-alike", &alike, &ALIKE)?,
+    ])
+}
+
+fn build_for_guests(target: &str, what: &[&str], flags: &[&str]) -> Result<PathBuf> {
+    let target = paths::in_root(target);
+    let mut command = cargo(&Place::ours(), GUEST_TARGET, flags)?;
+    command.args(what).arg("--target-dir").arg(&target);
     // The target brings its own C library and start files, so no cross linker is needed.
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld");
     finish(command, "guest programs")?;
     Ok(target.join(GUEST_TARGET).join("release"))
 }
 
-/// cargo for a target. What it makes does not depend on the place.
-fn cargo(place: &Place, target: &str) -> Result<Command> {
+/// cargo for a target, with flags of the compiler. What it makes does not depend on the place.
+fn cargo(place: &Place, target: &str, more: &[&str]) -> Result<Command> {
     let mut command = Command::new("cargo");
     command
         .args(["build", "--release", "--quiet"])
@@ -156,6 +176,7 @@ fn cargo(place: &Place, target: &str) -> Result<Command> {
         "--remap-path-prefix={}={SOURCES}",
         place.sources.display()
     )];
+    flags.extend(more.iter().map(|it| (*it).to_owned()));
     if let Some(home) = &place.cargo_home {
         command.env("CARGO_HOME", home);
         flags.push(format!("--remap-path-prefix={}=cargo", home.display()));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use cpio::newc::{self, ModeFileType};
@@ -29,12 +29,12 @@ const DIRECTORIES: [&str; 12] = [
 /// The module that attacks is in no guest but those that are there to be attacked.
 const HOSTILE: &str = "donjon_attack.ko";
 
-/// Archive of BusyBox, the guest programs, the kernel's modules and /init.
+/// Archive of BusyBox, the guest programs in some directories, the kernel's modules and /init.
 ///
 /// # Errors
 ///
 /// If a file or directory cannot be read.
-pub fn base(busybox: &Path, programs: &Path, modules: &Path) -> Result<Vec<u8>> {
+pub fn base(busybox: &Path, programs: &[PathBuf], modules: &Path) -> Result<Vec<u8>> {
     let mut archive = Archive::default();
     for directory in DIRECTORIES {
         archive.add(directory, ModeFileType::Directory, 0o755, b"")?;
@@ -43,8 +43,11 @@ pub fn base(busybox: &Path, programs: &Path, modules: &Path) -> Result<Vec<u8>> 
     archive.file("donjon/root.sh", 0o644, include_bytes!("root.sh"))?;
     archive.file("bin/busybox", 0o755, &read(busybox)?)?;
     let is_ours = |name: &str| name.starts_with("donjon-") && !name.contains('.');
-    for name in files(programs, is_ours)? {
-        archive.file(&format!("bin/{name}"), 0o755, &read(&programs.join(&name))?)?;
+    for directory in programs {
+        for name in files(directory, is_ours)? {
+            let bytes = read(&directory.join(&name))?;
+            archive.file(&format!("bin/{name}"), 0o755, &bytes)?;
+        }
     }
     let is_kept = |name: &str| name.ends_with(".ko") && name != HOSTILE;
     for name in files(modules, is_kept)? {

@@ -42,7 +42,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
                 "--quiet",
                 "--package=donjon-guests",
                 "--package=donjon-client",
-                "--features=donjon-guests/guest",
+                "--features=donjon-guests/guest,donjon-guests/compare",
                 &target,
             ];
             cargo("clippy", &[&arguments[..], &DENY].concat())

@@ -11,7 +11,7 @@ use donjon_machine::qemu::SOURCES;
 use serde::Deserialize;
 
 use super::{BUILDS, SCRIPT};
-use crate::bare::Place;
+use crate::bare::{ALIKE, Place};
 use crate::environment::COMPARTMENT_TARGET;
 use crate::paths;
 
@@ -101,13 +101,13 @@ fn format() -> &'static str {
 fn flags(folder: &Path) -> Vec<String> {
     let place = Place::ours();
     let mut flags = vec![
-        "-Crelocation-model=static".to_owned(),
-        "-Cstrip=symbols".into(),
+        "-Cstrip=symbols".to_owned(),
         UNALIGNED.into(),
         format!("-Clink-arg=-T{}", paths::in_root(SCRIPT).display()),
         "-Clink-arg=-zmax-page-size=4096".into(),
         format!("--remap-path-prefix={}=program", folder.display()),
     ];
+    flags.extend(ALIKE.map(str::to_owned));
     // The last one that fits is taken.
     flags.push(format!(
         "--remap-path-prefix={}={SOURCES}",

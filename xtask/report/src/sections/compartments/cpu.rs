@@ -40,7 +40,8 @@ impl Loops {
     pub(super) fn show(&self, section: &mut Section, morello: &Morello) {
         section.heading("Computing");
         section.text(format!(
-            "One source, compiled for both sides with the same optimization. Morello: {}.",
+            "One source, compiled for both sides with the same optimization, with frame pointers \
+             and for a fixed address. Morello: {}.",
             morello.source("cpu")
         ));
         let header = [
