@@ -6,6 +6,7 @@ use donjon_client::{Compartment, Exit, PAGE, Shared};
 use donjon_guests::meter::Meter;
 
 use crate::program::{SHARED, expect, make, make_with};
+use crate::sign;
 
 /// Words of a report as one compartment hands it to another one: code, measurement, limit, and the
 /// 64 bytes that were reported.
@@ -193,5 +194,5 @@ pub fn bench(meter: &mut Meter) -> Result<()> {
         let least = meter.least(20, || it.run(arguments).map(drop))?;
         println!("compartment: {what} {least} instructions");
     }
-    Ok(())
+    sign::bench(meter)
 }

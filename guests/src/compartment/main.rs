@@ -9,6 +9,8 @@ mod channel;
 mod code;
 #[cfg(target_arch = "aarch64")]
 mod hostile;
+#[cfg(target_arch = "aarch64")]
+mod sign;
 
 #[cfg(target_arch = "aarch64")]
 mod program {

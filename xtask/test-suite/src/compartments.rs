@@ -120,7 +120,7 @@ fn audit(host: &HostArguments) -> Result<()> {
     Ok(())
 }
 
-/// Calls, wiping and requests take no more than they may.
+/// Calls, wiping and requests take no more than they may, and a signature is interrupted.
 fn call(host: &HostArguments, switch: Switch) -> Result<()> {
     let boot = prepare(host, counted(switch)?, &InnerVariant::sound(switch))?.boot;
     let script = format!("{} && donjon-compartment bench 20", calls::command());
@@ -128,6 +128,14 @@ fn call(host: &HostArguments, switch: Switch) -> Result<()> {
     for goal in Calls::of(&text)?.goals() {
         ensure!(goal.is_met, "{goal}:\n{text}");
     }
+    let left = text
+        .lines()
+        .find_map(|it| it.strip_prefix("compartment: signed report left "));
+    let times: Option<u64> = left.and_then(|it| it.split_whitespace().next()?.parse().ok());
+    ensure!(
+        times.is_some_and(|it| it > 0),
+        "no interrupt came while a report was signed:\n{text}"
+    );
     let most = REQUESTS.map(|what| (what, REQUEST_MAX));
     for (what, most) in [("call from user space", CALL_MAX)].into_iter().chain(most) {
         let figure = |line: &str| {
