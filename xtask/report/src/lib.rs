@@ -4,11 +4,13 @@
 //! * [`parts`]: what is measured, and by which subcommand.
 //! * `measure`: runs them, by starting this very program; `store` keeps their JSON, `envelope`
 //!   what is known of it, `files` writes whole files.
+//! * `compare`: how the counts of two recorded runs differ.
 //! * `sections`: what becomes of each JSON document; `published` has the figures of others,
 //!   `projection` the costs of events.
 //! * `document`: the report as a tree; `html` and `markdown` write it, `plot` draws its charts.
 
 pub mod arguments;
+mod compare;
 mod document;
 mod envelope;
 mod files;
@@ -34,13 +36,16 @@ use crate::parts::Part;
 use crate::sections::Material;
 use crate::store::Store;
 
-/// Measures what is asked for and writes the report; returns the exit status, which is 1 if a
-/// part could not be measured.
+/// Measures what is asked for and writes the report, or compares two runs; returns the exit status,
+/// which is 1 if a part could not be measured, or if the runs differ by more than they may.
 ///
 /// # Errors
 ///
-/// If the report cannot be written.
+/// If the report cannot be written, or nothing can be compared.
 pub fn run(arguments: &ReportArguments) -> Result<u8> {
+    if let [one, other] = &arguments.compare[..] {
+        return compare::run(one, other);
+    }
     let none = arguments.run.contains(&Choice::None);
     ensure!(
         !none || arguments.run.len() == 1,
