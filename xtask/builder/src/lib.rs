@@ -8,7 +8,7 @@
 //! * [`bare`]: the inner domain, the boot stage and the guest programs.
 //! * [`compartment`]: programs that run in compartments.
 //! * [`guest`]: the initial file system; [`disk`]: images of disks; [`rootfs`]: one with Debian.
-//! * `pack`: the boot image.
+//! * [`pack`]: the boot image.
 //! * [`run`]: all of them for one machine, and `cargo xtask run`.
 //!
 //! What every command uses besides:
@@ -26,7 +26,7 @@ pub mod environment;
 pub mod guest;
 pub mod json;
 pub mod kernel;
-mod pack;
+pub mod pack;
 pub mod paths;
 pub mod progress;
 pub mod rootfs;

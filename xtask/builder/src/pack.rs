@@ -31,6 +31,10 @@ const IMAGE_MAGIC: usize = 56;
 type Elf<'a> = ElfFile64<'a, Endianness>;
 
 /// Writes the boot image `to`.
+///
+/// # Errors
+///
+/// If a program cannot be read or has not what the layout needs, or `to` cannot be written.
 pub fn pack(
     boot: &Path,
     inner: &Path,

@@ -143,7 +143,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(modules::tests(host_arguments));
     tests.extend(random_calls::tests(host_arguments));
     tests.extend(reclaim::tests(host_arguments));
-    tests.extend(reproducible::tests());
+    tests.extend(reproducible::tests(host_arguments));
     tests.extend(report::tests(host_arguments));
     tests.extend(restart::tests(host_arguments));
     tests.extend(rootfs::tests(host_arguments));

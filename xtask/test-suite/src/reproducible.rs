@@ -6,18 +6,24 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use donjon_abi::manifest::{DmaProfile, SwitchMode};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::{self, InnerVariant, Place};
 use donjon_builder::kernel::{self, Variant};
+use donjon_builder::pack;
 use donjon_machine::arguments::Switch;
 use donjon_machine::{paths, process};
+use sha2::{Digest, Sha256};
 
 use super::runner::Test;
 use super::scratch::Scratch;
 
 /// Takes a minute.
-pub fn tests() -> Vec<Test> {
-    vec![Test::beside("reproducible:inner-domain", inner_domain)]
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let host = host.clone();
+    vec![Test::beside("reproducible:inner-domain", move || {
+        inner_domain(&host)
+    })]
 }
 
 /// Builds both kernels again.
@@ -26,8 +32,9 @@ pub fn long(host: &HostArguments) -> Test {
     Test::alone("reproducible:kernel", move || kernels(&host))
 }
 
-/// Inner domain and boot stage, built here and in a copy.
-fn inner_domain() -> Result<()> {
+/// Inner domain and boot stage, built here and in a copy, and a boot image packed of each with one
+/// Linux.
+fn inner_domain(host: &HostArguments) -> Result<()> {
     let scratch = Scratch::new()?;
     let ours = Place::ours();
     let home = ours.cargo_home.as_ref();
@@ -43,8 +50,14 @@ fn inner_domain() -> Result<()> {
     let variant = InnerVariant::sound(Switch::Asid);
     let here = bare::build_in(&ours, &variant)?;
     let there = bare::build_in(&other, &variant)?;
-    same(&here.inner, &there.inner)?;
-    same(&here.boot, &there.boot)
+    same("inner domain", &here.inner, &there.inner)?;
+    same("boot stage", &here.boot, &there.boot)?;
+    let kernel = kernel::obtain(host, Variant::Donjon)?;
+    let modes = (SwitchMode::Asid, DmaProfile::Open);
+    let [image, other_image] = ["here", "there"].map(|it| scratch.path().join(it).join("boot.img"));
+    pack::pack(&here.boot, &here.inner, modes, &kernel, &image)?;
+    pack::pack(&there.boot, &there.inner, modes, &kernel, &other_image)?;
+    same("boot image", &image, &other_image)
 }
 
 /// The files that git knows, as they are now.
@@ -93,12 +106,14 @@ fn kernels(host: &HostArguments) -> Result<()> {
         command.args(option);
         command.env("XDG_CACHE_HOME", scratch.path().join("cache"));
         let there = process::output(&mut command)?;
-        same(&here.image, Path::new(there.trim()))?;
+        let name = format!("kernel {}", variant.name());
+        same(&name, &here.image, Path::new(there.trim()))?;
     }
     Ok(())
 }
 
-fn same(one: &Path, other: &Path) -> Result<()> {
+/// Compares two files, and prints the digest that they have.
+fn same(what: &str, one: &Path, other: &Path) -> Result<()> {
     let read = |it: &Path| fs::read(it).with_context(|| format!("reading {}", it.display()));
     let (a, b) = (read(one)?, read(other)?);
     let differs = a.iter().zip(&b).position(|(a, b)| a != b);
@@ -110,5 +125,13 @@ fn same(one: &Path, other: &Path) -> Result<()> {
         other.display(),
         b.len()
     );
+    println!(
+        "       {what}: SHA-256 {}",
+        hexadecimal(&Sha256::digest(&a))
+    );
     Ok(())
+}
+
+fn hexadecimal(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
