@@ -12,6 +12,13 @@ use super::operations::{NAMES, Operation, Protected};
 const LEAST_PAGES: u64 = 16;
 /// Most that an exponent over pages may be: the cost grows as the work, not faster.
 pub const MOST: f64 = 1.05;
+/// Between so many of the largest sizes the exponent is looked at by itself: a straight line through
+/// all sizes hides a cost that begins to grow late.
+const LAST_SIZES: usize = 3;
+/// Costs that may grow faster than that between the largest sizes, and how fast. Linux unmaps much
+/// memory in pieces. Each ends within a table, whose entries are then dropped one by one; docs/scale.md
+/// has the figures.
+const EXEMPT: [(&str, f64); 1] = [("unmap, inside", 1.2)];
 const PAGES: &str = "pages";
 /// Behind the name of an operation: its instructions in the inner domain.
 const INSIDE: &str = ", inside";
@@ -28,6 +35,21 @@ pub struct Exponent {
     pub native: Option<f64>,
     /// In each mode.
     pub modes: BTreeMap<String, f64>,
+    /// Between the largest sizes, over pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_steps: Option<LastSteps>,
+}
+
+/// The exponents from each of the largest sizes to the next.
+#[derive(Clone, Debug, Serialize)]
+pub struct LastSteps {
+    /// Over the native kernel, if that has the cost.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub native: Vec<f64>,
+    /// In each mode.
+    pub modes: BTreeMap<String, Vec<f64>>,
+    /// What those of the modes may be.
+    pub at_most: Vec<f64>,
 }
 
 impl Exponent {
@@ -37,6 +59,41 @@ impl Exponent {
         let above = kernels.filter(|it| *it.1 > MOST);
         above.map(|(mode, it)| format!("{} ({mode}): {it:.3}", self.name))
     }
+
+    /// The kernels for which a step between the largest sizes is more than it may be.
+    pub fn above_at_the_end(&self) -> Vec<String> {
+        let mut above = Vec::new();
+        if let Some(steps) = &self.last_steps {
+            for (mode, exponents) in &steps.modes {
+                for (it, most) in exponents.iter().zip(&steps.at_most) {
+                    if it > most {
+                        above.push(format!("{} ({mode}): {it:.3}, not {most:.3}", self.name));
+                    }
+                }
+            }
+        }
+        above
+    }
+}
+
+/// The largest sizes' exponents, each from one size to the next. Empty if something is not above
+/// zero.
+fn last_steps(points: &[(f64, f64)]) -> Vec<f64> {
+    let last = &points[points.len().saturating_sub(LAST_SIZES)..];
+    let steps: Option<Vec<f64>> = last.windows(2).map(slope).collect();
+    steps.unwrap_or_default()
+}
+
+/// What the steps of a cost may be. Where the native kernel's own work grows faster than the pages,
+/// so may that of a mode.
+fn limits(name: &str, native: &[f64]) -> Vec<f64> {
+    let exempt = EXEMPT.iter().find(|it| it.0 == name);
+    let least = exempt.map_or(MOST, |it| it.1);
+    let limit = |it: &f64| match *it > MOST {
+        true => least.max(it + (MOST - 1.0)),
+        false => least,
+    };
+    native.iter().map(limit).collect()
 }
 
 /// The slope of the logarithm of costs over that of the work, by least squares. None if there are
@@ -72,25 +129,42 @@ pub fn of_operations(operations: &[Operation]) -> Vec<Exponent> {
         let native: Vec<_> = rows()
             .map(|it| (it.pages as f64, it.native.instructions))
             .collect();
+        let points = |part: fn(&Protected) -> f64, mode: &String| -> Vec<(f64, f64)> {
+            rows()
+                .filter_map(|it| Some((it.pages as f64, part(it.modes.get(mode)?))))
+                .collect()
+        };
         let of_modes = |part: fn(&Protected) -> f64| -> BTreeMap<String, f64> {
-            let of = |mode: &String| {
-                let points =
-                    rows().filter_map(|it| Some((it.pages as f64, part(it.modes.get(mode)?))));
-                Some((mode.clone(), slope(&points.collect::<Vec<_>>())?))
-            };
+            let of = |mode: &String| Some((mode.clone(), slope(&points(part, mode))?));
             first.modes.keys().filter_map(of).collect()
+        };
+        let native_steps = last_steps(&native);
+        let steps = |part: fn(&Protected) -> f64| -> BTreeMap<String, Vec<f64>> {
+            let of = |mode: &String| (mode.clone(), last_steps(&points(part, mode)));
+            first.modes.keys().map(of).collect()
         };
         all.push(Exponent {
             name: name.into(),
             over: PAGES,
             native: slope(&native),
             modes: of_modes(|it| it.instructions),
+            last_steps: Some(LastSteps {
+                at_most: limits(name, &native_steps),
+                native: native_steps.clone(),
+                modes: steps(|it| it.instructions),
+            }),
         });
+        let name = format!("{name}{INSIDE}");
         all.push(Exponent {
-            name: format!("{name}{INSIDE}"),
             over: PAGES,
             native: None,
             modes: of_modes(|it| it.inside),
+            last_steps: Some(LastSteps {
+                native: Vec::new(),
+                modes: steps(|it| it.inside),
+                at_most: limits(&name, &native_steps),
+            }),
+            name,
         });
     }
     all
@@ -135,6 +209,7 @@ pub fn of_cpus(cpus: &[Cpus]) -> Option<Exponent> {
         over: "cpus",
         native: None,
         modes,
+        last_steps: None,
     })
 }
 
@@ -198,5 +273,49 @@ mod tests {
         let faster = rows(1.2);
         let above: Vec<_> = faster.iter().flat_map(Exponent::above).collect();
         assert_eq!(above[1], "map, inside (asid): 1.200");
+    }
+
+    #[test]
+    fn growth_that_begins_late_is_named() {
+        // A line through all sizes is flat: the cost of a call outweighs the rest until the end.
+        let inside = [
+            (16, 7e5),
+            (256, 7e5),
+            (4096, 7e5),
+            (65_536, 7e5),
+            (262_144, 5.6e6),
+        ];
+        let rows =
+            |inside: [(u64, f64); 5]| {
+                of_operations(&inside.map(|(pages, it)| {
+                    operation(pages, 1e3 * pages as f64, 1e3 * pages as f64 + it)
+                }))
+            };
+        let late = rows(inside);
+        assert_eq!(late.iter().flat_map(Exponent::above).count(), 0);
+        let named: Vec<_> = late.iter().flat_map(Exponent::above_at_the_end).collect();
+        assert_eq!(named, ["map, inside (asid): 1.500, not 1.050"]);
+        let even = rows(inside.map(|(pages, _)| (pages, 10.0 * pages as f64)));
+        assert!(even.iter().all(|it| it.above_at_the_end().is_empty()));
+    }
+
+    #[test]
+    fn what_grows_so_natively_may_grow_so_in_a_mode() {
+        let near = |limits: Vec<f64>, expected: [f64; 2]| {
+            let pairs = limits.iter().zip(expected);
+            limits.len() == 2 && pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-9)
+        };
+        assert!(near(limits("map", &[0.998, 1.04]), [1.05, 1.05]));
+        assert!(near(limits("map", &[0.998, 1.111]), [1.05, 1.161]));
+        assert!(near(limits("unmap, inside", &[0.998, 1.111]), [1.2, 1.2]));
+        assert!(near(limits("unmap, inside", &[0.998, 1.3]), [1.2, 1.35]));
+    }
+
+    #[test]
+    fn each_exemption_is_of_a_cost() {
+        for (cost, most) in EXEMPT {
+            let operation = cost.strip_suffix(INSIDE).unwrap_or(cost);
+            assert!(NAMES.contains(&operation) && most > MOST, "{cost}");
+        }
     }
 }

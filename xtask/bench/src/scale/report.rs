@@ -71,6 +71,8 @@ impl Report {
     fn wrong(&self) -> impl Iterator<Item = String> {
         let growth = self.exponents.iter().flat_map(Exponent::above);
         let growth = growth.map(|it| format!("the exponent is above {MOST}: {it}"));
+        let late = self.exponents.iter().flat_map(Exponent::above_at_the_end);
+        let late = late.map(|it| format!("between the largest sizes the exponent is {it}"));
         let missing = exponent::missing(&self.operations, &self.exponents).into_iter();
         let missing = missing.map(|it| format!("a size of {it} costs nothing: it was not counted"));
         let memory = self.memory.iter().flat_map(|row| {
@@ -97,7 +99,7 @@ impl Report {
                 it.call.function, it.call.instructions, it.mode
             )
         });
-        growth.chain(missing).chain(memory).chain(long)
+        growth.chain(late).chain(missing).chain(memory).chain(long)
     }
 }
 
@@ -106,6 +108,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::scale::exponent::LastSteps;
     use crate::scale::memory::{Inner, Linux};
 
     fn report(exponent: f64, inner_kib: u64, map: u64) -> Report {
@@ -124,6 +127,11 @@ mod tests {
                 over: "pages",
                 native: Some(9.0),
                 modes: BTreeMap::from([("asid".into(), exponent)]),
+                last_steps: Some(LastSteps {
+                    native: vec![9.0],
+                    modes: BTreeMap::from([("asid".into(), vec![exponent + 0.1])]),
+                    at_most: vec![1.155],
+                }),
             }],
             memory: vec![Memory {
                 ram_kib: 1 << 20,
@@ -147,6 +155,8 @@ mod tests {
         let wrong = |report: Report| report.check().expect_err("a limit").to_string();
         let exponent = wrong(report(1.06, 19_000, 9_000));
         assert!(exponent.contains("map (asid): 1.060"), "{exponent}");
+        let late = "the exponent is map (asid): 1.160, not 1.155";
+        assert!(exponent.contains(late), "{exponent}");
         let memory = wrong(report(1.0, 40_000, 9_000));
         assert!(memory.contains("40000 KiB"), "{memory}");
         let call = wrong(report(1.0, 19_000, 20_001));

@@ -20,7 +20,10 @@ impl Display for Report {
             section(f, title, &of_operations(&self.operations, first))?;
         }
         if !self.exponents.is_empty() {
-            let title = format!("exponents of growth, from 16 pages on; at most {MOST} over pages");
+            let title = format!(
+                "exponents of growth, from 16 pages on, at most {MOST} over pages; last steps: from \
+                 each of the three largest sizes to the next"
+            );
             section(f, &title, &of_exponents(&self.exponents))?;
         }
         if !self.cpus.is_empty() {
@@ -85,10 +88,29 @@ fn of_exponents(exponents: &[Exponent]) -> Table {
     let all: BTreeSet<_> = exponents.iter().flat_map(|it| it.modes.keys()).collect();
     let mut header = words(&["cost", "over", NATIVE]);
     header.extend(all.iter().map(|it| (*it).clone()));
+    header.push(format!("{NATIVE}, last steps"));
+    header.extend(all.iter().map(|it| format!("{it}, last steps")));
+    header.push("at most".into());
     let number = |it: Option<f64>| it.map_or("-".into(), |it| format!("{it:.3}"));
+    let steps = |it: Option<&Vec<f64>>| {
+        let cells: Vec<_> = it.into_iter().flatten().collect();
+        let cells: Vec<_> = cells.into_iter().map(|it| number(Some(*it))).collect();
+        if cells.is_empty() {
+            "-".into()
+        } else {
+            cells.join(" ")
+        }
+    };
     let rows = exponents.iter().map(|it| {
         let mut row = vec![it.name.clone(), it.over.to_owned(), number(it.native)];
         row.extend(all.iter().map(|mode| number(it.modes.get(*mode).copied())));
+        let last = it.last_steps.as_ref();
+        row.push(steps(last.map(|it| &it.native)));
+        row.extend(
+            all.iter()
+                .map(|mode| steps(last.and_then(|it| it.modes.get(*mode)))),
+        );
+        row.push(steps(last.map(|it| &it.at_most)));
         row
     });
     table(2, header, rows)

@@ -355,6 +355,7 @@ mod tests {
             generic("c", &json!({"text_bytes": 1234, "share": {"of_ram": 0.1}})).expect("a table");
         assert_eq!(one.rows[0], ["text_bytes", "1,234"]);
         let boot = json!({"native": {"to_clock": 1}, "modes": {"asid": {"to_clock": 2}}});
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
         let boot = generic("c", &boot).expect("a table");
         assert_eq!(boot.header, ["kernel", "to Linux's clock"]);
         assert_eq!(boot.rows, [["native", "1"], ["asid", "2"]]);
@@ -370,3 +371,7 @@ mod tests {
         assert!(chapter(&json!({"operations": [{"pages": 1}]})).is_err());
     }
 }
+        let steps = json!([{"name": "map", "last_steps": {"modes": {"asid": [0.9, 1.1]}}}]);
+        let steps = generic("c", &steps).expect("a table");
+        assert_eq!(steps.header, ["name", "last steps asid"]);
+        assert_eq!(steps.rows, [["map", "0.900 1.100"]]);
