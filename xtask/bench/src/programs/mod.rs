@@ -85,7 +85,7 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
         json::write(arguments.json.as_deref(), &report)?;
     }
     println!("{report}");
-    Ok(())
+    report.check()
 }
 
 /// Those that have one of the words in their names; all without a word.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
@@ -134,7 +134,7 @@ impl fmt::Display for Report {
         if !self.programs.is_empty() {
             write!(f, "{table}")?;
         }
-        let missed: Vec<String> = self.missed(&modes).collect();
+        let missed = self.missed();
         if !missed.is_empty() {
             write!(f, "\n\nabove the goal: {}", missed.join(", "))?;
         }
@@ -164,14 +164,28 @@ impl Report {
         Ok(())
     }
 
-    fn missed(&self, modes: &[&String]) -> impl Iterator<Item = String> {
-        let cells = self.programs.iter().flat_map(move |row| {
-            let above = modes
-                .iter()
-                .filter(|it| row.added(it).is_some_and(|it| it > row.goal_percent));
-            above.map(|it| format!("{} ({it})", row.name))
-        });
-        cells.collect::<Vec<_>>().into_iter()
+    /// Fails if a mode adds more to a program than its goal.
+    ///
+    /// # Errors
+    ///
+    /// That is the error; it names the programs.
+    pub fn check(&self) -> Result<()> {
+        let missed = self.missed();
+        ensure!(missed.is_empty(), "above the goal: {}", missed.join(", "));
+        Ok(())
+    }
+
+    /// Programs and modes above the goal.
+    fn missed(&self) -> Vec<String> {
+        let mut missed = Vec::new();
+        for row in &self.programs {
+            for mode in row.instructions.keys() {
+                if row.added(mode).is_some_and(|it| it > row.goal_percent) {
+                    missed.push(format!("{} ({mode})", row.name));
+                }
+            }
+        }
+        missed
     }
 }
 
@@ -206,5 +220,10 @@ mod tests {
             text.ends_with("above the goal: sqlite3 insert (tlbi)"),
             "{text}"
         );
+        let error = report.check().expect_err("a goal is missed").to_string();
+        assert_eq!(error, "above the goal: sqlite3 insert (tlbi)");
+        let mut within = report;
+        within.programs[0].instructions.remove("tlbi");
+        within.check().expect("every goal is met");
     }
 }
