@@ -180,7 +180,27 @@ mod tests {
     }
 
     #[test]
-    fn each_cost_names_its_source() {
-        assert!(costs().expect("the file").len() >= 3);
+    fn each_cost_names_a_source_that_can_be_looked_up() {
+        let costs = costs().expect("the file");
+        assert!(costs.len() >= 3);
+        for it in costs {
+            let can_be = ["docs/", "https://"]
+                .iter()
+                .any(|at| it.source.contains(at));
+            assert!(can_be, "{it:?}");
+        }
+    }
+
+    #[test]
+    fn the_costs_of_a_core_give_what_they_were_made_from() {
+        let costs = costs().expect("the file");
+        let cores = Core::all(&costs);
+        let core = cores.iter().find(|it| it.name() == "gem5's core o3");
+        let core = core.expect("the core");
+        for (instructions, writes, cycles) in [(59.0, 2.0, 122.0), (72.0, 4.0, 194.0)] {
+            let call = Events::of_calls(1.0, instructions, writes, writes);
+            let projected = core.project(call).expect("cycles").least;
+            assert!((projected - cycles).abs() < 0.5, "{projected}");
+        }
     }
 }

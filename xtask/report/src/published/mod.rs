@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::document::{Block, Table};
 use crate::format::{added, number, percent};
+use crate::parts::Part;
 
 const TEXT: &str = include_str!("figures.csv");
 
@@ -34,6 +35,8 @@ pub struct Published {
     pub value: Option<f64>,
     /// What it adds, if that is what was published.
     percent: Option<f64>,
+    /// The section that shows it, if it has no row; empty for that of LMBench.
+    section: String,
 }
 
 impl Published {
@@ -62,8 +65,34 @@ pub fn all() -> Result<Vec<Published>> {
     rows.context("figures.csv")
 }
 
-/// Those without a row of ours, as a table that a reader opens.
+/// Those that the section of a part shows, as a table.
+///
+/// # Errors
+///
+/// As for [`all`].
+pub fn of_section(part: Part, caption: &str) -> Result<Block> {
+    let all = all()?;
+    let these = all.iter().filter(|it| it.section == part.name());
+    Ok(Block::Table(table(caption, these)))
+}
+
+/// Those without a row of ours and without another section, as a table that a reader opens.
 pub fn others(all: &[Published]) -> Block {
+    let these = all
+        .iter()
+        .filter(|it| it.row.is_empty() && it.section.is_empty());
+    let caption = "Published figures without a counterpart in LMBench's rows";
+    let table = table(caption, these);
+    Block::Details(
+        format!("{} other published figures", table.rows.len()),
+        vec![
+            Block::Text("Cycles are those of the machine named.".into()),
+            Block::Table(table),
+        ],
+    )
+}
+
+fn table<'a>(caption: &str, figures: impl Iterator<Item = &'a Published>) -> Table {
     let header = [
         "system",
         "where it stands",
@@ -75,12 +104,9 @@ pub fn others(all: &[Published]) -> Block {
         "with",
         "change",
     ];
-    let mut table = Table::new(
-        "Published figures without a counterpart in LMBench's rows",
-        &header,
-    );
+    let mut table = Table::new(caption, &header);
     table.words = 6;
-    for it in all.iter().filter(|it| it.row.is_empty()) {
+    for it in figures {
         let figure = |value: Option<f64>| {
             let places = |it: f64| usize::from(it.fract() != 0.0);
             value.map_or(String::new(), |it| number(it, places(it)))
@@ -98,17 +124,7 @@ pub fn others(all: &[Published]) -> Block {
         cells.push(it.added().map_or(String::new(), percent));
         table.row(cells);
     }
-    Block::Details(
-        format!("{} other published figures", table.rows.len()),
-        vec![
-            Block::Text(
-                "Of a score more is better: a negative change is a loss. Cycles are those of the \
-                 machine named."
-                    .into(),
-            ),
-            Block::Table(table),
-        ],
-    )
+    table.without_empty_columns()
 }
 
 #[cfg(test)]
@@ -154,6 +170,9 @@ mod tests {
         for it in all().expect("the file") {
             assert!(!it.source.is_empty() && !it.platform.is_empty(), "{it:?}");
             assert!(it.value.is_some() || it.added().is_some(), "{it:?}");
+            let sections = ["", Part::Programs.name(), Part::Scale.name()];
+            assert!(sections.contains(&it.section.as_str()), "{it:?}");
+            assert!(it.row.is_empty() || it.section.is_empty(), "{it:?}");
         }
     }
 }

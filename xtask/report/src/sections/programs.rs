@@ -11,6 +11,7 @@ use crate::document::{Block, Figure, Section, Table};
 use crate::format::{added, number, percent};
 use crate::parts::Part;
 use crate::plot::{Bar, Bars, Chart, Colour, Group};
+use crate::published;
 
 /// As `bench programs --json` writes it.
 #[derive(Deserialize)]
@@ -165,6 +166,15 @@ pub(super) fn chapter(programs: &Programs) -> Result<Chapter> {
     } else {
         format!("Above the goal: {}.", missed.join(", "))
     });
+    section.add(published::of_section(
+        Part::Programs,
+        "What others published of programs: scores and times on hardware",
+    )?);
+    section.text(
+        "Their programs are others than ours, and theirs are scores, of which more is better, so \
+         that a negative change is a loss, or times. Ours are instructions: compare the order of \
+         size at most. `ti` invalidates the TLB as `tlbi` does.",
+    );
     if let Some(first) = programs.stress.first() {
         section.text(format!(
             "stress-ng on several CPUs, each with the same amount of work, in {}: no statement \

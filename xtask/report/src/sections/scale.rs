@@ -11,14 +11,23 @@ use crate::document::{Block, Figure, Section, Table};
 use crate::format::{added, number, percent};
 use crate::parts::Part;
 use crate::plot::{Chart, Colour, Curve, Curves};
+use crate::published;
 
 /// A measurement: an operation on so many pages.
 struct Point {
     name: String,
     pages: f64,
     native: Option<f64>,
-    /// Instructions and calls by mode.
-    modes: BTreeMap<String, (f64, Option<f64>)>,
+    /// Figures by mode.
+    modes: BTreeMap<String, Figures>,
+}
+
+/// Of an operation in a mode.
+struct Figures {
+    instructions: f64,
+    calls: Option<f64>,
+    /// Instructions in the inner domain.
+    inside: Option<f64>,
 }
 
 /// Tables besides the operations, and what they show.
@@ -31,7 +40,7 @@ const TABLES: [(&str, &str); 5] = [
     ("memory", "Memory of the inner domain"),
     (
         "boot",
-        "What the inner domain adds to a boot, in instructions from reset to the first process",
+        "A boot over each kernel: instructions from reset to the first process, and its parts",
     ),
     ("longest", "The longest calls meanwhile"),
 ];
@@ -62,8 +71,8 @@ pub(super) fn chapter(value: &Value) -> Result<Chapter> {
         word("cpu"),
         word("linux")
     ));
-    let instructions = |it: &Point| it.modes.get("asid").map(|it| it.0);
-    let calls = |it: &Point| it.modes.get("asid").and_then(|it| it.1);
+    let instructions = |it: &Point| it.modes.get("asid").map(|it| it.instructions);
+    let calls = |it: &Point| it.modes.get("asid").and_then(|it| it.calls);
     if let Some(figure) = curves(&points, "instructions", instructions) {
         section.add(Block::Figure(figure));
     }
@@ -71,6 +80,14 @@ pub(super) fn chapter(value: &Value) -> Result<Chapter> {
         section.add(Block::Figure(figure));
     }
     section.add(Block::Table(table(&points)));
+    section.text(
+        "Entries are those of the last level of the tables, one for each page. Instructions for an \
+         entry are those in the inner domain, without the gate.",
+    );
+    section.add(published::of_section(
+        Part::Scale,
+        "What others published of a fork with 1 GiB, which is 262,144 pages: time on hardware",
+    )?);
     for (name, caption) in TABLES {
         if let Some(table) = generic(caption, &value[name]) {
             section.add(Block::Table(table));
@@ -107,7 +124,13 @@ fn points(value: &Value) -> Result<Vec<Point>> {
         let modes = it["modes"].as_object().into_iter().flatten();
         let figures = modes.filter_map(|(mode, it)| {
             let instructions = it["instructions"].as_f64()?;
-            Some((mode.clone(), (instructions, it["calls"].as_f64())))
+            let (calls, inside) = (it["calls"].as_f64(), it["inside"].as_f64());
+            let figures = Figures {
+                instructions,
+                calls,
+                inside,
+            };
+            Some((mode.clone(), figures))
         });
         Some(Point {
             name: it["name"].as_str()?.to_owned(),
@@ -182,11 +205,11 @@ fn table(points: &[Point]) -> Table {
         "pages".into(),
         "native instructions".into(),
     ];
-    header.extend(
-        modes
-            .iter()
-            .flat_map(|it| [format!("`{it}`"), format!("calls, `{it}`")]),
-    );
+    header.extend(modes.iter().flat_map(|it| {
+        let more = ["calls", "entries for a call", "instructions for an entry"];
+        let more = more.map(|what| format!("{what}, `{it}`"));
+        [vec![format!("`{it}`")], more.to_vec()].concat()
+    }));
     let mut table = Table {
         caption: "What each mode adds to an operation on so many pages".into(),
         header,
@@ -204,10 +227,14 @@ fn table(points: &[Point]) -> Table {
             let figures = point.modes.get(mode);
             let added = figures
                 .zip(point.native)
-                .and_then(|(it, native)| added(native, it.0));
+                .and_then(|(it, native)| added(native, it.instructions));
             cells.push(added.map_or(String::new(), percent));
-            let calls = figures.and_then(|it| it.1);
-            cells.push(calls.map_or(String::new(), |it| number(it, 1)));
+            let calls = figures.and_then(|it| it.calls);
+            let inside = figures.and_then(|it| it.inside);
+            let of_call = calls.filter(|it| *it > 0.0).map(|it| point.pages / it);
+            let of_entry = inside.map(|it| it / point.pages);
+            let tenths = |it: Option<f64>| it.map_or(String::new(), |it| number(it, 1));
+            cells.extend([calls, of_call, of_entry].map(tenths));
         }
         table.row(cells);
     }
@@ -328,6 +355,7 @@ fn plain(value: &Value) -> String {
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Null => String::new(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
     }
 }
@@ -355,12 +383,15 @@ mod tests {
             generic("c", &json!({"text_bytes": 1234, "share": {"of_ram": 0.1}})).expect("a table");
         assert_eq!(one.rows[0], ["text_bytes", "1,234"]);
         let boot = json!({"native": {"to_clock": 1}, "modes": {"asid": {"to_clock": 2}}});
-        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
         let boot = generic("c", &boot).expect("a table");
         assert_eq!(boot.header, ["kernel", "to Linux's clock"]);
         assert_eq!(boot.rows, [["native", "1"], ["asid", "2"]]);
         assert_eq!(head("asid linux total_kib"), "asid linux MemTotal, KiB");
         assert_eq!(one.rows[1], ["share of_ram", "0.100"]);
+        let steps = json!([{"name": "map", "last_steps": {"modes": {"asid": [0.9, 1.1]}}}]);
+        let steps = generic("c", &steps).expect("a table");
+        assert_eq!(steps.header, ["name", "last steps asid"]);
+        assert_eq!(steps.rows, [["map", "0.900 1.100"]]);
         assert!(generic("c", &Value::Null).is_none());
         assert!(generic("c", &json!([])).is_none());
     }
@@ -371,7 +402,3 @@ mod tests {
         assert!(chapter(&json!({"operations": [{"pages": 1}]})).is_err());
     }
 }
-        let steps = json!([{"name": "map", "last_steps": {"modes": {"asid": [0.9, 1.1]}}}]);
-        let steps = generic("c", &steps).expect("a table");
-        assert_eq!(steps.header, ["name", "last steps asid"]);
-        assert_eq!(steps.rows, [["map", "0.900 1.100"]]);
