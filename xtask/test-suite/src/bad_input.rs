@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Wrong arguments and unlucky hosts: each must end in a message that says what to do.
 
+mod rootfs;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -35,7 +37,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("bad-input:rootfs-disk-full", rootfs_disk_full),
         Test::alone("bad-input:killed-half-way", killed_half_way),
     ];
-    let quick: [(&str, Body); 24] = [
+    let quick: [(&str, Body); 26] = [
         ("tool-missing", tool_missing),
         ("tool-hidden", tool_hidden),
         ("qemu-too-old", qemu_too_old),
@@ -86,10 +88,13 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         }),
         ("lmbench", lmbench),
         ("report", report),
-        ("rootfs", rootfs),
+        ("rootfs", rootfs::wrong_names),
         ("kernel-config", kernel_config),
         ("compartment", compartment),
-        ("rootfs-network-gone", rootfs_network_gone),
+        ("rootfs-network-gone", rootfs::network_gone),
+        ("rootfs-no-such-package", rootfs::no_such_package),
+        ("rootfs-mirror-fails", rootfs::mirror_fails),
+        ("rootfs-guest-disk-full", rootfs::guest_disk_full),
     ];
     for (name, body) in quick {
         tests.push(Test::beside(&format!("bad-input:{name}"), body));
@@ -124,36 +129,6 @@ fn sd_card_size() -> Result<()> {
     expect_failure(
         scratch.xtask(&missing),
         &["/does/not/exist", "cannot be read"],
-    )
-}
-
-/// No such image, no such name, a machine that has nothing for it.
-fn rootfs() -> Result<()> {
-    let refused_root =
-        |more: &[&str], words: &[&str]| refused(&[&["--rootfs"], more].concat(), words);
-    refused_root(
-        &["/does/not/exist"],
-        &["no image /does/not/exist", "ext4", "debian[:PACKAGE"],
-    )?;
-    refused_root(&["debian:Redis"], &["`Redis` is no name"])?;
-    refused_root(&["debian", "--disk", "x"], &["--rootfs", "--disk"])?;
-    refused_root(&["debian", "--dma", "strict"], &["--rootfs needs virtio"])?;
-    refused_root(&["debian", "--firmware", "grub"], &["--firmware grub"])?;
-    refused(&["--keep"], &["--rootfs"])?;
-    refused(
-        &["--network", "--machine", "raspi3b"],
-        &["--network is not offered", "Raspberry Pi 3"],
-    )
-}
-
-/// Neither debootstrap nor fakeroot has to be there for it.
-fn rootfs_network_gone() -> Result<()> {
-    let scratch = Scratch::new()?;
-    scratch.program("debootstrap", "exit 1")?;
-    scratch.program("fakeroot", "echo 'E: Failed getting release file'; exit 1")?;
-    expect_failure(
-        scratch.xtask(&["run", "--rootfs", "debian", "--exec", "true"]),
-        &["Failed getting release file", "network", "again"],
     )
 }
 
@@ -388,22 +363,14 @@ fn on_small_disk(arguments: &[&str], options: &str, words: &[&str]) -> Result<()
         scratch.program(tool, "exit 1")?;
     }
     let inner = scratch.xtask(arguments);
-    let mut unshare = vec!["unshare", "--mount"];
-    if !nix::unistd::geteuid().is_root() {
-        unshare.extend(["--user", "--map-root-user"]);
-    }
-    let mut probe = Command::new(unshare[0]);
-    if process::output(probe.args(&unshare[1..]).arg("true")).is_err() {
-        // This host gives us no mounts of our own (a chroot, a strict container): let tar say
-        // what it would say.
+    let Some(mut command) = private_mounts() else {
+        // Let tar say what it would say.
         scratch.program(
             "tar",
             "echo 'tar: x: Cannot write: No space left on device' >&2; exit 2",
         )?;
         return expect_failure(inner, words);
-    }
-    let mut command = Command::new(unshare[0]);
-    command.args(&unshare[1..]);
+    };
     // The mount is gone with the shell's name space.
     let script = format!(
         "mount -t tmpfs -o {options} tmpfs '{}' && exec \"$@\"",
@@ -417,6 +384,20 @@ fn on_small_disk(arguments: &[&str], options: &str, words: &[&str]) -> Result<()
         .env("XDG_CACHE_HOME", &cache)
         .env_remove("LINUX_SRC");
     expect_failure(command, words)
+}
+
+/// A command that runs another one with mounts of its own; nothing on a host that gives us none (a
+/// chroot, a strict container).
+fn private_mounts() -> Option<Command> {
+    let mut words = vec!["--mount"];
+    if !nix::unistd::geteuid().is_root() {
+        words.extend(["--user", "--map-root-user"]);
+    }
+    let mut probe = Command::new("unshare");
+    process::output(probe.args(&words).arg("true")).ok()?;
+    let mut command = Command::new("unshare");
+    command.args(&words);
+    Some(command)
 }
 
 /// SIGKILL while Linux is unpacked and while it is built: nothing half may look whole, nothing

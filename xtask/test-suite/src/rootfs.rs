@@ -11,12 +11,12 @@ use anyhow::{Result, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::prepare;
-use donjon_builder::{disk, guest};
+use donjon_builder::{disk, guest, paths as builder_paths};
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
-use donjon_machine::process;
 use donjon_machine::qemu::{Boot, DiskImage, Network};
 use donjon_machine::said::{Said, says};
+use donjon_machine::{paths, process};
 
 use super::runner::Test;
 use super::scratch::{Scratch, expect_failure};
@@ -35,9 +35,41 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 /// Debian, from its packages to running servers.
 pub fn debian() -> Test {
     Test::alone("rootfs:debian", || {
-        in_debian()?;
-        no_such_package()
+        let cache = fresh_cache()?;
+        in_debian(&cache)?;
+        no_such_package(&cache)
     })
+}
+
+/// A cache in which everything is as in the user's, but no image of Debian: the test makes it, and so
+/// configures each package over the inner domain. Packages that an earlier test downloaded stay.
+fn fresh_cache() -> Result<PathBuf> {
+    let base = paths::in_root("target/rootfs-debian");
+    let cache = base.join("donjon");
+    fs::create_dir_all(cache.join("rootfs"))?;
+    remove_images(&cache.join("rootfs"))?;
+    for entry in fs::read_dir(builder_paths::cache()?)? {
+        let entry = entry?;
+        let link = cache.join(entry.file_name());
+        let is_own = ["rootfs", "tmp", "logs"]
+            .iter()
+            .any(|it| entry.file_name() == *it);
+        if !is_own && fs::symlink_metadata(&link).is_err() {
+            symlink(entry.path(), link)?;
+        }
+    }
+    Ok(base)
+}
+
+/// Removes what was made of packages; what was downloaded stays.
+fn remove_images(rootfs: &Path) -> Result<()> {
+    for entry in fs::read_dir(rootfs)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with("debian-") {
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Each step of a user's with an image.
@@ -185,7 +217,7 @@ fn image_of(
 
 /// systemd is up, two servers work, dpkg has configured everything, and the inner domain has
 /// refused nothing.
-fn in_debian() -> Result<()> {
+fn in_debian(cache: &Path) -> Result<()> {
     const CHECK: &str = "\
 set -e
 echo target: $(systemctl is-active multi-user.target)
@@ -197,7 +229,8 @@ cat /sys/kernel/security/donjon/status
 cat /sys/kernel/security/donjon/selftest";
     let more = ["--exec", CHECK, "--cpus", "2", "--timeout", "600"];
     let root = Path::new("debian:redis-server,sqlite3");
-    let output = process::both(&mut ourselves(DEBIAN_SECONDS, root, &more))?;
+    let mut command = ourselves(DEBIAN_SECONDS, root, &more);
+    let output = process::both(command.env("XDG_CACHE_HOME", cache))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned()
         + &String::from_utf8_lossy(&output.stderr);
     let said = Said {
@@ -219,11 +252,28 @@ cat /sys/kernel/security/donjon/selftest";
     said.expect_self_test().map(|_| ())
 }
 
-fn no_such_package() -> Result<()> {
+/// As Debian's own archive says it.
+fn no_such_package(cache: &Path) -> Result<()> {
     let root = Path::new("debian:no-such-package-at-all");
-    let command = ourselves(DEBIAN_SECONDS, root, &["--exec", "true"]);
-    expect_failure(
-        command,
-        &["Unable to locate package no-such-package-at-all"],
-    )
+    let mut command = ourselves(DEBIAN_SECONDS, root, &["--exec", "true"]);
+    command.env("XDG_CACHE_HOME", cache);
+    expect_failure(command, &["no package no-such-package-at-all for arm64"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::remove_images;
+
+    #[test]
+    fn images_go_and_downloads_stay() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["debian-bookworm-1", "downloads"] {
+            let inner = folder.path().join(name);
+            std::fs::create_dir(&inner).expect("a folder");
+            std::fs::write(inner.join("file"), "").expect("a file");
+        }
+        remove_images(folder.path()).expect("removed");
+        assert!(!folder.path().join("debian-bookworm-1").exists());
+        assert!(folder.path().join("downloads/file").exists());
+    }
 }

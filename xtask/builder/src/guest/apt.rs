@@ -59,6 +59,11 @@ impl Apt {
 
     /// Runs it in its directory.
     pub fn run(&self, arguments: &[&str]) -> Result<()> {
+        self.run_watched(arguments, |_| ())
+    }
+
+    /// The same; each line that it writes is for `on_line`.
+    pub fn run_watched(&self, arguments: &[&str], on_line: impl FnMut(&str)) -> Result<()> {
         let mut command = Command::new("apt-get");
         if let Some(sources) = &self.sources {
             let parts = format!("Dir::Etc::sourceparts={}", sources.display());
@@ -88,7 +93,7 @@ impl Apt {
         process::logged(
             &mut command,
             &paths::cache()?.join("logs/packages.log"),
-            |_| (),
+            on_line,
         )
     }
 }

@@ -22,8 +22,12 @@ pub const STATUS: &str = "status";
 
 /// What a minimal Debian has not, and a login, devices and a network need.
 const PACKAGES: &str = "systemd-sysv,udev,dbus,iproute2,netbase,procps";
-/// Lines that debootstrap writes in the guest: one for each package that it configures.
+/// Lines that debootstrap writes in the guest: one for each package that it configures. It
+/// downloads some more files than these.
 const PACKAGES_IN_ALL: u64 = 120;
+/// Packages of the base image that were downloaded, in the directory of all images. debootstrap
+/// takes from there what has the right digest.
+const DOWNLOADS: &str = "downloads";
 /// Unpacked packages and the image.
 const NEEDED_BYTES: u64 = 1500 << 20;
 
@@ -88,7 +92,9 @@ pub fn obtain(host: &HostArguments, lock: &CacheLock, directory: &Path) -> Resul
     image::check_space(directory, NEEDED_BYTES)?;
     let unpacked = lock.unfinished("root");
     let owners = lock.unfinished("owners");
-    unpack(&unpacked, &owners)?;
+    let downloads = directory.with_file_name(DOWNLOADS);
+    fs::create_dir_all(&downloads)?;
+    unpack(&unpacked, &owners, &downloads)?;
     let unfinished = lock.unfinished(IMAGE);
     let step = Step::spinner("make the file system");
     let mut make = Command::new("fakeroot");
@@ -118,9 +124,9 @@ pub fn obtain(host: &HostArguments, lock: &CacheLock, directory: &Path) -> Resul
 }
 
 /// Downloads and unpacks. What belongs to whom is in `owners`, since all is the user's on the host.
-fn unpack(to: &Path, owners: &Path) -> Result<()> {
+fn unpack(to: &Path, owners: &Path, downloads: &Path) -> Result<()> {
     let suite = suite()?;
-    let step = Step::spinner(format!("download Debian ({suite}, arm64)"));
+    let step = Step::counted(format!("download Debian ({suite}, arm64)"), PACKAGES_IN_ALL);
     let mut command = Command::new("fakeroot");
     command.arg("-s").arg(owners).arg("--");
     command.args([
@@ -130,13 +136,18 @@ fn unpack(to: &Path, owners: &Path) -> Result<()> {
         "--variant=minbase",
     ]);
     command.arg(format!("--include={PACKAGES}"));
+    command.arg(format!("--cache-dir={}", downloads.display()));
     command.arg(&suite).arg(to).args(mirror(&suite));
     // Not every user's PATH leads to what it calls.
     let path = std::env::var("PATH").unwrap_or_default();
     command.env("PATH", format!("{path}:/usr/sbin:/sbin"));
     let log = paths::cache()?.join("logs/debootstrap.log");
-    process::logged(&mut command, &log, |_| ()).context(
-        "downloading Debian failed; if the network went away, run the same command again",
+    process::logged(&mut command, &log, |line| {
+        step.advance(u64::from(line.starts_with("I: Validating ")));
+    })
+    .context(
+        "downloading Debian failed; if the network or the mirror went away, run the same command \
+         again: what was downloaded is kept",
     )?;
     step.finish();
     Ok(())

@@ -64,7 +64,13 @@ pub struct Job<'a> {
     pub line: &'a str,
 }
 
-/// Runs `job` over the inner domain; returns what it wrote to standard output. What it wrote to
+/// Behind each script: the inner domain's status at the end of the boot in which the packages' own
+/// scripts ran.
+const STATUS: &str = "\ncat /sys/kernel/security/donjon/status >&2\n";
+/// The line of it that says how many calls were refused.
+const REFUSALS: &str = "refusals: ";
+
+/// Runs `job` over the inner domain, which must refuse nothing; returns what it wrote to standard output. What it wrote to
 /// standard error is in a file of the cache.
 pub fn in_guest(host: &HostArguments, job: &Job<'_>) -> Result<String> {
     let machine = Machine::new(&MachineArguments {
@@ -85,7 +91,8 @@ pub fn in_guest(host: &HostArguments, job: &Job<'_>) -> Result<String> {
     let step = Step::counted(job.title.clone(), job.lines);
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let mut seen = 0;
-    let status = qemu::exec(&boot, job.script, TIMEOUT, |stream, bytes| match stream {
+    let script = format!("{}{STATUS}", job.script);
+    let status = qemu::exec(&boot, &script, TIMEOUT, |stream, bytes| match stream {
         Stream::Output => output.extend(bytes),
         Stream::Error => {
             // A full disk must not hide the error that the command itself reports.
@@ -105,6 +112,34 @@ pub fn in_guest(host: &HostArguments, job: &Job<'_>) -> Result<String> {
         lines[lines.len().saturating_sub(25)..].join("\n"),
         log.display()
     );
+    let refusals = refusals(&said);
+    ensure!(
+        refusals == Some(0),
+        "the inner domain refused {} calls while `{}` ran; all of its output: {}",
+        refusals.map_or("an unknown number of".to_owned(), |it| it.to_string()),
+        job.title,
+        log.display()
+    );
     step.finish();
     String::from_utf8(output).context("the guest's output is no text")
+}
+
+/// What the status at the end says; nothing if there is none.
+fn refusals(said: &str) -> Option<u64> {
+    let line = said.lines().rev().find_map(|it| it.strip_prefix(REFUSALS));
+    line?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_read_from_the_last_status() {
+        let said = "Setting up libc6 ...\nstate: running\ncalls: 7\nrefusals: 0\n";
+        assert_eq!(refusals(said), Some(0));
+        assert_eq!(refusals(&said.replace(": 0", ": 12")), Some(12));
+        assert_eq!(refusals(&format!("refusals: 3\n{said}")), Some(0));
+        assert_eq!(refusals("Setting up libc6 ...\n"), None);
+    }
 }

@@ -70,6 +70,15 @@ impl Root {
     }
 }
 
+/// Where the cache has the images of Debian's base system and what is made of it.
+///
+/// # Errors
+///
+/// If the host is no Debian, or has no cache.
+pub fn debian_directory() -> Result<PathBuf> {
+    Ok(paths::cache()?.join("rootfs").join(base::name()?))
+}
+
 /// The disk for `root`, made if the cache does not have it. With `keep` it is one that the guest
 /// may change for good: the user's own, or a copy of that in the cache.
 ///

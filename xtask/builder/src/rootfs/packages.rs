@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use donjon_machine::process;
 use donjon_machine::tools::MKE2FS;
 use sha2::{Digest, Sha256};
@@ -19,6 +19,9 @@ use crate::progress::Step;
 
 /// Longest name of a file that is still the list of its packages.
 const LONGEST: usize = 120;
+/// Said of a download that failed.
+const AGAIN: &str = "if the network or the mirror went away, run the same command again: what was \
+                     downloaded is kept";
 /// Before the sizes of the packages are known.
 const NEEDED_BYTES: u64 = 1 << 30;
 
@@ -68,23 +71,10 @@ pub fn install(
     to: &Path,
 ) -> Result<()> {
     image::check_space(directory, NEEDED_BYTES)?;
-    let state = lock.unfinished("packages");
+    // It stays if this ends early: the next run downloads what is missing.
+    let state = directory.join(file_name(names)).with_extension("download");
     let apt = Apt::new(&state, None)?.with_installed(&directory.join(STATUS));
-    let step = Step::spinner("download packages for arm64");
-    apt.run(&["update"]).context(
-        "reading Debian's lists of packages failed; if the network went away, run the same command \
-         again",
-    )?;
-    let words: Vec<&str> = names.iter().map(String::as_str).collect();
-    let download = [
-        "install",
-        "--download-only",
-        "--yes",
-        "--no-install-recommends",
-    ];
-    apt.run(&[&download[..], &words].concat())
-        .with_context(|| format!("downloading {} for arm64 failed", names.join(" ")))?;
-    step.finish();
+    download(&apt, names)?;
     let unfinished = lock.unfinished("with.img");
     image::copy(&directory.join(IMAGE), &unfinished)?;
     let archives = apt.archives();
@@ -110,7 +100,63 @@ pub fn install(
         )
         .with_context(|| format!("installing {} in the guest", names.join(" ")))?;
     }
-    Ok(fs::rename(unfinished, to)?)
+    fs::rename(unfinished, to)?;
+    fs::remove_dir_all(&state).with_context(|| format!("removing {}", state.display()))
+}
+
+/// Downloads what `names` need.
+fn download(apt: &Apt, names: &[String]) -> Result<()> {
+    let step = Step::spinner("read Debian's lists of packages");
+    apt.run(&["update"])
+        .context("reading Debian's lists of packages failed")
+        .context(AGAIN)?;
+    step.finish();
+    let words: Vec<&str> = names.iter().map(String::as_str).collect();
+    let install = ["install", "--yes", "--no-install-recommends"];
+    let install = |how: &'static str| [&install[..], &[how], &words].concat();
+    let mut to_come = 0;
+    apt.run_watched(&install("--print-uris"), |line| {
+        to_come += u64::from(line.starts_with('\''));
+    })
+    .map_err(|error| explain(error, names))?;
+    let step = Step::counted("download packages for arm64", to_come);
+    apt.run_watched(&install("--download-only"), |line| {
+        step.advance(u64::from(line.starts_with("Get:")));
+    })
+    .map_err(|error| explain(error, names))?;
+    // A version that the archive does not have any more is left from an earlier run.
+    apt.run(&["autoclean"])?;
+    step.finish();
+    Ok(())
+}
+
+/// What to do about an error of apt-get's.
+fn explain(error: Error, names: &[String]) -> Error {
+    let said = format!("{error:#}");
+    let missing = missing(&said);
+    if missing.is_empty() {
+        let what = format!("downloading {} for arm64 failed", names.join(" "));
+        return error.context(what).context(AGAIN);
+    }
+    error.context(format!(
+        "the sources of this host's APT have no package {} for arm64: correct its name \
+         (`apt-cache search WORD` finds names), or add the component that has it to \
+         /etc/apt/sources.list or /etc/apt/sources.list.d; then run the same command again",
+        missing.join(", ")
+    ))
+}
+
+/// The packages that apt-get does not know.
+fn missing(said: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let unknown = line.strip_prefix("E: Unable to locate package ");
+        let unknown = unknown.or_else(|| {
+            let line = line.strip_prefix("E: Package '")?;
+            line.strip_suffix("' has no installation candidate")
+        });
+        unknown.map(|it| it.trim().to_owned())
+    };
+    said.lines().filter_map(name).collect()
 }
 
 /// How many packages there are, and their bytes.
@@ -139,6 +185,27 @@ mod tests {
         for other in ["", "a", "-o", "../x", "Redis", "a b", "a_b", "a;b", "+a"] {
             assert!(!is_name(other), "{other}");
         }
+    }
+
+    #[test]
+    fn a_package_that_does_not_exist_is_named() {
+        let said = "Reading package lists...\nE: Unable to locate package nginxx\n\
+                    E: Package 'tcc' has no installation candidate\n`apt-get` failed";
+        let names = ["nginxx", "redis", "tcc"].map(str::to_owned);
+        let said = format!("{:#}", explain(anyhow::anyhow!(said), &names));
+        assert!(said.contains("no package nginxx, tcc for arm64"), "{said}");
+        assert!(!said.contains("no package nginxx, redis"), "{said}");
+        assert!(!said.contains(AGAIN), "{said}");
+    }
+
+    #[test]
+    fn a_mirror_that_fails_is_asked_again() {
+        let said = "E: Failed to fetch http://x/y.deb  500\n`apt-get` failed";
+        let said = format!(
+            "{:#}",
+            explain(anyhow::anyhow!(said), &["redis".to_owned()])
+        );
+        assert!(said.contains(AGAIN) && said.contains("redis"), "{said}");
     }
 
     #[test]

@@ -7,6 +7,11 @@ const SHOWN: usize = 30;
 /// Marks of a guest that will not recover.
 const FATAL: [&str; 2] = ["donjon: PANIC", "Kernel panic - not syncing"];
 
+/// Linux writes this of a request that failed, and then the disk's letter.
+const DISK_ERROR: &str = " error, dev vd";
+/// The same of one that writes.
+const WRITE: &str = ":(WRITE)";
+
 /// Everything that a console printed so far.
 #[derive(Default)]
 pub struct Console {
@@ -40,6 +45,13 @@ impl Console {
     pub fn says(&self, words: &str) -> bool {
         let mut windows = self.bytes.windows(words.len());
         windows.any(|it| it == words.as_bytes())
+    }
+
+    /// Whether Linux could not write to a virtio disk.
+    pub fn tells_of_a_failed_write(&self) -> bool {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let mut lines = text.lines();
+        lines.any(|it| it.contains(DISK_ERROR) && it.contains(WRITE))
     }
 
     /// The bytes as they came.
@@ -77,6 +89,19 @@ mod tests {
             console.fatal(),
             Some("[ 0.1] Kernel panic - not syncing: VFS")
         );
+    }
+
+    #[test]
+    fn a_write_that_failed_is_told_from_a_read() {
+        let tells = |line: &str| {
+            let mut console = Console::default();
+            console.push(format!("booting\r\n{line}\r\n").as_bytes());
+            console.tells_of_a_failed_write()
+        };
+        let line = "[ 4.2] I/O error, dev vda, sector 8 op 0x1:(WRITE) flags 0x800 phys_seg 1";
+        assert!(tells(line));
+        assert!(!tells(&line.replace("0x1:(WRITE)", "0x0:(READ)")));
+        assert!(!tells(&line.replace("vda", "loop0")));
     }
 
     #[test]

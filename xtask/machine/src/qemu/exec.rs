@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail};
 use super::console::Console;
 use super::frames::Frames;
 use super::scratch::Scratch;
-use super::{Boot, monitor};
+use super::{Boot, DiskImage, monitor};
 use crate::initramfs::{self, PORTS};
 use crate::machine::Channel;
 use crate::paths;
@@ -169,15 +169,20 @@ pub fn exec_live(
         },
     )?;
     let log = keep(&console)?;
+    let disk = boot.disk.as_ref();
+    let disk = disk.filter(|_| console.tells_of_a_failed_write());
+    let advice = disk.map(advice).unwrap_or_default();
     let failed = |what: String| {
         anyhow::anyhow!(
-            "{what}\nend of its console ({}):\n{}",
+            "{advice}{what}\nend of its console ({}):\n{}",
             log.display(),
             console.tail()
         )
     };
     match end {
         GuestEnd::Status => {
+            // The command may have gone on as if nothing had happened.
+            eprint!("{advice}");
             let text = String::from_utf8_lossy(&status);
             let status = text.trim().parse().ok();
             status.with_context(|| format!("the guest sent the status {text:?}"))
@@ -203,6 +208,19 @@ pub fn exec_live(
             bail!("{}\nregisters:\n{}", failed(what), registers.trim())
         }
     }
+}
+
+/// What to do where the guest could not write to its disk.
+fn advice(disk: &DiskImage) -> String {
+    let place = match disk.keep {
+        true => format!("where {} is", disk.file.display()),
+        // QEMU makes the file of changes that it drops there.
+        false => "in TMPDIR (/var/tmp if it is not set), or set it to another directory".into(),
+    };
+    format!(
+        "the guest could not write to its disk: is the host's disk full? Make room {place}, then \
+         run the same command again\n"
+    )
 }
 
 enum GuestEnd {
