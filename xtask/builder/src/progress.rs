@@ -25,6 +25,14 @@ impl Step {
         )
     }
 
+    /// One of `total` steps, of which `done` are done: the bar is that of all of them.
+    pub fn one_of(title: impl Into<String>, done: u64, total: u64) -> Self {
+        let step = Self::counted(title, total);
+        step.advance(done);
+        step.bar.enable_steady_tick(Duration::from_secs(1));
+        step
+    }
+
     /// A step of unknown length.
     pub fn spinner(title: impl Into<String>) -> Self {
         let step = Self::new(
@@ -87,5 +95,19 @@ impl Drop for Step {
         if !self.done {
             self.bar.abandon();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_of_one_step_is_that_of_all() {
+        let step = Step::one_of("third", 2, 5);
+        assert_eq!((step.bar.position(), step.bar.length()), (2, Some(5)));
+        step.advance(1);
+        assert_eq!(step.bar.position(), 3);
+        step.vanish();
     }
 }

@@ -69,8 +69,9 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     }
     let has_data = arguments.data.is_some();
     let plan = measure::plan(&arguments.run, has_data, &store, &tree);
-    for part in &plan {
-        if let Err(error) = measure::measure(*part, &arguments.host, &tree, &store) {
+    for (done, part) in plan.iter().enumerate() {
+        let place = (done, plan.len());
+        if let Err(error) = measure::measure(*part, place, &arguments.host, &tree, &store) {
             eprintln!("{}: {error:#}", part.name());
             reasons.insert(*part, last_line(&format!("{error:#}")));
         }

@@ -31,12 +31,19 @@ pub fn plan(choices: &[Choice], has_data: bool, store: &Store, tree: &Tree) -> V
     Part::ALL.into_iter().filter(wanted).collect()
 }
 
-/// Measures a part and keeps its JSON.
+/// Measures a part, of which `place` says how many are done and how many there are, and keeps its
+/// JSON.
 ///
 /// # Errors
 ///
 /// If the command cannot be started, or fails and leaves no JSON.
-pub fn measure(part: Part, host: &HostArguments, tree: &Tree, store: &Store) -> Result<()> {
+pub fn measure(
+    part: Part,
+    place: (usize, usize),
+    host: &HostArguments,
+    tree: &Tree,
+    store: &Store,
+) -> Result<()> {
     if let Some(why) = why_not_offered(part) {
         bail!(why);
     }
@@ -51,7 +58,8 @@ pub fn measure(part: Part, host: &HostArguments, tree: &Tree, store: &Store) -> 
     if let Some(linux) = &host.linux {
         command.arg("--linux").arg(linux);
     }
-    let step = Step::spinner(part.name());
+    let (done, all) = (place.0 as u64, place.1 as u64);
+    let step = Step::one_of(part.name(), done, all);
     let load = envelope::load();
     let start = Instant::now();
     let ended = process::logged(&mut command, &store.log(part), |line| step.say(line));

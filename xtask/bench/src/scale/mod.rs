@@ -12,6 +12,8 @@ mod plan;
 mod report;
 mod tables;
 
+use std::cell::Cell;
+
 use anyhow::Result;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
@@ -49,6 +51,10 @@ pub fn measure(arguments: &ScaleArguments) -> Result<Report> {
         cpu: CPU.into(),
         ..Report::default()
     };
+    // What is built in between has bars of its own, so that of the measurement comes and goes.
+    let done = Cell::new(0);
+    let count = || done.replace(done.get() + 1);
+    let step = |title: String| Step::one_of(title, count(), plan.steps());
     for switch in plan.kernels() {
         let kernel = kernel_name(switch);
         if !plan.operations.is_empty() {
@@ -56,31 +62,32 @@ pub fn measure(arguments: &ScaleArguments) -> Result<Report> {
             let machine = operations::machine(counting, &plan);
             let parts = parts(host, &machine)?;
             report.linux.clone_from(&parts.kernel.release);
-            let step = Step::spinner(format!("operations, {kernel}"));
+            let step = step(format!("operations, {kernel}"));
             operations::measure(&parts, &plan, kernel, &mut report.operations)?;
             step.vanish();
         }
         for cpus in &plan.cpus {
             cpus::measure(host, switch, *cpus, &mut report.cpus)?;
+            count();
         }
         for gibibytes in &plan.memory {
             let parts = parts(host, &memory::machine(switch, *gibibytes))?;
             report.linux.clone_from(&parts.kernel.release);
-            let step = Step::spinner(format!("boot with {gibibytes} GiB, {kernel}"));
+            let step = step(format!("boot with {gibibytes} GiB, {kernel}"));
             memory::measure(&parts, kernel, &mut report.memory)?;
             step.vanish();
         }
         if plan.boot {
             let parts = parts(host, &boot::machine(virt(CPU, switch, true)))?;
             report.linux.clone_from(&parts.kernel.release);
-            let step = Step::spinner(format!("boot, {kernel}"));
+            let step = step(format!("boot, {kernel}"));
             boot::measure(parts, kernel, report.boot.get_or_insert_default())?;
             step.vanish();
         }
         if plan.longest && switch != Switch::None {
             let parts = parts(host, &virt(CPU, switch, true))?;
             report.linux.clone_from(&parts.kernel.release);
-            let step = Step::spinner(format!("longest calls, {kernel}"));
+            let step = step(format!("longest calls, {kernel}"));
             let calls = Calls::measure(parts)?;
             step.vanish();
             report.longest.extend(Longest::of(kernel, calls));

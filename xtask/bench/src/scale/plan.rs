@@ -80,6 +80,15 @@ impl Plan {
     pub fn kernels(&self) -> impl Iterator<Item = Switch> {
         [Switch::None].into_iter().chain(self.modes.clone())
     }
+
+    /// How many boots there are, those for all sizes of the operations as one.
+    pub fn steps(&self) -> u64 {
+        let operations = usize::from(!self.operations.is_empty());
+        let boot = usize::from(self.boot);
+        let of_kernel = operations + self.cpus.len() + self.memory.len() + boot;
+        let longest = usize::from(self.longest) * self.modes.len();
+        (self.kernels().count() * of_kernel + longest) as u64
+    }
 }
 
 #[cfg(test)]
@@ -113,5 +122,8 @@ mod tests {
         assert_eq!(whole.pages.last(), Some(&262_144));
         assert!(whole.longest && !quick.longest);
         assert_eq!((quick.cpus.len(), quick.memory.len()), (2, 1));
+        // Two kernels: operations, CPUs, RAM, the boot; and the longest calls of one mode.
+        assert_eq!(quick.steps(), 2 * (1 + 2 + 1 + 1));
+        assert_eq!(whole.steps(), 2 * (1 + 4 + 3 + 1) + 1);
     }
 }
