@@ -142,8 +142,7 @@ impl Compared {
         if percent.abs() > most {
             self.most = Some((a.name.clone(), percent));
         }
-        // Written so that a count that is no number is beyond every limit.
-        if !(percent.abs() <= limit) {
+        if percent.abs() > limit {
             self.beyond.push(format!(
                 "{}: {} and {}, {percent:+.2} %, limit {limit} %",
                 a.name, a.value, b.value
