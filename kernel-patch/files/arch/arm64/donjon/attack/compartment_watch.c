@@ -104,10 +104,13 @@ static void simd_asked(void)
 	look_at_simd(BY_REQUEST, DONJON_EXIT_CALLED_OUT);
 }
 
-/* x2 to x30 as they are afterwards, but for x19. */
-#define SEEN		29
+/* x2 to x17 as they are afterwards; x18 and x20 to x29 before and afterwards. */
+struct general {
+	u64 cleared[16];
+	u64 before[12], after[12];
+};
 
-static struct donjon_result run_and_look(u64 handle, enum leave leave, u64 seen[SEEN])
+static struct donjon_result run_and_look(u64 handle, enum leave leave, struct general *seen)
 {
 	register u64 x0 asm("x0") = DONJON_FN_COMPARTMENT_RUN;
 	register u64 x1 asm("x1") = handle;
@@ -116,7 +119,13 @@ static struct donjon_result run_and_look(u64 handle, enum leave leave, u64 seen[
 	register u64 x4 asm("x4") = leave;
 	register u64 to asm("x19") = (u64)seen;
 
-	asm volatile("blr	%[gate]\n"
+	asm volatile("str	x18, [x19, #128]\n"
+		     "stp	x20, x21, [x19, #144]\n"
+		     "stp	x22, x23, [x19, #160]\n"
+		     "stp	x24, x25, [x19, #176]\n"
+		     "stp	x26, x27, [x19, #192]\n"
+		     "stp	x28, x29, [x19, #208]\n"
+		     "blr	%[gate]\n"
 		     "stp	x2, x3, [x19]\n"
 		     "stp	x4, x5, [x19, #16]\n"
 		     "stp	x6, x7, [x19, #32]\n"
@@ -125,13 +134,12 @@ static struct donjon_result run_and_look(u64 handle, enum leave leave, u64 seen[
 		     "stp	x12, x13, [x19, #80]\n"
 		     "stp	x14, x15, [x19, #96]\n"
 		     "stp	x16, x17, [x19, #112]\n"
-		     "str	x18, [x19, #128]\n"
-		     "stp	x20, x21, [x19, #144]\n"
-		     "stp	x22, x23, [x19, #160]\n"
-		     "stp	x24, x25, [x19, #176]\n"
-		     "stp	x26, x27, [x19, #192]\n"
-		     "stp	x28, x29, [x19, #208]\n"
-		     "str	x30, [x19, #224]\n"
+		     "str	x18, [x19, #224]\n"
+		     "stp	x20, x21, [x19, #240]\n"
+		     "stp	x22, x23, [x19, #256]\n"
+		     "stp	x24, x25, [x19, #272]\n"
+		     "stp	x26, x27, [x19, #288]\n"
+		     "stp	x28, x29, [x19, #304]\n"
 		     : "+r" (x0), "+r" (x1), "+r" (x2), "+r" (x3), "+r" (x4)
 		     : [gate] "r" (DONJON_GATE), "r" (to)
 		     : "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
@@ -145,22 +153,25 @@ static void look_at_registers(enum leave leave, long expected)
 	/* As for SIMD */
 	unsigned int left = expected == DONJON_EXIT_INTERRUPTED ? 2 : 1;
 	struct donjon_result result;
-	u64 seen[SEEN] = {};
+	struct general seen = {};
 	unsigned int i;
 
 	if (!prepare_compartment())
 		return;
 	do {
-		result = run_and_look(prepared_compartment(), leave, seen);
+		result = run_and_look(prepared_compartment(), leave, &seen);
 		left -= result.status == expected;
 	} while (left && result.status == DONJON_EXIT_INTERRUPTED);
 	if (result.status != DONJON_EXIT_RETURNED)
 		destroy_compartment(prepared_compartment());
 	if (result.status != expected)
 		return attack_untried("it was left for %ld: %#lx", result.status, result.value);
-	for (i = 0; i < SEEN; i++)
-		if (seen[i] == SECRET)
+	for (i = 0; i < ARRAY_SIZE(seen.cleared); i++)
+		if (seen.cleared[i] == SECRET)
 			return attack_succeeded("x%u has the secret", i + 2);
+	for (i = 0; i < ARRAY_SIZE(seen.after); i++)
+		if (seen.after[i] != seen.before[i])
+			return attack_succeeded("x%u is %#llx", i + 18, seen.after[i]);
 	attack_stopped("no register has the secret");
 }
 
