@@ -97,14 +97,14 @@ fn names(host: &HostArguments) -> Result<Vec<String>> {
 }
 
 /// Tests that take long, and run by name alone.
-fn long(host: &HostArguments) -> [Test; 12] {
+fn long(host: &HostArguments) -> Vec<Test> {
     let selftests = {
         let host = host.clone();
         Test::alone(KSELFTEST, move || {
             donjon_kselftest::test(&host, Switch::Asid)
         })
     };
-    [
+    let mut tests = vec![
         selftests,
         soak::test(host),
         lmbench::against_debian(host),
@@ -117,7 +117,9 @@ fn long(host: &HostArguments) -> [Test; 12] {
         reproducible::long(host),
         distribution::test(host),
         distribution::debian(host),
-    ]
+    ];
+    tests.extend(boots::others(host));
+    tests
 }
 
 fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
