@@ -48,34 +48,56 @@ static void store_simd(struct simd *simd)
 }
 
 /*
- * What it had in registers of FP and SIMD when it was left. Nothing here uses
- * those, and Linux takes the interrupt after a look at them.
+ * Has the prepared compartment fill its registers and be left in one way, by a
+ * function that looks at what is in them then. False if it was left otherwise.
  */
-static void look_at_simd(enum leave leave, long expected)
+static bool is_left(struct donjon_result (*run)(u64 handle, enum leave leave),
+		    enum leave leave, long expected)
 {
 	/* A first interrupt may have come before it was filled */
 	unsigned int left = expected == DONJON_EXIT_INTERRUPTED ? 2 : 1;
 	struct donjon_result result;
-	static struct simd simd;
-	unsigned long flags;
-	unsigned int i;
 
 	if (!prepare_compartment())
-		return;
+		return false;
 	do {
-		local_irq_save(flags);
-		write_sysreg(0, fpsr);
-		result = __donjon_call(DONJON_FN_COMPARTMENT_RUN, prepared_compartment(),
-				       FILL, SECRET, leave, 0, 0);
-		store_simd(&simd);
-		local_irq_restore(flags);
+		result = run(prepared_compartment(), leave);
 		left -= result.status == expected;
 	} while (left && result.status == DONJON_EXIT_INTERRUPTED);
 	/* It is left in the middle of its call */
 	if (result.status != DONJON_EXIT_RETURNED)
 		destroy_compartment(prepared_compartment());
 	if (result.status != expected)
-		return attack_untried("it was left for %ld: %#lx", result.status, result.value);
+		attack_untried("it was left for %ld: %#lx", result.status, result.value);
+	return result.status == expected;
+}
+
+static struct simd simd;
+
+static struct donjon_result run_for_simd(u64 handle, enum leave leave)
+{
+	struct donjon_result result;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	write_sysreg(0, fpsr);
+	result = __donjon_call(DONJON_FN_COMPARTMENT_RUN, handle, FILL, SECRET, leave,
+			       0, 0);
+	store_simd(&simd);
+	local_irq_restore(flags);
+	return result;
+}
+
+/*
+ * What it had in registers of FP and SIMD when it was left. Nothing here uses
+ * those, and Linux takes the interrupt after a look at them.
+ */
+static void look_at_simd(enum leave leave, long expected)
+{
+	unsigned int i;
+
+	if (!is_left(run_for_simd, leave, expected))
+		return;
 	for (i = 0; i < ARRAY_SIZE(simd.words); i++)
 		if (simd.words[i] == SECRET)
 			return attack_succeeded("q%u has the secret", i / 2);
@@ -110,14 +132,16 @@ struct general {
 	u64 before[12], after[12];
 };
 
-static struct donjon_result run_and_look(u64 handle, enum leave leave, struct general *seen)
+static struct general general;
+
+static struct donjon_result run_for_general(u64 handle, enum leave leave)
 {
 	register u64 x0 asm("x0") = DONJON_FN_COMPARTMENT_RUN;
 	register u64 x1 asm("x1") = handle;
 	register u64 x2 asm("x2") = FILL;
 	register u64 x3 asm("x3") = SECRET;
 	register u64 x4 asm("x4") = leave;
-	register u64 to asm("x19") = (u64)seen;
+	register u64 to asm("x19") = (u64)&general;
 
 	asm volatile("str	x18, [x19, #128]\n"
 		     "stp	x20, x21, [x19, #144]\n"
@@ -150,28 +174,16 @@ static struct donjon_result run_and_look(u64 handle, enum leave leave, struct ge
 /* The gate zeroes x2 to x17; the others are the caller's own again. */
 static void look_at_registers(enum leave leave, long expected)
 {
-	/* As for SIMD */
-	unsigned int left = expected == DONJON_EXIT_INTERRUPTED ? 2 : 1;
-	struct donjon_result result;
-	struct general seen = {};
 	unsigned int i;
 
-	if (!prepare_compartment())
+	if (!is_left(run_for_general, leave, expected))
 		return;
-	do {
-		result = run_and_look(prepared_compartment(), leave, &seen);
-		left -= result.status == expected;
-	} while (left && result.status == DONJON_EXIT_INTERRUPTED);
-	if (result.status != DONJON_EXIT_RETURNED)
-		destroy_compartment(prepared_compartment());
-	if (result.status != expected)
-		return attack_untried("it was left for %ld: %#lx", result.status, result.value);
-	for (i = 0; i < ARRAY_SIZE(seen.cleared); i++)
-		if (seen.cleared[i] == SECRET)
+	for (i = 0; i < ARRAY_SIZE(general.cleared); i++)
+		if (general.cleared[i] == SECRET)
 			return attack_succeeded("x%u has the secret", i + 2);
-	for (i = 0; i < ARRAY_SIZE(seen.after); i++)
-		if (seen.after[i] != seen.before[i])
-			return attack_succeeded("x%u is %#llx", i + 18, seen.after[i]);
+	for (i = 0; i < ARRAY_SIZE(general.after); i++)
+		if (general.after[i] != general.before[i])
+			return attack_succeeded("x%u is %#llx", i + 18, general.after[i]);
 	attack_stopped("no register has the secret");
 }
 
