@@ -13,6 +13,7 @@ use donjon_builder::kernel::{self, Variant};
 use donjon_builder::pack;
 use donjon_machine::arguments::Switch;
 use donjon_machine::{paths, process};
+use donjon_token::to_hexadecimal;
 use sha2::{Digest, Sha256};
 
 use super::runner::Test;
@@ -127,11 +128,7 @@ fn same(what: &str, one: &Path, other: &Path) -> Result<()> {
     );
     println!(
         "       {what}: SHA-256 {}",
-        hexadecimal(&Sha256::digest(&a))
+        to_hexadecimal(&Sha256::digest(&a))
     );
     Ok(())
-}
-
-fn hexadecimal(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -16,12 +16,15 @@ use donjon_machine::qemu::Live;
 
 /// Page descriptor bits: valid page, AF, inner shareable.
 const PAGE: u64 = 3 | 1 << 10 | 3 << 8;
-const READ_ONLY: u64 = 1 << 7;
+/// Page descriptor bit: not writable.
+pub const READ_ONLY: u64 = 1 << 7;
 const USER: u64 = 1 << 6;
 const NON_GLOBAL: u64 = 1 << 11;
 const PXN: u64 = 1 << 53;
-const UXN: u64 = 1 << 54;
-const DATA: u64 = PAGE | PXN | UXN;
+/// Page descriptor bit: not executable at EL0.
+pub const UXN: u64 = 1 << 54;
+/// Page descriptor bits of data that EL1 writes and nothing executes.
+pub const DATA: u64 = PAGE | PXN | UXN;
 const TEXT: u64 = PAGE | READ_ONLY | UXN;
 const NON_CACHEABLE: u64 = 2 << 2;
 const DEVICE: u64 = 4 << 2;
@@ -40,6 +43,31 @@ pub struct Injected {
     /// Physical addresses and values.
     pub words: Vec<(u64, u64)>,
 }
+
+impl Injected {
+    /// One word.
+    pub fn word(invariant: &'static str, what: &'static str, at: u64, value: u64) -> Self {
+        Self {
+            invariant,
+            what,
+            words: vec![(at, value)],
+        }
+    }
+}
+
+/// An invalid entry of a table of level 3 that is of this space and for addresses from `least` on.
+pub fn free_entry(memory: &dyn Memory, walks: &Walks<'_>, space: Space, least: u64) -> Result<u64> {
+    let tables = walks
+        .tables
+        .iter()
+        .filter(|(_, it)| it.space == space && it.level == 3 && it.va >= least);
+    let free = |table: u64| (0..512).find(|it| memory.word(table + 8 * it) == Some(0));
+    let mut entries = tables.filter_map(|(pa, _)| Some(pa + 8 * free(*pa)?));
+    entries.next().context("every table of level 3 is full")
+}
+
+/// Addresses of the kernel's that are not in the linear map, whose entries are another matter.
+pub const NOT_LINEAR: u64 = UPPER + (1 << 46);
 
 /// Where in a guest there is a place for each violation.
 pub struct Site<'a> {
@@ -92,15 +120,7 @@ impl<'a> Site<'a> {
         let mut walks = Walks::new(memory);
         walks.kernel(root);
         walks.user(user_root);
-        let free = |space: Space, least: u64| {
-            let tables = walks
-                .tables
-                .iter()
-                .filter(|(_, it)| it.space == space && it.level == 3 && it.va >= least);
-            let free = |table: u64| (0..512).find(|it| memory.word(table + 8 * it) == Some(0));
-            let mut entries = tables.filter_map(|(pa, _)| Some(pa + 8 * free(*pa)?));
-            entries.next().context("every table of level 3 is full")
-        };
+        let free = |space, least| free_entry(memory, &walks, space, least);
         let user_child = (0..256)
             .filter_map(|it| memory.word(user_root + 8 * it))
             .find(|raw| matches!(read(*raw, 0), Entry::Table(_)));
@@ -156,8 +176,7 @@ impl<'a> Site<'a> {
                 .first()
                 .context("no inner memory")?
                 .start,
-            // Not in the linear map, whose entries are another matter.
-            kernel_entry: free(Space::Kernel, UPPER + (1 << 46))?,
+            kernel_entry: free(Space::Kernel, NOT_LINEAR)?,
             user_entry: free(Space::User(user_root), 0)?,
             user_root,
             user_child: user_child.context("a user root is empty")?,
@@ -187,11 +206,7 @@ pub fn write(
 
 /// One for each invariant that memory can violate, and more where a second way is another check.
 pub fn all(site: &Site<'_>) -> Vec<Injected> {
-    let inject = |invariant, what, at, value| Injected {
-        invariant,
-        what,
-        words: vec![(at, value)],
-    };
+    let inject = Injected::word;
     let kernel = |invariant, what, value| inject(invariant, what, site.kernel_entry, value);
     let user = |invariant, what, value| inject(invariant, what, site.user_entry, value);
     let physmap = site.root + 8 * PHYSMAP_SLOT as u64;

@@ -151,7 +151,7 @@ fn names_injected(host: &HostArguments) -> Result<()> {
     let mut outcome = None;
     let status = qemu::exec_live(&parts.boot, &script, TIMEOUT, |guest, _, _| {
         outcome.get_or_insert_with(|| {
-            let snapshot = stop_with_site(&subject, guest)?;
+            let (snapshot, ()) = stop_when(&subject, guest, |it| Site::of(it).map(drop))?;
             let injected = inject_all(&subject, guest, &snapshot);
             monitor::resume(guest.monitor)?;
             injected
@@ -165,15 +165,19 @@ fn names_injected(host: &HostArguments) -> Result<()> {
     Ok(())
 }
 
-/// Stops the machine at a moment at which there is a place for each violation.
-fn stop_with_site(subject: &Subject, guest: &Live<'_>) -> Result<Snapshot> {
+/// Stops the machine at a moment at which `find` finds something.
+pub fn stop_when<T>(
+    subject: &Subject,
+    guest: &Live<'_>,
+    find: impl Fn(&Snapshot) -> Result<T>,
+) -> Result<(Snapshot, T)> {
     let mut tries = 0;
     loop {
         monitor::stop(guest.monitor)?;
         let snapshot = of_stopped(subject, guest)?;
         tries += 1;
-        match Site::of(&snapshot).map(drop) {
-            Ok(()) => return Ok(snapshot),
+        match find(&snapshot) {
+            Ok(found) => return Ok((snapshot, found)),
             Err(why) if tries == TRIES => return Err(why),
             Err(_) => monitor::resume(guest.monitor)?,
         }

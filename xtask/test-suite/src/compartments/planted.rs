@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the auditor says of compartments, in a guest in which it is so.
 
-use std::thread;
-use std::time::Duration;
-
 use anyhow::{Context, Result, ensure};
 use donjon_audit::descriptor::{Entry, read};
 use donjon_audit::memory::Memory;
-use donjon_audit::walk::{Space, UPPER, Walks};
+use donjon_audit::walk::{Space, Walks};
 use donjon_audit::{Snapshot, Subject, of_stopped};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
@@ -16,8 +13,8 @@ use donjon_machine::arguments::Switch;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Live, monitor};
 
-use super::super::audit::injected::Injected;
-use super::super::audit::{missed, nothing_is_left};
+use super::super::audit::injected::{DATA, Injected, NOT_LINEAR, READ_ONLY, UXN, free_entry};
+use super::super::audit::{missed, nothing_is_left, stop_when};
 use super::super::runner::Test;
 use super::{TIMEOUT, machine};
 
@@ -29,14 +26,6 @@ echo ready
 wait
 exit 0
 ";
-/// How often, and after which time, the machine is stopped again until they are there.
-const TRIES: u32 = 30;
-const PAUSE: Duration = Duration::from_millis(40);
-/// Page descriptor bits: valid page, AF, inner shareable, not executable.
-const DATA: u64 = 3 | 1 << 10 | 3 << 8 | 1 << 54 | 1 << 53;
-const READ_ONLY: u64 = 1 << 7;
-const UXN: u64 = 1 << 54;
-
 pub fn test(host: &HostArguments) -> Test {
     let host = host.clone();
     Test::beside("compartments:planted", move || {
@@ -57,18 +46,7 @@ pub fn test(host: &HostArguments) -> Test {
 }
 
 fn inject(subject: &Subject, guest: &Live<'_>) -> Result<()> {
-    let mut tries = 0;
-    let (snapshot, violations) = loop {
-        monitor::stop(guest.monitor)?;
-        let snapshot = of_stopped(subject, guest)?;
-        tries += 1;
-        match all(&snapshot) {
-            Ok(violations) => break (snapshot, violations),
-            Err(why) if tries == TRIES => return Err(why),
-            Err(_) => monitor::resume(guest.monitor)?,
-        }
-        thread::sleep(PAUSE);
-    };
+    let (snapshot, violations) = stop_when(subject, guest, all)?;
     let before = donjon_audit::of(&snapshot);
     let missed = missed(subject, guest, &snapshot, &violations)?;
     let after = donjon_audit::of(&of_stopped(subject, guest)?);
@@ -91,11 +69,7 @@ fn all(snapshot: &Snapshot) -> Result<Vec<Injected>> {
     let free = facts.private.iter().find(|(_, owner)| **owner == 0);
     let (free, _) = free.context("no private frame is free")?;
     let kernel = kernel_entry(snapshot)?;
-    let inject = |invariant, what, at, value| Injected {
-        invariant,
-        what,
-        words: vec![(at, value)],
-    };
+    let inject = Injected::word;
     Ok(vec![
         inject(
             "I19",
@@ -148,22 +122,10 @@ fn page_of(memory: &dyn Memory, table: u64, level: u8) -> Option<(u64, u64)> {
     })
 }
 
-/// A free entry of a kernel table of level 3, not in the linear map.
 fn kernel_entry(snapshot: &Snapshot) -> Result<u64> {
     let memory = &*snapshot.memory;
     let cpu = snapshot.running().next().context("no CPU runs")?;
     let mut walks = Walks::new(memory);
     walks.kernel(cpu.kernel_root());
-    let mut tables = walks
-        .tables
-        .iter()
-        .filter(|(_, it)| it.space == Space::Kernel && it.level == 3 && it.va >= UPPER + (1 << 46));
-    let free = |table: u64| {
-        (0..512)
-            .map(|it| table + 8 * it)
-            .find(|at| memory.word(*at) == Some(0))
-    };
-    tables
-        .find_map(|(table, _)| free(*table))
-        .context("every table of level 3 is full")
+    free_entry(memory, &walks, Space::Kernel, NOT_LINEAR)
 }
