@@ -61,7 +61,7 @@ impl Shared {
     /// What is in them.
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the mapping is this object's, and borrowed as the slice is. A compartment changes it
-        // only while it runs, and then nobody has the slice: who shares it says so.
+        // only while it runs, and the host that shares the pages promises to use no slice then.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.size) }
     }
 }

@@ -56,7 +56,7 @@ pub fn wrong_time() -> Result<()> {
     let ran = make(64)?;
     ran.run([0; 4])?;
     let outside = Shared::new(page.len())?;
-    // SAFETY: nobody uses the bytes of that page.
+    // SAFETY: no slice of that page is in use.
     let share = |va| unsafe { sealed.share(va, &outside) };
     for (what, refused) in [
         ("run before it is sealed", building.run([0; 4]).is_err()),

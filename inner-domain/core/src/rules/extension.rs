@@ -30,7 +30,7 @@ pub enum Progress {
     Done,
 }
 
-/// Entries after which a slice ends, of five instructions each: 2,560 instructions. The table that it
+/// Entries after which a slice ends, of at most five instructions each: 2,560 instructions. The table that it
 /// ends in may take 11,800 more, where each entry needs a closer look, and the entries of the linear
 /// map that show 32 claimed blocks 4,700, for the search of the list. Together they are 19,100.
 const ENTRIES_PER_SLICE: usize = ENTRIES;

@@ -70,8 +70,8 @@ const STATUS: &str = "\ncat /sys/kernel/security/donjon/status >&2\n";
 /// The line of it that says how many calls were refused.
 const REFUSALS: &str = "refusals: ";
 
-/// Runs `job` over the inner domain, which must refuse nothing; returns what it wrote to standard output. What it wrote to
-/// standard error is in a file of the cache.
+/// Runs `job` over the inner domain, which must refuse nothing; returns what it wrote to standard
+/// output. What it wrote to standard error is in a file of the cache.
 pub fn in_guest(host: &HostArguments, job: &Job<'_>) -> Result<String> {
     let machine = Machine::new(&MachineArguments {
         append: Some("donjon.init=no".into()),

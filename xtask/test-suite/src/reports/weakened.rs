@@ -88,8 +88,8 @@ pub fn refused(host: &HostArguments) -> Result<()> {
     is_refused(&token, key)
 }
 
-/// With the key of the sound build, and with its own, which nobody has recorded in a boot that was
-/// trusted.
+/// With the key of the sound build, and with its own, as if a verifier had recorded that one in a boot
+/// that was trusted.
 fn is_refused(token: &Token, key: [u8; 32]) -> Result<()> {
     let bit = weaken::ALL.iter().find(|it| it.0 == FEATURE);
     let bits = 1 << bit.context("no such feature")?.1;

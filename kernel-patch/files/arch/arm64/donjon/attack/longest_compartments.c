@@ -77,7 +77,7 @@ static u64 make_large(void)
 	return made ? handle : 0;
 }
 
-/* How many pages there are after requests for many, or fewer by so many. */
+/* Requests pages, or gives them back, until none is left; how many they were. */
 static unsigned long resize(u64 handle, enum what what)
 {
 	unsigned long pages, all = 0;
