@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use donjon_machine::process::Running;
 use donjon_machine::qemu::SOURCES;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use super::{BUILDS, SCRIPT};
 use crate::bare::{ALIKE, Place};
@@ -57,7 +58,7 @@ pub fn build(folder: &Path) -> Result<PathBuf> {
         .arg("--manifest-path")
         .arg(folder.join("Cargo.toml"))
         .arg("--target-dir")
-        .arg(paths::in_root(BUILDS))
+        .arg(target(folder))
         // The toolchain is this repository's.
         .current_dir(paths::root())
         .env("CARGO_ENCODED_RUSTFLAGS", flags(folder).join("\x1f"))
@@ -98,6 +99,17 @@ fn format() -> &'static str {
     }
 }
 
+/// Where a program is built. Flags of our own are the same for all, so they share what they have in
+/// common; cargo would build all of it anew for each change of a flag.
+fn target(folder: &Path) -> PathBuf {
+    let builds = paths::in_root(BUILDS);
+    if folder.starts_with(paths::root()) {
+        return builds;
+    }
+    let place = Sha256::digest(folder.as_os_str().as_encoded_bytes());
+    builds.join(paths::digest_name(&place))
+}
+
 fn flags(folder: &Path) -> Vec<String> {
     let place = Place::ours();
     let mut flags = vec![
@@ -105,14 +117,12 @@ fn flags(folder: &Path) -> Vec<String> {
         UNALIGNED.into(),
         format!("-Clink-arg=-T{}", paths::in_root(SCRIPT).display()),
         "-Clink-arg=-zmax-page-size=4096".into(),
-        format!("--remap-path-prefix={}=program", folder.display()),
+        format!("--remap-path-prefix={}={SOURCES}", place.sources.display()),
     ];
     flags.extend(ALIKE.map(str::to_owned));
-    // The last one that fits is taken.
-    flags.push(format!(
-        "--remap-path-prefix={}={SOURCES}",
-        place.sources.display()
-    ));
+    if !folder.starts_with(&place.sources) {
+        flags.push(format!("--remap-path-prefix={}=program", folder.display()));
+    }
     if let Some(home) = &place.cargo_home {
         flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
     }
