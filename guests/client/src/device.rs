@@ -246,8 +246,9 @@ impl Compartment {
         Ok((connect.end, connect.other_end))
     }
 
-    /// Takes so many bytes for compartments from Linux, in blocks of 2 MiB, so that growing does not
-    /// end where there is none. They go back when no compartment is left.
+    /// Has so many bytes free for compartments, so that growing does not end where there is none: what
+    /// is missing is taken from Linux, in blocks of 2 MiB. Any compartment may take of them. They go
+    /// back when no compartment is left.
     ///
     /// # Errors
     ///

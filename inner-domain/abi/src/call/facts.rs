@@ -62,5 +62,7 @@ numbers! {
         Identity = 18,
         /// Where random numbers come from: RANDOM_NONE, RANDOM_TREE or RANDOM_CPU.
         Randomness = 19,
+        /// Frames of private memory that no compartment has.
+        PrivateFree = 20,
     }
 }

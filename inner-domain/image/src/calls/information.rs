@@ -6,7 +6,7 @@ use donjon_abi::layout::{PAGE_SIZE, TEXT_WINDOW};
 use donjon_core::waits;
 
 use crate::outcome::{Arguments, Outcome};
-use crate::{gate, heap, state};
+use crate::{domain, gate, heap, state};
 
 unsafe extern "C" {
     /// From the linker script: end of the text, the gate's two pages aside.
@@ -39,6 +39,7 @@ pub fn information([which, ..]: &Arguments) -> Outcome {
         Information::DmaProfile => boot.dma_profile,
         Information::Identity => boot.identity,
         Information::Randomness => boot.randomness,
+        Information::PrivateFree => domain::lock()?.rules.private().1.free(),
     })
 }
 

@@ -26,6 +26,7 @@
 #include <asm/neon.h>
 #include <asm/sysreg.h>
 
+#include "files.h"
 #include "private.h"
 
 /* Files that are open: with the last one, the memory of compartments goes back. */
@@ -403,18 +404,20 @@ static long info(struct compartment *it, void __user *argument)
 	return copy_to_user(argument, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
+/* Has so many bytes free for compartments; another one may take them before. */
 static long reserve(void __user *argument)
 {
-	u64 bytes, blocks;
+	u64 bytes, free, blocks;
 	int taken = 0;
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	if (copy_from_user(&bytes, argument, sizeof(bytes)))
 		return -EFAULT;
-	blocks = bytes / SZ_2M + !!(bytes % SZ_2M);
-	if (blocks > totalram_pages() / (SZ_2M / PAGE_SIZE))
+	if (bytes / PAGE_SIZE > totalram_pages())
 		return -ENOMEM;
+	free = donjon_information(DONJON_INFO_PRIVATE_FREE) * PAGE_SIZE;
+	blocks = DIV_ROUND_UP_ULL(bytes - min(bytes, free), SZ_2M);
 	for (; blocks; blocks -= taken) {
 		taken = donjon_private_grow(min(blocks, DONJON_POOL_TOGETHER_MAX));
 		if (taken < 0)

@@ -490,6 +490,8 @@
 #define DONJON_INFO_IDENTITY		_AC(0x12, UL)
 /* Where random numbers come from: RANDOM_NONE, RANDOM_TREE or RANDOM_CPU. */
 #define DONJON_INFO_RANDOMNESS		_AC(0x13, UL)
+/* Frames of private memory that no compartment has. */
+#define DONJON_INFO_PRIVATE_FREE	_AC(0x14, UL)
 
 /* How a compartment was left, in x0 after DONJON_FN_COMPARTMENT_RUN */
 
