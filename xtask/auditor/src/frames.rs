@@ -66,6 +66,15 @@ impl Class {
         }
     }
 
+    /// What it counts as in a block. The table block is among the kernel's constants: neither is ever
+    /// anything else, and each mapping shows both alike.
+    pub const fn in_a_block(self) -> Self {
+        match self {
+            Self::TableBlock => Self::ReadOnly,
+            other => other,
+        }
+    }
+
     /// Whether it is a PT frame.
     pub const fn is_table(self) -> bool {
         matches!(self, Self::Table | Self::TableBlock)

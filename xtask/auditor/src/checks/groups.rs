@@ -74,7 +74,7 @@ fn one_type(
     let mut classes = world.frames.classes(start, size);
     // Devices are I15's, frame by frame.
     classes.retain(|class, _| !class.is_device());
-    if classes.len() > 1 {
+    if is_mixed(classes.keys()) {
         let names: Vec<_> = classes.keys().map(|it| it.name()).collect();
         let (_, other) = classes
             .iter()
@@ -88,6 +88,11 @@ fn one_type(
         };
         violations.push(leaf.violates("I10", pa, &world.owner(*other), &text));
     }
+}
+
+fn is_mixed<'a>(mut classes: impl Iterator<Item = &'a Class>) -> bool {
+    let first = classes.next().map(|it| it.in_a_block());
+    classes.any(|it| Some(it.in_a_block()) != first)
 }
 
 fn attributes(world: &World<'_>, leaf: &Leaf, mair: u64, violations: &mut Vec<Violation>) {
@@ -131,6 +136,33 @@ fn groups(world: &World<'_>, contiguous: &[&Leaf], violations: &mut Vec<Violatio
             violations.push(leaf.violates("I10", leaf.pa, &world.owner(leaf.pa), text));
         } else if leaf.va == first {
             one_type(world, leaf, start, span, "a contiguous group", violations);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_and_the_table_block_share_a_block_and_nothing_else_does() {
+        let constants = [Class::ReadOnly, Class::TableBlock];
+        assert!(!is_mixed(constants.iter()));
+        assert!(!is_mixed([].iter()));
+        for other in [
+            Class::Ordinary,
+            Class::Table,
+            Class::KernelText,
+            Class::Vectors,
+            Class::TextPool,
+            Class::Private,
+            Class::Inner,
+        ] {
+            assert!(!is_mixed([other].iter()));
+            for constant in constants {
+                assert!(is_mixed([constant, other].iter()));
+                assert!(is_mixed([other, constant].iter()));
+            }
         }
     }
 }
