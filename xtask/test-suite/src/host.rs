@@ -7,6 +7,7 @@ use anyhow::{Result, ensure};
 use donjon_bench::guard;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::environment::{BARE_TARGET, COMPARTMENT_TARGET, GUEST_TARGET, NIGHTLY};
+use donjon_builder::kernel::stock::Options;
 use donjon_builder::kernel::{self, Variant};
 use donjon_generator::{allow, header};
 use donjon_machine::{paths, process};
@@ -100,14 +101,19 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests.push(Test::alone("checkpatch", move || {
         kernel::style::check(&style)
     }));
-    let host = host.clone();
-    tests.push(Test::alone("kernel-off", move || is_stock(&host)));
+    for (name, options) in [
+        ("kernel-off", Options::Ours),
+        ("kernel-off:distribution", Options::Distribution),
+    ] {
+        let host = host.clone();
+        tests.push(Test::alone(name, move || is_stock(&host, options)));
+    }
     tests
 }
 
 /// With the option off, the patched kernel has the instructions of the unpatched one.
-fn is_stock(host: &HostArguments) -> Result<()> {
-    let (different, compared) = kernel::stock::differences(host)?;
+fn is_stock(host: &HostArguments, options: Options) -> Result<()> {
+    let (different, compared) = kernel::stock::differences(host, options)?;
     ensure!(
         different.is_empty(),
         "of {compared} objects, these differ with CONFIG_DONJON=n: {}",

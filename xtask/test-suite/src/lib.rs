@@ -48,10 +48,23 @@ use runner::Test;
 /// The kernel's own selftests.
 const KSELFTEST: &str = "kselftest";
 
+/// Of all tests, these run by name alone as well: each takes minutes, and another one meets most of
+/// the same code.
+const BY_NAME: [&str; 6] = [
+    "kernel-off:distribution",
+    "bad-input:killed-half-way",
+    "asids:roll-over:tlbi:cortex-a53:4",
+    "load:asid:cortex-a57:1",
+    "load:asid:cortex-a57:4:preempt=full",
+    "compartments:audit:number",
+];
+
 /// Runs the tests that the arguments select; returns the exit status.
 pub fn run(arguments: &TestArguments) -> Result<u8> {
-    let mut tests = all(&arguments.host)?;
-    for test in long(&arguments.host) {
+    let (mut tests, by_name): (Vec<_>, Vec<_>) = all(&arguments.host)?
+        .into_iter()
+        .partition(|it| !BY_NAME.contains(&it.name.as_str()));
+    for test in by_name.into_iter().chain(long(&arguments.host)) {
         if arguments.list || arguments.filters.contains(&test.name) {
             tests.push(test);
         }
@@ -152,4 +165,17 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(scale::tests(host_arguments));
     tests.extend(trace::tests(host_arguments));
     Ok(tests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_by_name_exists() {
+        let all = all(&HostArguments::default()).expect("tests");
+        for name in BY_NAME {
+            assert!(all.iter().any(|it| it.name == name), "{name}");
+        }
+    }
 }

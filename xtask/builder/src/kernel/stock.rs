@@ -2,7 +2,8 @@
 //! Is the patched Linux, with the option off, the Linux that it was?
 //!
 //! The objects that the series touches, and some that include the headers it touches, are built
-//! from the patched and from the unpatched tree and disassembled.
+//! from the patched and from the unpatched tree and disassembled: with our options, and with those of
+//! distributions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,42 +39,52 @@ const OPTIONAL: [&str; 6] = [
 /// These options.
 const DISTRIBUTION: &str = "kernel-patch/config/distribution.config";
 
-/// Names the objects whose instructions differ, and how many were compared: with our options, and
-/// with those of distributions.
-pub fn differences(host: &HostArguments) -> Result<(Vec<String>, usize)> {
-    let source = source::find(host)?;
-    let ours = Recipe::of(Variant::Native);
-    let mut theirs = Recipe::of(Variant::Native);
-    theirs.fragments.push(paths::in_root(DISTRIBUTION));
-    let lock = CacheLock::take()?;
-    let patched = tree::prepare(&lock, &source, &ours)?;
-    let mut all = touched_objects(&ours)?;
-    all.extend(BYSTANDERS.map(str::to_owned));
-    let mut always = all.clone();
-    always.retain(|it| !OPTIONAL.contains(&it.as_str()));
-    ensure!(
-        all.len() == always.len() + OPTIONAL.len(),
-        "the series does not touch each of {}",
-        OPTIONAL.join(" ")
-    );
+/// Whose options the objects are built with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Options {
+    /// Ours.
+    Ours,
+    /// Those of distributions over ours.
+    Distribution,
+}
 
+/// Names the objects whose instructions differ, and how many were compared.
+pub fn differences(host: &HostArguments, options: Options) -> Result<(Vec<String>, usize)> {
+    let source = source::find(host)?;
+    let mut recipe = Recipe::of(Variant::Native);
+    let lock = CacheLock::take()?;
+    let patched = tree::prepare(&lock, &source, &recipe)?;
     let place = lock.unfinished("stock");
     let stock = unpatched(&patched, &place)?;
-    let built = paths::cache()?
-        .join("build")
-        .join(format!("{}-native", patched.name));
-    let mut different = Vec::new();
-    for (recipe, objects, with) in [
-        (&ours, &always, built),
-        (&theirs, &all, place.join("patched-theirs")),
-    ] {
-        let without = place.join("output");
-        let trees = [(&patched, &with), (&stock, &without)];
-        different.extend(compare(recipe, objects, &trees)?);
-        fs::remove_dir_all(without)?;
-    }
+    let objects = objects(&recipe, options)?;
+    let with = if options == Options::Ours {
+        paths::cache()?
+            .join("build")
+            .join(format!("{}-native", patched.name))
+    } else {
+        recipe.fragments.push(paths::in_root(DISTRIBUTION));
+        place.join("patched")
+    };
+    let trees = [(&patched, &with), (&stock, &place.join("output"))];
+    let different = compare(&recipe, &objects, &trees)?;
     fs::remove_dir_all(&place)?;
-    Ok((different, always.len() + all.len()))
+    Ok((different, objects.len()))
+}
+
+/// What is compared.
+fn objects(recipe: &Recipe, options: Options) -> Result<Vec<String>> {
+    let mut objects = touched_objects(recipe)?;
+    let all = objects.len();
+    if options == Options::Ours {
+        objects.retain(|it| !OPTIONAL.contains(&it.as_str()));
+        ensure!(
+            all == objects.len() + OPTIONAL.len(),
+            "the series does not touch each of {}",
+            OPTIONAL.join(" ")
+        );
+    }
+    objects.extend(BYSTANDERS.map(str::to_owned));
+    Ok(objects)
 }
 
 /// Builds `objects` in both trees, and names those that differ.
