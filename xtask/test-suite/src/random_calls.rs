@@ -21,7 +21,7 @@ use super::boots::built;
 pub const LONG: &str = "fuzz:guest:long";
 const CPUS: u32 = 4;
 /// Calls of a test, and of the long one.
-const CALLS: u64 = 1_000_000;
+const CALLS: u64 = 500_000;
 const MANY_CALLS: u64 = 10_000_000;
 /// Seconds between two audits.
 const PAUSE: u64 = 3;
