@@ -16,7 +16,7 @@
 //! * [`arguments`]: what a command line says about the host.
 //! * [`paths`]: the repository and the cache.
 //! * [`progress`]: progress on stderr.
-//! * [`json`]: files for `--json`.
+//! * [`json`]: files for `--json`; [`whole`]: files that are there as a whole or not at all.
 
 pub mod arguments;
 pub mod bare;
@@ -31,3 +31,4 @@ pub mod paths;
 pub mod progress;
 pub mod rootfs;
 pub mod run;
+pub mod whole;

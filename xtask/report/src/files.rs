@@ -2,10 +2,13 @@
 //! Files that are there as a whole or not at all, and what to do where none can be written.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::Path;
 
 use anyhow::{Error, Result, anyhow};
+use donjon_builder::whole;
+
+pub use donjon_builder::whole::unfinished;
 
 /// Writes a file under another name, then renames it.
 ///
@@ -13,23 +16,7 @@ use anyhow::{Error, Result, anyhow};
 ///
 /// If it cannot be written; the message says what to do.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let unfinished = unfinished(path);
-    let result = fs::File::create(&unfinished).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&unfinished, path)
-    });
-    result.map_err(|error| {
-        let _ = fs::remove_file(&unfinished);
-        explain(path, &error)
-    })
-}
-
-/// The name of a file until it is complete.
-pub fn unfinished(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".unfinished");
-    PathBuf::from(name)
+    whole::write(path, bytes).map_err(|error| explain(path, &error))
 }
 
 /// Makes a folder, and fails now rather than after hours if nothing can be written there.
