@@ -13,6 +13,7 @@ mod model;
 pub mod path;
 mod programs;
 pub mod report;
+pub mod resume;
 pub mod samples;
 pub mod scale;
 mod stress;

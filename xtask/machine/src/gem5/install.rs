@@ -11,7 +11,7 @@ const PROGRAMS: &[&str] = &["gem5.fast", "gem5.opt", "gem5.debug"];
 /// Builds that have Arm's instruction set, the smallest first.
 const BUILDS: &[&str] = &["ARM", "ALL"];
 /// A part of the source tree that the machine's description uses.
-const CONFIGURATION: &str = "configs/example/arm/devices.py";
+pub const CONFIGURATION: &str = "configs/example/arm/devices.py";
 
 /// A source tree of gem5 and its program.
 #[derive(Clone, Debug)]

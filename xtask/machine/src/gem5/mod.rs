@@ -128,6 +128,13 @@ impl Gem5 {
         format!("gem5, core {}", self.core.name())
     }
 
+    /// The program, and the part of its source tree that describes the machine.
+    #[must_use]
+    pub fn files(&self) -> [PathBuf; 2] {
+        let configuration = self.build.directory.join(install::CONFIGURATION);
+        [self.build.program.clone(), configuration]
+    }
+
     /// Runs with the guest's console on our terminal, until gem5 ends.
     ///
     /// # Errors

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a figure depends on, as one digest.
+//!
+//! The commit is no part of it: a change that is not committed changes figures as well.
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use donjon_machine::gem5::{self, Gem5};
+use donjon_machine::process;
+use donjon_machine::qemu::Boot;
+use donjon_machine::tools::QEMU;
+use sha2::{Digest, Sha256};
+
+/// A digest of inputs, each with its name.
+#[derive(Clone, Default)]
+pub struct Inputs(Sha256);
+
+impl Inputs {
+    /// Of what measures: this very program, which tells the guest what to do, and the emulator.
+    ///
+    /// # Errors
+    ///
+    /// If there is no QEMU, or the program cannot be read.
+    pub fn of_host() -> Result<Self> {
+        let emulator = process::output(Command::new(QEMU).arg("--version"))?;
+        Self::default()
+            .with("emulator", emulator)
+            .with_file("program", Path::new("/proc/self/exe"))
+    }
+
+    /// Of what QEMU starts, and what the guest runs. The script has what the options choose: rows,
+    /// sizes and repetitions.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read.
+    pub fn of_boot(boot: &Boot, script: &str) -> Result<Self> {
+        // All fields by name: one that comes later is not forgotten.
+        let Boot {
+            machine,
+            image,
+            initramfs,
+            grub,
+            disk,
+            disk_is_root,
+            packages,
+            network,
+            device_tree,
+            trace,
+        } = boot;
+        let mut inputs = Self::default()
+            .with("machine", format!("{machine:?}"))
+            .with("initramfs", initramfs)
+            .with("root", [u8::from(*disk_is_root)])
+            .with("network", format!("{network:?}"))
+            .with("trace", format!("{trace:?}"))
+            .with("script", script)
+            .with_file("image", image)?;
+        for (name, file) in [("grub", grub), ("device tree", device_tree)] {
+            if let Some(file) = file {
+                inputs = inputs.with_file(name, file)?;
+            }
+        }
+        let disk = disk.as_ref().map(|it| &it.file);
+        for (name, file) in [("disk", disk), ("packages", packages.as_ref())] {
+            if let Some(file) = file {
+                inputs = inputs.with_large(name, file)?;
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// The same of what gem5 starts.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read.
+    pub fn of_gem5(gem5: &Gem5, parts: &gem5::Parts<'_>, commands: &[String]) -> Result<Self> {
+        let mut inputs = Self::default()
+            .with("machine", format!("{gem5:?}"))
+            .with("initramfs", parts.initramfs)
+            .with_file("image", parts.image)?;
+        for command in commands {
+            inputs = inputs.with("command", command);
+        }
+        for file in gem5.files() {
+            inputs = inputs.with_large("gem5", &file)?;
+        }
+        if let Some(disk) = parts.disk {
+            inputs = inputs.with_large("disk", disk)?;
+        }
+        Ok(inputs)
+    }
+
+    /// With one more. Lengths keep one input from running into the next.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        for part in [name.as_bytes(), value.as_ref()] {
+            self.0.update((part.len() as u64).to_le_bytes());
+            self.0.update(part);
+        }
+        self
+    }
+
+    /// With what is in a file.
+    fn with_file(self, name: &str, file: &Path) -> Result<Self> {
+        let content = fs::read(file).with_context(|| format!("reading {}", file.display()))?;
+        Ok(self.with(name, content))
+    }
+
+    /// With a file of gigabytes. Its place on the disk, its length and the time of its last change
+    /// stand for it: the system notes each change, and a user cannot set that time.
+    fn with_large(self, name: &str, file: &Path) -> Result<Self> {
+        let about = fs::metadata(file).with_context(|| format!("reading {}", file.display()))?;
+        let place = [about.dev(), about.ino(), about.len()];
+        let changed = [about.ctime(), about.ctime_nsec()];
+        Ok(self.with(name, format!("{place:?} {changed:?}")))
+    }
+
+    /// All of it in hexadecimal.
+    #[must_use]
+    pub fn key(self) -> String {
+        let digest = self.0.finalize();
+        digest.iter().map(|it| format!("{it:02x}")).collect()
+    }
+}

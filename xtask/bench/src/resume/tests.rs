@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Runs that are interrupted, go on and end.
+
+mod trouble;
+
+use std::cell::Cell;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
+
+use super::{Inputs, Run, told};
+
+/// A folder, and how often something was measured in it.
+struct Bench {
+    folder: TempDir,
+    measured: Cell<u32>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a folder"),
+            measured: Cell::new(0),
+        }
+    }
+
+    fn begin(&self, fresh: bool) -> Run {
+        Run::begin_in(&self.folder.path().join("a"), fresh, Inputs::default()).expect("a run")
+    }
+
+    /// Measures a unit whose guest prints `text`, and reads its number.
+    fn unit(&self, run: &mut Run, script: &str, text: &str) -> Result<u32> {
+        let measure = || {
+            self.measured.set(self.measured.get() + 1);
+            Ok(text.to_owned())
+        };
+        let inputs = Inputs::default().with("script", script);
+        run.unit("asid", inputs, measure, |text| {
+            text.parse().context("no number")
+        })
+    }
+
+    /// Partial results.
+    fn files(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder.path().join("a")).expect("a folder");
+        let paths = entries.map(|it| it.expect("an entry").path());
+        paths
+            .filter(|it| it.extension().is_some_and(|it| it == "json"))
+            .collect()
+    }
+}
+
+#[test]
+fn the_next_run_takes_what_an_interrupted_one_has() {
+    let bench = Bench::new();
+    let mut first = bench.begin(false);
+    assert_eq!(bench.unit(&mut first, "s", "7").expect("a number"), 7);
+    drop(first);
+    let mut second = bench.begin(false);
+    // The guest would say something else by now.
+    assert_eq!(bench.unit(&mut second, "s", "8").expect("a number"), 7);
+    assert_eq!(bench.unit(&mut second, "other", "9").expect("a number"), 9);
+    assert_eq!(bench.measured.get(), 2);
+    // It has told of the first unit before it measured the second.
+    assert!(second.taken.is_empty());
+}
+
+#[test]
+fn one_line_says_what_comes_from_which_run() {
+    let taken = [("native", "14:03"), ("asid", "14:03"), ("tlbi", "14:40")];
+    let taken = taken.map(|(unit, run)| (unit.to_owned(), run.to_owned()));
+    let line = "native, asid: from the run of 14:03 UTC, interrupted; \
+                tlbi: from the run of 14:40 UTC, interrupted";
+    assert_eq!(told(&taken).as_deref(), Some(line));
+    assert_eq!(told(&[]), None);
+}
+
+#[test]
+fn a_run_after_the_end_measures_everything() {
+    let bench = Bench::new();
+    for expected in [7, 8] {
+        let mut run = bench.begin(false);
+        let text = expected.to_string();
+        let number = bench.unit(&mut run, "s", &text).expect("a number");
+        assert_eq!(number, expected);
+        assert_eq!(bench.files().len(), 1);
+        run.end().expect("removed");
+        assert!(bench.files().is_empty());
+    }
+}
+
+#[test]
+fn the_end_leaves_what_another_selection_has() {
+    let bench = Bench::new();
+    bench.unit(&mut bench.begin(false), "all", "7").expect("it");
+    let mut some = bench.begin(false);
+    bench.unit(&mut some, "some", "8").expect("it");
+    some.end().expect("removed");
+    assert_eq!(bench.files().len(), 1);
+}
+
+#[test]
+fn a_fresh_run_removes_what_there_is() {
+    let bench = Bench::new();
+    bench.unit(&mut bench.begin(false), "s", "7").expect("it");
+    let mut fresh = bench.begin(true);
+    assert!(bench.files().is_empty());
+    assert_eq!(bench.unit(&mut fresh, "s", "8").expect("a number"), 8);
+}
+
+#[test]
+fn what_failed_is_not_kept() {
+    let bench = Bench::new();
+    let mut run = bench.begin(false);
+    assert!(bench.unit(&mut run, "s", "no number").is_err());
+    let inputs = Inputs::default();
+    let failed: Result<()> = run.unit("asid", inputs, || bail!("hung"), |_| Ok(()));
+    assert!(failed.is_err());
+    assert!(bench.files().is_empty());
+    bench.unit(&mut run, "s", "7").expect("a number");
+    run.forget().expect("removed");
+    assert!(bench.files().is_empty());
+}
+
+#[test]
+fn the_key_changes_with_emulator_and_program() {
+    let bench = Bench::new();
+    let folder = bench.folder.path().join("a");
+    for (emulator, expected) in [("QEMU 7.2", 7), ("QEMU 9.0", 8), ("QEMU 7.2", 7)] {
+        let host = Inputs::default().with("emulator", emulator);
+        let mut run = Run::begin_in(&folder, false, host).expect("a run");
+        let text = expected.to_string();
+        let number = bench.unit(&mut run, "s", &text).expect("a number");
+        assert_eq!(number, expected);
+    }
+    assert_eq!(bench.measured.get(), 2);
+}
