@@ -24,6 +24,9 @@ pub struct BenchCommand {
     /// Places of the stack in its page that LMBench is recorded for.
     #[arg(long, value_name = "N", default_value_t = 4, requires = "record", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub layouts: u32,
+    /// Forget what an interrupted run of LMBench has measured, and begin anew.
+    #[arg(long, requires = "record")]
+    pub fresh: bool,
     /// A board.
     #[command(flatten)]
     pub board: BoardArguments,
@@ -124,6 +127,9 @@ pub struct LmbenchArguments {
     /// Only rows with one of these in their names, with spaces or commas between them.
     #[arg(long, value_name = "ROW", num_args = 1.., value_delimiter = ',')]
     pub rows: Vec<String>,
+    /// Forget what an interrupted run has measured, and begin anew.
+    #[arg(long)]
+    pub fresh: bool,
     /// Also write the figures to a file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -133,8 +139,8 @@ pub struct LmbenchArguments {
 }
 
 impl LmbenchArguments {
-    /// Everything as without an option.
-    pub fn of_defaults(host: &HostArguments, layouts: u32) -> Self {
+    /// Everything as without another option.
+    pub fn of_defaults(host: &HostArguments, layouts: u32, fresh: bool) -> Self {
         Self {
             machine: VIRT.into(),
             cpu: None,
@@ -146,6 +152,7 @@ impl LmbenchArguments {
             own: false,
             layouts,
             rows: Vec::new(),
+            fresh,
             json: None,
             host: host.clone(),
         }
@@ -168,6 +175,9 @@ pub struct ProgramsArguments {
     /// Only programs with one of these in their names.
     #[arg(long, value_name = "WORD", num_args = 1.., value_delimiter = ',')]
     pub only: Vec<String>,
+    /// Forget what an interrupted run has measured, and begin anew.
+    #[arg(long)]
+    pub fresh: bool,
     /// Also write the figures to a file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

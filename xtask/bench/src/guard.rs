@@ -16,7 +16,8 @@ use serde_json::Value;
 
 use super::lmbench::{self, Effort, Programs, ROWS, Row, figures};
 use super::{CPU, measure_calls, measure_idc, tables, virt};
-use crate::arguments::LmbenchArguments;
+use crate::arguments::{BenchCommand, LmbenchArguments};
+use crate::resume::Run;
 
 /// Where they are.
 const FILE: &str = "docs/figures.json";
@@ -99,7 +100,9 @@ pub fn quick(host: &HostArguments) -> Result<BTreeMap<String, f64>> {
         icount: true,
         ..MachineArguments::virt(Switch::Asid)
     };
-    let all = figures(host, &machine, &Programs::own(&rows), &rows, effort)?;
+    let programs = Programs::own(&rows);
+    let run = &mut Run::alone();
+    let all = figures(host, &machine, &programs, &rows, effort, run)?;
     let instructions = |it: Vec<f64>| (it[0] * 1000.0).round();
     Ok(rows
         .iter()
@@ -178,17 +181,22 @@ pub fn check(host: &HostArguments) -> Result<u8> {
 }
 
 /// Measures everything, writes the file and the tables.
-pub fn record(host: &HostArguments, layouts: u32) -> Result<()> {
+pub fn record(arguments: &BenchCommand) -> Result<()> {
+    let host = &arguments.host;
     environment::prepare(host, Needs::default())?;
+    let lmbench = LmbenchArguments::of_defaults(host, arguments.layouts, arguments.fresh);
+    // First: it is the longest, and what it has is kept if the rest is interrupted.
+    let (lmbench, run) = lmbench::report(&lmbench)?;
     let figures = Figures {
         idc: measure_idc(host, &virt(CPU, Switch::Asid, true))?.json(),
         calls: serde_json::to_value(measure_calls(host, &virt(CPU, Switch::Asid, true))?)?,
         quick: quick(host)?,
-        lmbench: lmbench::report(&LmbenchArguments::of_defaults(host, layouts))?.json(),
+        lmbench: lmbench.json(),
     };
     let text = serde_json::to_string_pretty(&figures)? + "\n";
     fs::write(paths::in_root(FILE), text).with_context(|| format!("writing {FILE}"))?;
-    tables::write(&figures, false)
+    tables::write(&figures, false)?;
+    run.end()
 }
 
 /// Fails unless the tables of the documentation are what the file says.

@@ -55,7 +55,7 @@ pub fn run(arguments: &BenchCommand) -> Result<u8> {
         Some(Subject::Scale(arguments)) => scale::run(arguments).map(|()| 0),
         Some(Subject::Stress(arguments)) => stress::run(arguments).map(|()| 0),
         None if arguments.board.is_some() => board::run(&arguments.board).map(|()| 0),
-        None if arguments.record => guard::record(&arguments.host, arguments.layouts).map(|()| 0),
+        None if arguments.record => guard::record(arguments).map(|()| 0),
         None => guard::check(&arguments.host),
     }
 }

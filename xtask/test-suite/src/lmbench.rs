@@ -4,6 +4,7 @@
 use anyhow::{Context, ensure};
 use donjon_bench::guard;
 use donjon_bench::lmbench::{Effort, Programs, ROWS, Row, figures};
+use donjon_bench::resume::Run;
 use donjon_builder::arguments::HostArguments;
 use donjon_machine::arguments::{MachineArguments, Switch};
 
@@ -81,7 +82,8 @@ pub fn against_debian(host: &HostArguments) -> Test {
             .context("LMBench itself is not to be had, so there is nothing to compare with")?;
         let measure = |programs: &Programs| {
             let effort = Effort::new(1, false);
-            figures(&host, &machine(Switch::None), programs, &rows, effort)
+            let machine = machine(Switch::None);
+            figures(&host, &machine, programs, &rows, effort, &mut Run::alone())
         };
         let theirs = measure(&theirs)?;
         let ours = measure(&Programs::own(&rows))?;

@@ -24,6 +24,7 @@ use donjon_machine::qemu::{self, Stream};
 
 use super::kernel_name;
 use crate::arguments::LmbenchArguments;
+use crate::resume::{Inputs, Run};
 
 pub use programs::Programs;
 pub use rows::{ROWS, Row};
@@ -42,7 +43,7 @@ const ABOUT_NULL: &str = "null: the native kernel switches the work-around for s
 /// Runs native and all modes, prints one table and writes the JSON file.
 pub fn run(arguments: &LmbenchArguments) -> Result<()> {
     json::can_write(arguments.json.as_deref())?;
-    let report = report(arguments)?;
+    let (report, run) = report(arguments)?;
     println!("{}\n\n{}", report.table()?, published::LEGEND);
     if report.rows.iter().any(|it| it.parameter == Some(NO_SWITCH)) {
         println!("{ABOUT_NULL}");
@@ -50,11 +51,12 @@ pub fn run(arguments: &LmbenchArguments) -> Result<()> {
     if let Some(note) = report.note {
         println!("{note}");
     }
-    json::write(arguments.json.as_deref(), &report.json())
+    json::write(arguments.json.as_deref(), &report.json())?;
+    run.end()
 }
 
-/// Measures native and all modes.
-pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
+/// Measures native and all modes. The run is at its end when the report is where it belongs.
+pub fn report(arguments: &LmbenchArguments) -> Result<(Report, Run)> {
     let mut rows = selected(&arguments.rows)?;
     let mut modes = arguments.switch.clone();
     modes.retain(|it| *it != Switch::None);
@@ -78,13 +80,15 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
         Machine::new(&machine(Switch::None)?)?.cpu
     };
     environment::prepare(&arguments.host, Needs::default())?;
+    let mut run = Run::begin("lmbench", arguments.fresh)?;
     let programs = Programs::obtain(arguments, &rows)?;
     let effort = Effort::new(arguments.layouts, arguments.wall);
-    let spreads = |switch| -> Result<Vec<Spread>> {
+    let mut spreads = |switch| -> Result<Vec<Spread>> {
+        let (host, run) = (&arguments.host, &mut run);
         let figures = if in_gem5 {
-            model::figures(arguments, switch, &programs, &rows)
+            model::figures(arguments, switch, &programs, &rows, run)
         } else {
-            figures(&arguments.host, &machine(switch)?, &programs, &rows, effort)
+            figures(host, &machine(switch)?, &programs, &rows, effort, run)
         };
         let figures = figures.with_context(|| format!("measuring {}", kernel_name(switch)))?;
         Ok(figures.iter().map(|it| Spread::of(it)).collect())
@@ -101,7 +105,7 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
     } else {
         "1 microsecond = 1000 instructions (-icount shift=0)"
     };
-    Ok(Report {
+    let report = Report {
         unit: if in_gem5 {
             Unit::ModelCycles
         } else {
@@ -120,7 +124,8 @@ pub fn report(arguments: &LmbenchArguments) -> Result<Report> {
         rows,
         native,
         modes: measured,
-    })
+    };
+    Ok((report, run))
 }
 
 /// The figures of each row, one for each layout. Rows that need a kernel parameter have a boot
@@ -131,6 +136,7 @@ pub fn figures(
     programs: &Programs,
     rows: &[&Row],
     effort: Effort,
+    run: &mut Run,
 ) -> Result<Vec<Vec<f64>>> {
     let inner = InnerVariant::sound(machine.switch);
     let mut boot = run::prepare(host, Machine::new(machine)?, &inner)?.boot;
@@ -139,18 +145,26 @@ pub fn figures(
     by_parameter(rows, |parameter, rows| {
         let words: Vec<&str> = always.as_deref().into_iter().chain(parameter).collect();
         boot.machine.append = (!words.is_empty()).then(|| words.join(" "));
-        let title = title(machine.switch, parameter);
-        measure(&boot, &title, programs, rows, effort)
+        let unit = unit(machine.switch, parameter);
+        let script = script::script(programs, rows, effort);
+        run.unit(
+            &unit,
+            Inputs::of_boot(&boot, &script)?,
+            || output(&boot, &script, &unit, rows, effort),
+            |text| script::read(text, rows, effort),
+        )
     })
 }
 
-fn title(switch: Switch, parameter: Option<&str>) -> String {
+/// The name of one boot.
+fn unit(switch: Switch, parameter: Option<&str>) -> String {
     let with = parameter.map(|it| format!(" with {it}"));
-    format!(
-        "LMBench, {}{}",
-        kernel_name(switch),
-        with.unwrap_or_default()
-    )
+    format!("{}{}", kernel_name(switch), with.unwrap_or_default())
+}
+
+/// What a bar says of a boot.
+fn title(unit: &str) -> String {
+    format!("LMBench, {unit}")
 }
 
 /// The figures of all rows, measured for the rows of each kernel parameter.
@@ -178,21 +192,20 @@ fn by_parameter(
     Ok(all)
 }
 
-/// One boot.
-fn measure(
+/// What one boot prints.
+fn output(
     boot: &qemu::Boot,
-    title: &str,
-    programs: &Programs,
+    script: &str,
+    unit: &str,
     rows: &[&Row],
     effort: Effort,
-) -> Result<Vec<Vec<f64>>> {
+) -> Result<String> {
     let runs = script::runs(rows, effort).len() as u64;
-    let step = Step::counted(title, runs * u64::from(effort.layouts));
+    let step = Step::counted(title(unit), runs * u64::from(effort.layouts));
     let mut text = Vec::new();
     let mut begun = 0;
     let timeout = Duration::from_secs(SECONDS * u64::from(effort.layouts));
-    let command = script::script(programs, rows, effort);
-    let status = qemu::exec(boot, &command, timeout, |stream, bytes| {
+    let status = qemu::exec(boot, script, timeout, |stream, bytes| {
         // Standard error is that of the script, whose programs write to standard output.
         text.extend(bytes);
         if stream == Stream::Output {
@@ -201,9 +214,8 @@ fn measure(
             begun = now;
         }
     })?;
-    let text = String::from_utf8_lossy(&text);
+    let text = String::from_utf8_lossy(&text).into_owned();
     ensure!(status == 0, "the guest's script failed ({status}): {text}");
-    let figures = script::read(&text, rows, effort)?;
     step.finish();
-    Ok(figures)
+    Ok(text)
 }

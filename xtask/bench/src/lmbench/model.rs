@@ -7,12 +7,13 @@ use anyhow::{Context, Result, ensure};
 use donjon_builder::progress::Step;
 use donjon_builder::{guest, run};
 use donjon_machine::arguments::{MachineArguments, Switch};
-use donjon_machine::gem5::Gem5;
+use donjon_machine::gem5::{self, Gem5};
 
 use super::programs::Programs;
 use super::rows::Row;
 use super::script::{self, Effort};
 use crate::arguments::LmbenchArguments;
+use crate::resume::{Inputs, Run};
 
 /// For boot and one layout of all rows.
 const TIMEOUT: Duration = Duration::from_secs(4 * 3600);
@@ -59,6 +60,7 @@ pub fn figures(
     switch: Switch,
     programs: &Programs,
     rows: &[&Row],
+    run: &mut Run,
 ) -> Result<Vec<Vec<f64>>> {
     let mut parts = run::prepare_for_model(&arguments.host, switch, None)?;
     parts.boot.initramfs = guest::with_programs(&parts.boot.initramfs, &programs.files)?;
@@ -72,21 +74,37 @@ pub fn figures(
     };
     super::by_parameter(rows, |parameter, rows| {
         let gem5 = gem5(arguments, switch, parameter)?;
-        let step = Step::spinner(super::title(switch, parameter));
+        let unit = super::unit(switch, parameter);
         let commands = [
             script::preparations(programs),
             script::measurements(rows, effort),
         ];
-        let finished = gem5.exec_prepared(&parts, &commands, TIMEOUT);
-        step.vanish();
-        let finished = finished.context("running LMBench in gem5")?;
-        let text = String::from_utf8_lossy(&finished.output);
-        ensure!(
-            finished.status == 0,
-            "the guest's script failed ({}): {text}{}",
-            finished.status,
-            String::from_utf8_lossy(&finished.errors)
-        );
-        script::read(&text, rows, effort)
+        run.unit(
+            &unit,
+            Inputs::of_gem5(&gem5, &parts, &commands)?,
+            || output(&gem5, &parts, &commands, &unit),
+            |text| script::read(text, rows, effort),
+        )
     })
+}
+
+/// What one boot prints.
+fn output(
+    gem5: &Gem5,
+    parts: &gem5::Parts<'_>,
+    commands: &[String; 2],
+    unit: &str,
+) -> Result<String> {
+    let step = Step::spinner(super::title(unit));
+    let finished = gem5.exec_prepared(parts, commands, TIMEOUT);
+    step.vanish();
+    let finished = finished.context("running LMBench in gem5")?;
+    let text = String::from_utf8_lossy(&finished.output);
+    ensure!(
+        finished.status == 0,
+        "the guest's script failed ({}): {text}{}",
+        finished.status,
+        String::from_utf8_lossy(&finished.errors)
+    );
+    Ok(text.into_owned())
 }

@@ -25,6 +25,7 @@ use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, DiskImage, Stream};
 
 use crate::arguments::ProgramsArguments;
+use crate::resume::{Inputs, Run};
 use crate::{CPU, kernel_name};
 
 use list::{COMPILER, PACKAGES, PROGRAMS, Program};
@@ -46,6 +47,7 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
     let packages = PACKAGES.iter().chain([&COMPILER, &stress::PACKAGE]);
     let root = Root::Debian(packages.map(|it| (*it).to_owned()).collect());
     let disk = rootfs::obtain(&arguments.host, &root, false)?;
+    let mut run = Run::begin("programs", arguments.fresh)?;
     let mut report = Report {
         unit: "instructions for one unit",
         cpu: CPU.into(),
@@ -61,30 +63,40 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
         if !programs.is_empty() {
             let (boot, linux) = boot(1, true)?;
             report.linux = linux;
-            let step = Step::counted(
-                format!("run programs, {name}"),
-                script::LINES * programs.len() as u64,
-            );
-            let text = output(&boot, &script::script(&programs), TIMEOUT, &step)
-                .with_context(|| format!("over the kernel {name}"))?;
-            step.finish();
-            report.add(name, &programs, &text)?;
+            let lines = script::LINES * programs.len() as u64;
+            let step = || Step::counted(format!("run programs, {name}"), lines);
+            let script = script::script(&programs);
+            run.unit(
+                name,
+                Inputs::of_boot(&boot, &script)?,
+                || output(&boot, &script, TIMEOUT, step()),
+                |text| report.add(name, &programs, text),
+            )
+            .with_context(|| format!("over the kernel {name}"))?;
+            if report.check().is_err() {
+                // Either of the two that a goal compares may be wrong.
+                run.forget()?;
+            }
         }
         for cpus in stress::CPUS.into_iter().filter(|_| !stressors.is_empty()) {
             let (boot, linux) = boot(cpus, false)?;
             report.linux = linux;
             let title = format!("stress-ng on {cpus} CPUs, {name}");
-            let step = Step::counted(title, stressors.len() as u64);
+            let step = || Step::counted(title, stressors.len() as u64);
             let script = stress::script(&stressors, cpus);
-            let text = output(&boot, &script, stress::TIMEOUT, &step)
-                .with_context(|| format!("over the kernel {name} with {cpus} CPUs"))?;
-            step.finish();
-            stress::add(&mut report.stress, name, cpus, &text)?;
+            run.unit(
+                &format!("{name} with {} on {cpus} CPUs", stress::PACKAGE),
+                Inputs::of_boot(&boot, &script)?,
+                || output(&boot, &script, stress::TIMEOUT, step()),
+                |text| stress::add(&mut report.stress, name, cpus, text),
+            )
+            .with_context(|| format!("over the kernel {name} with {cpus} CPUs"))?;
         }
         // A kernel takes long: what it gave is not lost if the next one fails.
         json::write(arguments.json.as_deref(), &report)?;
     }
     println!("{report}");
+    run.end()?;
     report.check()
 }
 
@@ -131,7 +143,7 @@ fn boot(
 }
 
 /// What the guest prints.
-fn output(boot: &qemu::Boot, script: &str, timeout: Duration, step: &Step) -> Result<String> {
+fn output(boot: &qemu::Boot, script: &str, timeout: Duration, step: Step) -> Result<String> {
     let (mut text, mut errors) = (Vec::new(), Vec::new());
     let status = qemu::exec(boot, script, timeout, |stream, bytes| match stream {
         Stream::Output => {
@@ -143,6 +155,7 @@ fn output(boot: &qemu::Boot, script: &str, timeout: Duration, step: &Step) -> Re
     if status != 0 {
         bail!("{}", String::from_utf8_lossy(&errors).trim());
     }
+    step.finish();
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
