@@ -219,6 +219,9 @@ pub struct ScaleArguments {
     /// Without the largest sizes, more than two CPUs, more than 1 GiB, and the longest calls.
     #[arg(long)]
     pub quick: bool,
+    /// Forget what an interrupted run has measured, and begin anew.
+    #[arg(long)]
+    pub fresh: bool,
     /// Also write the figures to a file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -235,6 +238,7 @@ impl ScaleArguments {
             switch: vec![Switch::Asid],
             only: only.map(Into::into).into(),
             quick: true,
+            fresh: false,
             json: None,
             host: host.clone(),
         }

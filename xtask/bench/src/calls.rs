@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use comfy_table::{CellAlignment, Table, presets};
 use donjon_builder::run::Parts;
+use donjon_machine::qemu::Boot;
 use serde::Serialize;
 
 use super::output_of;
@@ -104,14 +105,25 @@ pub struct Longest {
 
 impl Calls {
     /// Measures in a guest that has the hostile module.
-    pub fn measure(mut parts: Parts) -> Result<Self> {
+    pub fn measure(parts: Parts) -> Result<Self> {
+        Self::measured_by(parts, |boot, command, timeout| {
+            Self::read(&output_of(boot, command, timeout)?)
+        })
+    }
+
+    /// The same, where `measure` runs the guest and reads what it says.
+    pub(crate) fn measured_by(
+        mut parts: Parts,
+        measure: impl FnOnce(&Boot, &str, Duration) -> Result<Self>,
+    ) -> Result<Self> {
         donjon_attack::arm(&mut parts)?;
         let work = WORK.replace('\'', "'\\''");
         let command = format!("{PLACES} && donjon-bench calls && donjon-bench longest '{work}'");
-        Self::read(&output_of(&parts.boot, &command, TIMEOUT)?)
+        measure(&parts.boot, &command, TIMEOUT)
     }
 
-    fn read(text: &str) -> Result<Self> {
+    /// Of what the guest printed.
+    pub(crate) fn read(text: &str) -> Result<Self> {
         let mut calls = Self {
             operations: Vec::new(),
             longest: Vec::new(),

@@ -21,7 +21,8 @@ use serde::Serialize;
 use super::{CPU, kernel_name, output_of};
 use crate::arguments::StressArguments;
 
-const TIMEOUT: Duration = Duration::from_secs(1200);
+/// For boot and work.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(1200);
 /// Repetitions of the 64 MiB.
 const HUGE_TIMES: u32 = 10;
 /// What the inner domain says of waiting and of calls; nothing over a native kernel.
@@ -105,24 +106,30 @@ pub(crate) struct Work {
     pub(crate) inside: Option<(f64, Figures)>,
 }
 
-/// Does `times` as much work as is usual on each of `cpus` CPUs.
-pub(crate) fn work(host: &HostArguments, switch: Switch, cpus: u32, times: u32) -> Result<Work> {
-    let command = format!("{STATUS}; donjon-load work --cpus {cpus} --times {times} && {STATUS}");
+/// What the guest runs for `times` as much work as is usual on each of `cpus` CPUs.
+pub(crate) fn command(cpus: u32, times: u32) -> String {
+    format!("{STATUS}; donjon-load work --cpus {cpus} --times {times} && {STATUS}")
+}
+
+/// Does that work.
+fn work(host: &HostArguments, switch: Switch, cpus: u32, times: u32) -> Result<Work> {
     let title = format!("work of {cpus} CPUs, {}", kernel_name(switch));
     Work::read(&measure(
         host,
         &machine(switch, cpus, false),
         &title,
-        &command,
+        &command(cpus, times),
     )?)
 }
 
 impl Work {
-    fn read(text: &str) -> Result<Self> {
+    /// Of what the guest printed.
+    pub(crate) fn read(text: &str) -> Result<Self> {
         let figures = text.lines().filter_map(figure);
-        let milliseconds = figures
+        let milliseconds: Figures = figures
             .map(|(kind, figure)| (kind, (figure / 1e6).round()))
             .collect();
+        ensure!(!milliseconds.is_empty(), "the guest printed:\n{text}");
         let waits: Vec<Figures> = text.lines().filter_map(waits).collect();
         let calls: Vec<f64> = text.lines().filter_map(calls).collect();
         let inside = match (&calls[..], &waits[..]) {
@@ -142,7 +149,8 @@ impl Work {
     }
 }
 
-fn machine(switch: Switch, cpus: u32, icount: bool) -> MachineArguments {
+/// The machine that works.
+pub(crate) fn machine(switch: Switch, cpus: u32, icount: bool) -> MachineArguments {
     MachineArguments {
         cpu: Some(CPU.into()),
         cpus: Some(cpus),
@@ -163,10 +171,6 @@ fn measure(
     let step = Step::spinner(title.to_owned());
     let text = output_of(&parts.boot, command, TIMEOUT)?;
     step.vanish();
-    ensure!(
-        text.lines().any(|it| figure(it).is_some()),
-        "the guest printed:\n{text}"
-    );
     Ok(text)
 }
 

@@ -3,6 +3,7 @@
 //! than it may have.
 
 use donjon_bench::arguments::ScaleArguments;
+use donjon_bench::resume::Run;
 use donjon_bench::scale;
 use donjon_builder::arguments::HostArguments;
 
@@ -13,6 +14,6 @@ use super::runner::Test;
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let arguments = ScaleArguments::quick(host);
     vec![Test::beside("scale:quick", move || {
-        scale::measure(&arguments)?.check()
+        scale::measure(&arguments, &mut Run::alone())?.check()
     })]
 }

@@ -9,8 +9,8 @@ use donjon_builder::run::Parts;
 use donjon_machine::arguments::MachineArguments;
 use serde::Serialize;
 
+use super::guests::Guests;
 use super::report::NATIVE;
-use crate::output_of;
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// The first process writes down when it began, and executes /init.
@@ -56,11 +56,12 @@ pub fn machine(one_cpu: MachineArguments) -> MachineArguments {
 }
 
 /// Boots over a kernel, and adds what it says to `all`.
-pub fn measure(parts: Parts, kernel: &str, all: &mut Boots) -> Result<()> {
+pub fn measure(parts: Parts, kernel: &str, guests: &mut Guests<'_>, all: &mut Boots) -> Result<()> {
     let mut boot = parts.boot;
     // Until the first instruction QEMU's clock would go on with that of the host.
     boot.machine.icount_sleep = false;
-    let boot = Boot::read(&output_of(&boot, COMMAND, TIMEOUT)?)?;
+    let title = format!("boot ({kernel})");
+    let boot = guests.next(&title, &boot, (COMMAND, TIMEOUT), Boot::read)?;
     if kernel == NATIVE {
         all.native = boot;
     } else {

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use donjon_builder::arguments::HostArguments;
-use donjon_machine::arguments::Switch;
+use donjon_builder::run::Parts;
+use donjon_machine::arguments::{MachineArguments, Switch};
 use serde::Serialize;
 
-use crate::kernel_name;
-use crate::stress::{self, Figures};
+use super::guests::Guests;
+use crate::stress::{self, Figures, Work};
 
 /// How often each CPU does the work.
 const TIMES: u32 = 1;
@@ -53,9 +53,23 @@ impl Contended {
     }
 }
 
-/// Has `cpus` CPUs work over a kernel, and adds that to `all`.
-pub fn measure(host: &HostArguments, switch: Switch, cpus: u32, all: &mut Vec<Cpus>) -> Result<()> {
-    let work = stress::work(host, switch, cpus, TIMES)?;
+/// A machine with so many CPUs.
+pub fn machine(switch: Switch, cpus: u32) -> MachineArguments {
+    stress::machine(switch, cpus, false)
+}
+
+/// Has all CPUs work over a kernel, and adds that to `all`.
+pub fn measure(
+    parts: &Parts,
+    kernel: &str,
+    guests: &mut Guests<'_>,
+    all: &mut Vec<Cpus>,
+) -> Result<()> {
+    let cpus = parts.boot.machine.cpus;
+    let title = format!("work of {cpus} CPUs ({kernel})");
+    let command = stress::command(cpus, TIMES);
+    let work = (command.as_str(), stress::TIMEOUT);
+    let work = guests.next(&title, &parts.boot, work, Work::read)?;
     let time = Time {
         wall_milliseconds: work.milliseconds.values().sum(),
         kinds: work.milliseconds,
@@ -71,6 +85,6 @@ pub fn measure(host: &HostArguments, switch: Switch, cpus: u32, all: &mut Vec<Cp
     let row = all.iter_mut().find(|it| it.cpus == cpus);
     let row = row.context("the native kernel is measured first")?;
     let contended = Contended { time, calls, waits };
-    row.modes.insert(kernel_name(switch).into(), contended);
+    row.modes.insert(kernel.into(), contended);
     Ok(())
 }

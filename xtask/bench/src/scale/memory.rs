@@ -9,8 +9,8 @@ use donjon_builder::run::Parts;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use serde::Serialize;
 
+use super::guests::Guests;
 use super::report::NATIVE;
-use crate::output_of;
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 const COMMAND: &str =
@@ -73,10 +73,21 @@ pub fn machine(switch: Switch, gibibytes: u32) -> MachineArguments {
 }
 
 /// Boots over a kernel, and adds what it says to `all`.
-pub fn measure(parts: &Parts, kernel: &str, all: &mut Vec<Memory>) -> Result<()> {
-    let text = output_of(&parts.boot, COMMAND, TIMEOUT)?;
+pub fn measure(
+    parts: &Parts,
+    kernel: &str,
+    guests: &mut Guests<'_>,
+    all: &mut Vec<Memory>,
+) -> Result<()> {
     let ram_kib = parts.boot.machine.memory >> 10;
-    let native = linux(&text)?;
+    let title = format!("boot with {} GiB ({kernel})", ram_kib >> 20);
+    guests.next(&title, &parts.boot, (COMMAND, TIMEOUT), |text| {
+        add(all, ram_kib, kernel, text)
+    })
+}
+
+fn add(all: &mut Vec<Memory>, ram_kib: u64, kernel: &str, text: &str) -> Result<()> {
+    let native = linux(text)?;
     if kernel == NATIVE {
         all.push(Memory {
             ram_kib,
@@ -87,7 +98,7 @@ pub fn measure(parts: &Parts, kernel: &str, all: &mut Vec<Memory>) -> Result<()>
     }
     let row = all.iter_mut().find(|it| it.ram_kib == ram_kib);
     let row = row.context("the native kernel is measured first")?;
-    row.modes.insert(kernel.into(), inner(&text)?);
+    row.modes.insert(kernel.into(), inner(text)?);
     Ok(())
 }
 

@@ -9,10 +9,10 @@ use donjon_builder::run::Parts;
 use donjon_machine::arguments::MachineArguments;
 use serde::Serialize;
 
+use super::guests::Guests;
 use super::plan::Plan;
 use super::report::NATIVE;
 use crate::calls::PLACES;
-use crate::output_of;
 use crate::samples::median;
 
 /// Names, in the order of the table.
@@ -65,14 +65,23 @@ pub fn machine(one_cpu: MachineArguments, plan: &Plan) -> MachineArguments {
 }
 
 /// Measures all sizes over a kernel, and adds them to `all`.
-pub fn measure(parts: &Parts, plan: &Plan, kernel: &str, all: &mut Vec<Operation>) -> Result<()> {
-    let text = output_of(&parts.boot, &command(plan, kernel), TIMEOUT)?;
-    for name in &plan.operations {
-        for pages in &plan.pages {
-            add(all, name, *pages as u64, kernel, &text)?;
+pub fn measure(
+    parts: &Parts,
+    plan: &Plan,
+    kernel: &str,
+    guests: &mut Guests<'_>,
+    all: &mut Vec<Operation>,
+) -> Result<()> {
+    let title = format!("operations ({kernel})");
+    let command = command(plan, kernel);
+    guests.next(&title, &parts.boot, (&command, TIMEOUT), |text| {
+        for name in &plan.operations {
+            for pages in &plan.pages {
+                add(all, name, *pages as u64, kernel, text)?;
+            }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// What the guest runs: first everything as it is, then once more with all calls measured, which
