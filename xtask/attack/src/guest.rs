@@ -32,7 +32,8 @@ const PATIENCE: Patience = Patience {
 /// Loads the module; addresses that it cannot know come from the kernel's own list.
 const LOAD: &str = "\
 address() { echo 0x$(grep \" $1\\$\" /proc/kallsyms | cut -d' ' -f1); }
-insmod /lib/modules/donjon_attack.ko set_fixmap=$(address __set_fixmap) || exit 3
+insmod /lib/modules/donjon_attack.ko set_fixmap=$(address __set_fixmap) \
+    ioremap=$(address generic_ioremap_prot) || exit 3
 cd /sys/module/donjon_attack/parameters
 seen=0
 echo 0 >/proc/sys/kernel/panic_on_oops

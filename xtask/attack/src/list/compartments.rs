@@ -46,24 +46,35 @@ pub const ATTACKS: &[Attack] = &[
         stopped_by: "No call makes a mapping of a private frame, whatever its memory attributes and its size.",
         attempts: &[
             Attempt::stopped("vmap", "each load faults"),
+            Attempt::stopped("ioremap", "each load faults"),
+            Attempt::stopped("memremap", "each load faults"),
             Attempt::stopped("fixmap", "each load faults"),
             Attempt::stopped("process", "each load faults"),
             Attempt::stopped("uncached", BAD_TARGET),
             Attempt::stopped("block", BAD_TARGET),
             Attempt::stopped("linear-entry", BAD_TARGET),
         ],
-        controls: &[Control {
-            without: Without::inner(&["weaken-target"]),
-            attempts: &[
-                "vmap",
-                "fixmap",
-                "process",
-                "uncached",
-                "block",
-                "linear-entry",
-            ],
-            seen_as: &["I19"],
-        }],
+        controls: &[
+            Control {
+                without: Without::inner(&["weaken-target"]),
+                attempts: &[
+                    "vmap",
+                    "ioremap",
+                    "fixmap",
+                    "process",
+                    "uncached",
+                    "block",
+                    "linear-entry",
+                ],
+                seen_as: &["I19"],
+            },
+            // It gives an address in the linear map.
+            Control {
+                without: Without::inner(&["weaken-pool"]),
+                attempts: &["memremap"],
+                seen_as: &["I19"],
+            },
+        ],
         ..Attack::ROW
     },
     Attack {

@@ -47,7 +47,7 @@ struct donjon_result without_index(struct donjon_result result);
 const char *attack_why(struct donjon_result result);
 
 /* Addresses of functions that are not exported, from /proc/kallsyms. */
-extern unsigned long attack_set_fixmap;
+extern unsigned long attack_set_fixmap, attack_ioremap;
 
 /* What an attempt is about, by a parameter: an address, or a value of a register. */
 extern unsigned long attack_value;
@@ -129,10 +129,11 @@ bool try_user_store(const struct hole *hole, u64 value);
 
 /*
  * linux_functions.c: a page by Linux's own means, which are not told of a refusal.
- * 0 if Linux has none, and for the last two attack_untried() has been called.
+ * 0 if Linux has none, and for all but the first attack_untried() has been called.
  */
 u64 *map_by_vmap(u64 pa);
 u64 *map_by_fixmap(u64 pa);
+u64 *map_by_ioremap(u64 pa);
 unsigned long map_for_process(u64 pa);
 
 /* text.c: instructions. */

@@ -3,6 +3,7 @@
  * The memory of a compartment, by Linux's own ways to map a page, which are not
  * told of a refusal: it is the access that tells.
  */
+#include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/sizes.h>
 #include <linux/uaccess.h>
@@ -39,6 +40,21 @@ static bool by_vmap(u64 pa, u64 *value)
 	return word && try_load(word, value);
 }
 
+static bool by_ioremap(u64 pa, u64 *value)
+{
+	u64 *word = map_by_ioremap(pa);
+
+	return word && try_load(word, value);
+}
+
+/* For RAM this gives an address in the linear map. */
+static bool by_memremap(u64 pa, u64 *value)
+{
+	u64 *word = memremap(pa, PAGE_SIZE, MEMREMAP_WB);
+
+	return word && try_load(word, value);
+}
+
 static bool by_fixmap(u64 pa, u64 *value)
 {
 	u64 *word = map_by_fixmap(pa);
@@ -60,6 +76,20 @@ static bool by_process(u64 pa, u64 *value)
 static void vmapped(void)
 {
 	look(by_vmap);
+}
+
+/* ioremap() itself refuses what Linux knows as RAM, so it is gone round. */
+static void ioremapped(void)
+{
+	if (prepare_compartment() && ioremap(private_frame(0), PAGE_SIZE))
+		attack_succeeded("ioremap() itself maps RAM");
+	else
+		look(by_ioremap);
+}
+
+static void memremapped(void)
+{
+	look(by_memremap);
 }
 
 static void fixmapped(void)
@@ -120,6 +150,8 @@ static void linear_entry(void)
 }
 
 DONJON_ATTACK("map-compartment", "vmap", vmapped);
+DONJON_ATTACK("map-compartment", "ioremap", ioremapped);
+DONJON_ATTACK("map-compartment", "memremap", memremapped);
 DONJON_ATTACK("map-compartment", "fixmap", fixmapped);
 DONJON_ATTACK("map-compartment", "process", in_process);
 DONJON_ATTACK("map-compartment", "block", block);

@@ -80,6 +80,23 @@ static void by_ioremap(void)
 	judge("ioremap()", (u64 __force *)va);
 }
 
+/* What ioremap() does once it has seen that the page is no RAM. */
+u64 *map_by_ioremap(u64 pa)
+{
+	void __iomem *(*map)(phys_addr_t phys, size_t size, pgprot_t prot);
+	void __iomem *va;
+
+	if (!attack_ioremap) {
+		attack_untried("where is generic_ioremap_prot()?");
+		return NULL;
+	}
+	map = (void *)attack_ioremap;
+	va = map(pa, PAGE_SIZE, __pgprot(PROT_DEVICE_nGnRE));
+	if (va)
+		undo_later(undo_ioremap, (u64)va, 0);
+	return (u64 __force *)va;
+}
+
 typedef void set_fixmap_t(enum fixed_addresses index, phys_addr_t phys,
 			  pgprot_t flags);
 

@@ -31,6 +31,10 @@ unsigned long attack_set_fixmap;
 module_param_named(set_fixmap, attack_set_fixmap, ulong, 0400);
 MODULE_PARM_DESC(set_fixmap, "address of __set_fixmap()");
 
+unsigned long attack_ioremap;
+module_param_named(ioremap, attack_ioremap, ulong, 0400);
+MODULE_PARM_DESC(ioremap, "address of generic_ioremap_prot()");
+
 unsigned long attack_value;
 module_param_named(value, attack_value, ulong, 0600);
 MODULE_PARM_DESC(value, "physical address or value of a register that an attempt is about");
