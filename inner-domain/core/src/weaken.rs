@@ -101,7 +101,7 @@ weakenings! {
     LEFT_ROOT = "weaken-left-root", 41;
     /// A compartment may be on several CPUs, and end meanwhile.
     RUNNING = "weaken-running", 42;
-    /// A handle is accepted for whatever is in its slot.
+    /// A handle is accepted for whatever is in its slot, and so is an end of a channel.
     HANDLE = "weaken-handle", 43;
     /// Pages are added to a compartment that is sealed.
     SEAL = "weaken-seal", 44;
@@ -111,7 +111,7 @@ weakenings! {
     SHARE = "weaken-share", 46;
     /// A private frame is written, released and linked as a table without a check.
     PRIVATE_TABLES = "weaken-private-tables", 47;
-    /// Messages are written to pages that the receiver may not write.
+    /// Of a message's memory one page is looked at, and not whether it may be written.
     MESSAGE = "weaken-message", 48;
     /// Private memory goes back while a compartment has it.
     REMOVAL = "weaken-removal", 49;

@@ -66,7 +66,11 @@ fn pieces<H: Hardware>(
     written: bool,
 ) -> Option<[Piece; 2]> {
     let end = va.checked_add(bytes).filter(|end| *end <= super::END)?;
-    let border = (va + PAGE_SIZE) & !(PAGE_SIZE - 1);
+    let border = if weaken::MESSAGE {
+        end
+    } else {
+        (va + PAGE_SIZE) & !(PAGE_SIZE - 1)
+    };
     let place = |from: u64, to: u64| {
         if from >= to {
             return Some((0, 0));
@@ -102,7 +106,8 @@ impl End {
     /// Whether this is the other end of end `number` of a compartment. The handle alone would not
     /// do: numbers of handles come again after four thousand million compartments in one slot.
     fn is_of(&self, handle: Handle, number: u64) -> bool {
-        self.inbox != 0 && self.peer == handle && u64::from(self.peer_end) == number
+        let is_joined = self.peer == handle && u64::from(self.peer_end) == number;
+        self.inbox != 0 && (is_joined || weaken::HANDLE)
     }
 }
 

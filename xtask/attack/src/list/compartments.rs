@@ -225,6 +225,29 @@ pub const ATTACKS: &[Attack] = &[
         ..Attack::ROW
     },
     Attack {
+        name: "rewrite-message",
+        title: "rewrite a message while it is sent, give its page away, reach over its end, and send to one that is gone",
+        stopped_by: "A message is copied once, out of and into frames that stay what they are, of the length that was checked, and both ends of a channel name each other.",
+        attempts: &[
+            Attempt::stopped("over-end", "it may not send what it has not"),
+            Attempt::stopped("recycled", "the other end is closed"),
+            // No control: the inner domain decides nothing by a byte of a message, and where it is and
+            // how long are in registers, which no other CPU writes.
+            Attempt::stopped("contents", "each message is what was there"),
+            Attempt::stopped("page-to-pool", "refused: table is in use"),
+        ],
+        controls: &[
+            control(&["weaken-message"], &["over-end"]),
+            control(&["weaken-handle"], &["recycled"]),
+            Control {
+                without: Without::inner(&["weaken-withdraw"]),
+                attempts: &["page-to-pool"],
+                seen_as: &["I20"],
+            },
+        ],
+        ..Attack::ROW
+    },
+    Attack {
         name: "keep-compartment-memory",
         title: "take the memory of a compartment back and look for what was in it",
         stopped_by: "Frames are wiped when a compartment ends, before they are anything else, and a block goes back when all of it is free.",

@@ -78,6 +78,22 @@ void destroy_compartment(u64 handle);
 bool add_page(u64 handle, u64 va, u64 access, u64 pa);
 bool seal_compartment(u64 handle);
 
+/* Two that are joined, each with the number of its end. */
+struct channel {
+	u64 from, to;
+	u32 from_end, to_end;
+};
+
+/* False if they cannot be joined, and attack_untried() has been called. */
+bool connect_compartments(struct channel *channel);
+/* The same with two new ones. */
+bool open_channel(struct channel *channel);
+/* Up to so many bytes at an address of the one that sends, or receives. */
+struct donjon_result send_message(const struct channel *channel, u64 va, u64 bytes);
+struct donjon_result receive_message(const struct channel *channel, u64 va, u64 bytes);
+/* Whether so many were moved. */
+bool message_has(struct donjon_result result, u64 bytes);
+
 /*
  * The frame that the next page of text gets, as the linear map shows it, or NULL;
  * and a page at `pa` that is on its way there. attack_untried() has been called

@@ -137,26 +137,20 @@ static void rewrite_page(void)
 /* A message that one sends, and the other one receives where its code is. */
 static void message_to_code(void)
 {
-	struct donjon_result ends, received, result;
-	u64 one, other;
+	struct donjon_result received, result;
+	struct channel channel;
 
-	one = make_compartment();
-	other = one ? make_compartment() : 0;
-	if (!other)
+	if (!open_channel(&channel))
 		return;
-	ends = compartment_call(DONJON_FN_COMPARTMENT_CONNECT, one, other, 0, 0);
-	if (ends.status)
-		return attack_untried("no channel: %s", attack_why(ends));
-	run_compartment(one, STORE, DATA, NEW_CODE, 0);
-	result = run_compartment(one, SEND, DATA, sizeof(u64), lower_32_bits(ends.value));
-	if (result.value != sizeof(u64))
+	run_compartment(channel.from, STORE, DATA, NEW_CODE, 0);
+	result = send_message(&channel, DATA, sizeof(u64));
+	if (!message_has(result, sizeof(u64)))
 		return attack_untried("nothing was sent: %#lx", result.value);
-	received = run_compartment(other, RECEIVE, CODE, sizeof(u64),
-				   upper_32_bits(ends.value));
-	result = run_compartment(other, GIVE_BACK, 0, 0, 0);
+	received = receive_message(&channel, CODE, sizeof(u64));
+	result = run_compartment(channel.to, GIVE_BACK, 0, 0, 0);
 	if (result.status == DONJON_EXIT_RETURNED && result.value == NEW_RESULT)
 		attack_succeeded("its code is the message");
-	else if (received.status == DONJON_EXIT_RETURNED && received.value == ~0UL)
+	else if (message_has(received, ~0UL))
 		attack_stopped("it may not receive there");
 	else
 		attack_untried("it was left for %ld: %#lx", received.status, received.value);
