@@ -11,39 +11,77 @@ use crate::program::{CODE, DATA, make};
 const COUNT: u64 = 16;
 const STRIDE: u64 = 0x1_0000;
 const SECRET: u8 = 0xc5;
+/// What a template has.
+const EMPTY: u8 = 0x5a;
 
-/// One with a secret at an address of its own.
+/// One with code and a secret at addresses of its own.
 fn with_secret(index: u64) -> Result<Compartment> {
     let it = Compartment::create(16)?;
-    it.add(CODE, code::page(), Access::Execute)?;
+    let code = CODE + index * STRIDE;
+    it.add(code, code::page(), Access::Execute)?;
     it.add(place(index), &[SECRET; 4096], Access::Write)?;
-    it.seal(CODE, place(index) + 4096)?;
+    it.seal(code, place(index) + 4096)?;
     Ok(it)
 }
 
 const fn place(index: u64) -> u64 {
-    DATA + index * STRIDE
+    CODE + index * STRIDE + STRIDE / 2
+}
+
+const fn word_of(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+/// All pairs of compartments with different numbers.
+fn all_pairs() -> impl Iterator<Item = (u64, u64)> {
+    let all = (0..COUNT).flat_map(|reader| (0..COUNT).map(move |target| (reader, target)));
+    all.filter(|(reader, target)| reader != target)
 }
 
 /// Each of them reads its own secret, and dies when it reaches for one of the others'.
 pub fn pairs() -> Result<()> {
-    let own = Exit::Returned(u64::from_le_bytes([SECRET; 8]));
+    let own = Exit::Returned(word_of(SECRET));
     let all: Vec<Compartment> = (0..COUNT).map(with_secret).collect::<Result<_>>()?;
     let mut faults = 0;
-    for reader in 0..COUNT {
-        for target in (0..COUNT).filter(|it| *it != reader) {
-            let it = with_secret(reader)?;
-            ensure!(it.run([3, place(reader), 0, 0])? == own);
-            // The CPU has just been in the one whose secret it is.
-            let there = all[target as usize].run([3, place(target), 0, 0])?;
-            ensure!(there == own, "{there:x?}");
-            match it.run([3, place(target), 0, 0])? {
-                Exit::Faulted(_) => faults += 1,
-                other => bail!("{reader} reads of {target}: SUCCEEDED, {other:x?}"),
-            }
+    for (number, (reader, target)) in (COUNT..).zip(all_pairs()) {
+        let it = with_secret(number)?;
+        let found = it.run([3, place(number), 0, 0])?;
+        ensure!(found == own, "{found:x?} of its own");
+        // The CPU has just been in the one whose secret it is.
+        let there = all[target as usize].run([3, place(target), 0, 0])?;
+        ensure!(there == own, "{there:x?}");
+        match it.run([3, place(target), 0, 0])? {
+            Exit::Faulted(_) => faults += 1,
+            other => bail!("{reader} reads of {target}: SUCCEEDED, {other:x?}"),
         }
     }
     println!("compartment: {faults} reads of another one's memory: all faulted");
+    clones()
+}
+
+/// Each clone of one template writes its number at a place of its own, and finds at those of the
+/// others what the template had.
+fn clones() -> Result<()> {
+    let template = make(16)?;
+    let all: Vec<Compartment> = (0..COUNT)
+        .map(|_| Ok(template.another()?))
+        .collect::<Result<_>>()?;
+    for (index, it) in (0..).zip(&all) {
+        let stored = it.run([5, DATA + index * 8, index, 0])?;
+        ensure!(stored == Exit::Returned(0), "{stored:x?}");
+    }
+    let empty = Exit::Returned(word_of(EMPTY));
+    for (reader, target) in all_pairs() {
+        let found = all[reader as usize].run([3, DATA + target * 8, 0, 0])?;
+        ensure!(
+            found == empty,
+            "clone {reader} reads of {target}: SUCCEEDED, {found:x?}"
+        );
+    }
+    println!(
+        "compartment: {} reads of another clone's data: all as the template",
+        COUNT * (COUNT - 1)
+    );
     Ok(())
 }
 

@@ -193,6 +193,7 @@ mod program {
     const USAGE: &str = "usage: donjon-compartment COMMAND\n\
         \x20 check          makes compartments and looks whether they do what they should\n\
         \x20 bench [COUNT]  instructions of calls, and of making and ending COUNT clones [100]\n\
+        \x20 pairs          makes compartments that reach for each other's memory\n\
         \x20 report         prints a report of a compartment, to be verified in this boot\n\
         \x20 verify REPORT  says whether such a report is genuine\n\
         \x20 key            prints a key that a compartment has for itself\n\
@@ -202,6 +203,7 @@ mod program {
         match std::env::args().nth(1).as_deref() {
             Some("check") => check(),
             Some("bench") => bench(),
+            Some("pairs") => hostile::pairs(),
             Some("report") => attest::report(),
             Some("verify") => attest::verify(&std::env::args().nth(2).context("REPORT")?),
             Some("key") => attest::key(),

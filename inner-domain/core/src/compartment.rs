@@ -246,6 +246,12 @@ impl<'a> Compartments<'a> {
         }
     }
 
+    /// The root of some compartment.
+    fn any_root(&self) -> Option<u64> {
+        let mut roots = self.roots.iter().map(|it| it.load(Ordering::Relaxed));
+        roots.find(|it| *it != 0)
+    }
+
     fn tag(&self) -> u64 {
         self.tags.fetch_add(1, Ordering::Relaxed)
     }

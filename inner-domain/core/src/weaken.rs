@@ -115,6 +115,10 @@ weakenings! {
     MESSAGE = "weaken-message", 48;
     /// Private memory goes back while a compartment has it.
     REMOVAL = "weaken-removal", 49;
+    /// All compartments have one tree of tables.
+    TREE = "weaken-tree", 50;
+    /// A clone has the data of its template.
+    CLONE = "weaken-clone", 51;
 }
 
 #[cfg(test)]

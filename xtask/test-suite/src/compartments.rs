@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Compartments in a guest: they do what they should, and the auditor finds nothing while they run.
 
+mod controls;
 mod images;
 mod number;
 mod planted;
@@ -52,6 +53,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         let name = format!("compartments:check:{}", switch.name());
         tests.push(Test::beside(&name, move || check(&host, switch)));
     }
+    tests.extend(controls::tests(host));
     tests.push(images::test(host));
     tests.push(planted::test(host));
     tests.extend(scrape::tests(host));

@@ -64,7 +64,9 @@ impl Compartments<'_> {
         }
         let (index, mut state) = self.take_vacant().ok_or(Reason::OverLimit)?;
         let owner = Owner::compartment(index);
-        let root = private.take(owner).ok_or(Reason::NoRoom)?;
+        let shared = weaken::TREE.then(|| self.any_root()).flatten();
+        let root = shared.or_else(|| private.take(owner));
+        let root = root.ok_or(Reason::NoRoom)?;
         let context = private.take(owner).ok_or(Reason::NoRoom)?;
         state.generation = state.generation.wrapping_add(1).max(1);
         state.phase = Phase::Building;

@@ -7,6 +7,7 @@ use super::space::{self, Access, Next};
 use super::{Compartments, Guard, Handle, Memory, NONE, Phase};
 use crate::private::Private;
 use crate::rules::{Step, bits};
+use crate::weaken;
 
 /// Most pages that are copied in one call, and that are shared; most entries that are looked at.
 const COPIES_PER_SLICE: u32 = 4;
@@ -77,7 +78,7 @@ impl Compartments<'_> {
             // Pages that the template shares with Linux are the template's affair.
             if private.owner(frame).is_some() {
                 let entry = space::entry_for(memory, &mut state, owner, private, va)?;
-                if leaf & bits::READ_ONLY != 0 {
+                if leaf & bits::READ_ONLY != 0 || weaken::CLONE {
                     memory.perform(Step::Write { entry, value: leaf });
                     shares += 1;
                 } else {
