@@ -11,6 +11,8 @@ mod code;
 mod hostile;
 #[cfg(target_arch = "aarch64")]
 mod sign;
+#[cfg(target_arch = "aarch64")]
+mod vector;
 
 #[cfg(target_arch = "aarch64")]
 mod program {
@@ -20,7 +22,7 @@ mod program {
     use donjon_client::{Access, Compartment, Exit, Shared};
     use donjon_guests::meter::Meter;
 
-    use crate::{attest, channel, code, hostile};
+    use crate::{attest, channel, code, hostile, vector};
 
     pub const CODE: u64 = 0x40_0000;
     pub const DATA: u64 = 0x60_0000;
@@ -194,6 +196,7 @@ mod program {
         \x20 check          makes compartments and looks whether they do what they should\n\
         \x20 bench [COUNT]  instructions of calls, and of making and ending COUNT clones [100]\n\
         \x20 pairs          makes compartments that reach for each other's memory\n\
+        \x20 vector         looks whether instructions of SVE and SME trap in a compartment\n\
         \x20 report         prints a report of a compartment, to be verified in this boot\n\
         \x20 verify REPORT  says whether such a report is genuine\n\
         \x20 key            prints a key that a compartment has for itself\n\
@@ -204,6 +207,7 @@ mod program {
             Some("check") => check(),
             Some("bench") => bench(),
             Some("pairs") => hostile::pairs(),
+            Some("vector") => vector::check(),
             Some("report") => attest::report(),
             Some("verify") => attest::verify(&std::env::args().nth(2).context("REPORT")?),
             Some("key") => attest::key(),

@@ -119,6 +119,8 @@ weakenings! {
     TREE = "weaken-tree", 50;
     /// A clone has the data of its template.
     CLONE = "weaken-clone", 51;
+    /// SVE and SME are open to compartments.
+    VECTOR_LENGTH = "weaken-vector-length", 52;
 }
 
 #[cfg(test)]

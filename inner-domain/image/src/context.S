@@ -104,8 +104,13 @@ donjon_context_run:
     str     x16, [sp, #K_MDSCR]
 
     // Linux's registers of FP and SIMD: kept here, which takes less than to have Linux save them.
-    // For EL0 and EL1, and traps for SVE and SME.
+    // FPEN for EL0 and EL1; ZEN and SMEN are 0, so that SVE and SME trap
+    // (D24.2, CPACR_EL1).
+.if {WEAKEN_VECTOR_LENGTH}
+    movz    x13, #0x333, lsl #16
+.else
     movz    x13, #0x30, lsl #16
+.endif
     msr     cpacr_el1, x13
     isb
     mrs     x14, fpsr

@@ -148,4 +148,5 @@ global_asm!(
     WEAKEN_SCRUB = const weaken::SCRUB as u32,
     WEAKEN_DEBUG = const weaken::CONTEXT_DEBUG as u32,
     WEAKEN_LEFT_ROOT = const weaken::LEFT_ROOT as u32,
+    WEAKEN_VECTOR_LENGTH = const weaken::VECTOR_LENGTH as u32,
 );

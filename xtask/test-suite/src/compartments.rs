@@ -45,6 +45,13 @@ sleep 1
 exit 0
 ";
 
+/// Their instructions trap in a compartment.
+const VECTORS: &str = "\
+donjon-compartment vector >/tmp/vector || exit 1
+cat /tmp/vector
+[ $(grep -c ': trap ' /tmp/vector) = 2 ] || exit 1
+";
+
 /// A check in each mode, an audit, and what a call costs.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests = Vec::new();
@@ -53,6 +60,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         let name = format!("compartments:check:{}", switch.name());
         tests.push(Test::beside(&name, move || check(&host, switch)));
     }
+    let with_vectors = host.clone();
+    tests.push(Test::beside("compartments:check:asid:max", move || {
+        check_on(&with_vectors, &on_max(), VECTORS)
+    }));
     tests.extend(controls::tests(host));
     tests.push(images::test(host));
     tests.push(planted::test(host));
@@ -76,6 +87,14 @@ fn machine(switch: Switch) -> MachineArguments {
     }
 }
 
+/// With SVE and SME.
+fn on_max() -> MachineArguments {
+    MachineArguments {
+        cpu: Some("max".into()),
+        ..machine(Switch::Asid)
+    }
+}
+
 /// One CPU that counts instructions.
 fn counted(switch: Switch) -> Result<Machine> {
     Machine::new(&MachineArguments {
@@ -88,14 +107,18 @@ fn counted(switch: Switch) -> Result<Machine> {
 /// The guest's program makes compartments and looks at them. Afterwards all memory is Linux's
 /// again.
 fn check(host: &HostArguments, switch: Switch) -> Result<()> {
+    check_on(host, &machine(switch), "")
+}
+
+fn check_on(host: &HostArguments, machine: &MachineArguments, more: &str) -> Result<()> {
     const SCRIPT: &str = "\
 donjon-compartment check || exit 1
 dmesg | grep 'WARNING: \\|BUG: ' && exit 1
 exit 0
 ";
-    let variant = InnerVariant::sound(switch);
-    let boot = prepare(host, Machine::new(&machine(switch))?, &variant)?.boot;
-    let text = says(&boot, SCRIPT, TIMEOUT)?.text;
+    let variant = InnerVariant::sound(machine.switch);
+    let boot = prepare(host, Machine::new(machine)?, &variant)?.boot;
+    let text = says(&boot, &format!("{more}{SCRIPT}"), TIMEOUT)?.text;
     ensure!(text.contains("compartment: all as expected"), "{text}");
     Ok(())
 }

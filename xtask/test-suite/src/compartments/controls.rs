@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What keeps compartments apart is left out: the guest's program
+//! What keeps compartments apart, and their registers from Linux, is left out: the guest's program
 //! has to find it.
 
 use anyhow::{Result, ensure};
@@ -10,7 +10,7 @@ use donjon_machine::arguments::Switch;
 use donjon_machine::machine::Machine;
 use donjon_machine::said::says;
 
-use super::{TIMEOUT, machine};
+use super::{TIMEOUT, machine, on_max};
 use crate::runner::Test;
 
 /// What a build leaves out, the command that finds it, and what that says.
@@ -20,7 +20,7 @@ struct Control {
     says: &'static [&'static str],
 }
 
-const CONTROLS: [Control; 2] = [
+const CONTROLS: [Control; 3] = [
     Control {
         without: "weaken-tree",
         command: "pairs",
@@ -33,6 +33,11 @@ const CONTROLS: [Control; 2] = [
             "240 reads of another one's memory: all faulted",
             "clone 0 reads of 1: SUCCEEDED",
         ],
+    },
+    Control {
+        without: "weaken-vector-length",
+        command: "vector",
+        says: &["RDVL: SUCCEEDED", "SMSTART: SUCCEEDED"],
     },
 ];
 
@@ -48,7 +53,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 
 /// The command fails, and says what it found.
 fn succeeds(host: &HostArguments, control: &Control) -> Result<()> {
-    let arguments = machine(Switch::Asid);
+    let arguments = match control.command {
+        "vector" => on_max(),
+        _ => machine(Switch::Asid),
+    };
     let mut inner = InnerVariant::sound(arguments.switch);
     inner.weakened = [control.without.to_owned()].into();
     let boot = prepare(host, Machine::new(&arguments)?, &inner)?.boot;
