@@ -23,7 +23,7 @@ const RELA: usize = 24;
 const WRITABLE: u64 = 2;
 
 /// Bytes of a vector table (DDI 0487, D1.3.1.2).
-const VECTORS_SIZE: u64 = 0x800;
+pub(crate) const VECTORS_SIZE: u64 = 0x800;
 
 /// Memory of the inner domain that never changes.
 #[derive(Clone, Debug, Default)]

@@ -9,6 +9,7 @@ use super::World;
 use super::registers::{is_in_compartment, user_half};
 use crate::descriptor::{self, Attributes, ENTRIES, Entry, shift};
 use crate::frames::Class;
+use crate::image::VECTORS_SIZE;
 use crate::report::Violation;
 use crate::snapshot::{Cpu, INNER_CODE};
 
@@ -160,6 +161,7 @@ impl Look<'_> {
     }
 
     fn cpu(&mut self, cpu: &Cpu) {
+        let facts = &self.world.snapshot.facts;
         let root = cpu.user_root();
         let mut wrong = |text: String| {
             let owner = format!("CPU {}", cpu.number);
@@ -169,21 +171,20 @@ impl Look<'_> {
                 ..Violation::plain("I21", &owner, text)
             });
         };
-        let is_root = || {
-            let mut roots = self.world.snapshot.facts.compartments.values();
-            roots.any(|it| *it == root)
-        };
         if ![INSIDE, INNER, INNER_TLBI].contains(&cpu.tcr) {
             wrong(format!("TCR_EL1 is {:#x}", cpu.tcr));
         }
-        let is_compartments = cpu.ttbr0 >> 48 == u64::from(COMPARTMENT_ASID) && is_root();
+        let asid = u64::from(COMPARTMENT_ASID) << 48;
+        // All bits: CnP is one of them.
+        let mut roots = facts.compartments.values();
+        let is_compartments = roots.any(|it| cpu.ttbr0 == it | asid);
+        let vectors = facts.image.context.end - VECTORS_SIZE;
         // On the way in and out some registers have been changed and some not.
         if cpu.tcr != INSIDE {
             if !is_compartments && !user_half(self.world, cpu).is_empty() {
                 wrong(format!("TTBR0_EL1 is {:#x} on the way", cpu.ttbr0));
             }
-            let linux = self.world.snapshot.facts.linux.vectors;
-            if cpu.vbar != linux && !INNER_CODE.contains(&cpu.vbar) {
+            if cpu.vbar != facts.linux.vectors && cpu.vbar != vectors {
                 wrong(format!("VBAR_EL1 is {:#x} on the way", cpu.vbar));
             }
             return;
@@ -191,7 +192,7 @@ impl Look<'_> {
         if !is_compartments {
             wrong(format!("TTBR0_EL1 is {:#x}, no compartment's", cpu.ttbr0));
         }
-        if !INNER_CODE.contains(&cpu.vbar) {
+        if cpu.vbar != vectors {
             wrong(format!(
                 "VBAR_EL1 is {:#x}, not the inner domain's",
                 cpu.vbar

@@ -211,7 +211,7 @@ fn allow_everything(m: &mut TestMachine) {
 }
 
 #[rustfmt::skip]
-const COMPARTMENTS: [Injected; 19] = [
+const COMPARTMENTS: [Injected; 21] = [
     inject("I19", "a private frame in vmalloc", "a private frame is mapped", |m| {
         m.map(K, SPARE, DATA_FRAME, 3, KERNEL_DATA | READ_ONLY);
     }),
@@ -256,6 +256,14 @@ const COMPARTMENTS: [Injected; 19] = [
     inject("I21", "Linux's vectors in a compartment", "not the inner domain's", |m| {
         m.enter_compartment(1);
         m.cpus[1].vbar = IMAGE + TEXT + 0x800;
+    }),
+    inject("I21", "vectors beside the inner domain's", "not the inner domain's", |m| {
+        m.enter_compartment(1);
+        m.cpus[1].vbar += 0x800;
+    }),
+    inject("I21", "a TLB that CPUs share in a compartment", "no compartment's", |m| {
+        m.enter_compartment(1);
+        m.cpus[1].ttbr0 |= 1;
     }),
     inject("I21", "Linux with a compartment's TCR_EL1", "is not in inner code", |m| {
         m.enter_compartment(1);

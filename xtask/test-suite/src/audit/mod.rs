@@ -5,6 +5,7 @@
 //! registers are real.
 
 pub mod injected;
+pub mod inside;
 mod step;
 
 use std::thread;

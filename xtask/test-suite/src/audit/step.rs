@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use donjon_audit::memory::Memory;
 use donjon_audit::{Snapshot, Subject, of_stopped};
 use donjon_machine::gdb::{PC, Stub};
 use donjon_machine::qemu::{Live, monitor};
@@ -32,16 +33,31 @@ pub struct Register {
     write: u32,
 }
 
+/// SCTLR_EL1.
+pub const SCTLR: Register = Register {
+    name: "SCTLR_EL1",
+    write: 0xd518_1000,
+};
+/// TTBR0_EL1.
+pub const TTBR0: Register = Register {
+    name: "TTBR0_EL1",
+    write: 0xd518_2000,
+};
+/// TCR_EL1.
+pub const TCR: Register = Register {
+    name: "TCR_EL1",
+    write: 0xd518_2040,
+};
+/// VBAR_EL1.
+pub const VBAR: Register = Register {
+    name: "VBAR_EL1",
+    write: 0xd518_c000,
+};
+
 /// What is changed: bits that a standing machine does not feel.
 pub const REGISTERS: [(Register, u64); 5] = [
     // CnP.
-    (
-        Register {
-            name: "TTBR0_EL1",
-            write: 0xd518_2000,
-        },
-        1,
-    ),
+    (TTBR0, 1),
     (
         Register {
             name: "TTBR1_EL1",
@@ -50,20 +66,8 @@ pub const REGISTERS: [(Register, u64); 5] = [
         1,
     ),
     // TBI1.
-    (
-        Register {
-            name: "TCR_EL1",
-            write: 0xd518_2040,
-        },
-        1 << 38,
-    ),
-    (
-        Register {
-            name: "VBAR_EL1",
-            write: 0xd518_c000,
-        },
-        1 << 11,
-    ),
+    (TCR, 1 << 38),
+    (VBAR, 1 << 11),
     (
         Register {
             name: "MAIR_EL1",
@@ -73,10 +77,10 @@ pub const REGISTERS: [(Register, u64); 5] = [
     ),
 ];
 
-/// A CPU that stands at an instruction of the kernel.
+/// A CPU that stands at an instruction.
 pub struct Busy {
     name: String,
-    pc: u64,
+    pub(super) pc: u64,
     /// Where that is in memory, and what stands there.
     at: u64,
     instruction: u32,
@@ -105,24 +109,14 @@ fn among(snapshot: &Snapshot, guest: &Live<'_>) -> Result<Option<Busy>> {
         if at_vector || !linux.text.contains(&cpu.pc) || cpu.pstate & 0xf != EL1H {
             continue;
         }
-        let at = linux.to_physical(cpu.pc);
-        let pair = snapshot
-            .memory
-            .word(at & !7)
-            .context("the kernel is not in RAM")?;
-        let instruction = (pair >> (8 * (at & 4))) as u32;
+        let busy = Busy::at(&*snapshot.memory, name, cpu.pc, linux.to_physical(cpu.pc))?;
+        let (at, instruction) = (busy.at, busy.instruction);
         // A CPU that waits would not step.
         let previous = snapshot.memory.word((at - 4) & !7).unwrap_or(0);
         let before = (previous >> (8 * ((at - 4) & 4))) as u32;
         if is_wait(instruction) || is_wait(before) {
             continue;
         }
-        let busy = Busy {
-            name,
-            pc: cpu.pc,
-            at,
-            instruction,
-        };
         if busy.execute(guest, NOP, 0)? == busy.pc + 4 {
             return Ok(Some(busy));
         }
@@ -136,6 +130,22 @@ const fn is_wait(instruction: u32) -> bool {
 }
 
 impl Busy {
+    /// A CPU at an address, which is at another one in memory.
+    pub(super) fn at(memory: &dyn Memory, name: String, pc: u64, at: u64) -> Result<Self> {
+        let pair = memory.word(at & !7).context("the code is not in RAM")?;
+        Ok(Self {
+            name,
+            pc,
+            at,
+            instruction: (pair >> (8 * (at & 4))) as u32,
+        })
+    }
+
+    /// The same CPU at another address.
+    pub(super) fn moved(&self, memory: &dyn Memory, pc: u64, at: u64) -> Result<Self> {
+        Self::at(memory, self.name.clone(), pc, at)
+    }
+
     /// Flips `bits` of `register`.
     pub fn toggle(&self, guest: &Live<'_>, register: Register, bits: u64) -> Result<()> {
         let mut stub = Stub::connect(guest.gdb)?;
@@ -155,6 +165,20 @@ impl Busy {
     /// Executes one instruction with a value in x0, and puts everything back. Returns where it
     /// led.
     fn execute(&self, guest: &Live<'_>, instruction: u32, value: u64) -> Result<u64> {
+        let after = self.go(guest, instruction, value)?;
+        self.stand(guest)?;
+        Ok(after)
+    }
+
+    /// Has the CPU stand at its address again.
+    pub(super) fn stand(&self, guest: &Live<'_>) -> Result<()> {
+        let mut stub = Stub::connect(guest.gdb)?;
+        stub.select(&self.name)?;
+        stub.set_register(PC, self.pc)
+    }
+
+    /// Executes one instruction with a value in x0, and puts memory and x0 back. Returns where it led.
+    pub(super) fn go(&self, guest: &Live<'_>, instruction: u32, value: u64) -> Result<u64> {
         let mut stub = Stub::connect(guest.gdb)?;
         stub.select(&self.name)?;
         let x0 = stub.register(0)?;
@@ -173,7 +197,6 @@ impl Busy {
         }
         stub.write_physical(self.at, &self.instruction.to_le_bytes())?;
         stub.set_register(0, x0)?;
-        stub.set_register(PC, self.pc)?;
         Ok(after)
     }
 }

@@ -14,18 +14,25 @@ use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Live, monitor};
 
 use super::super::audit::injected::{DATA, Injected, NOT_LINEAR, READ_ONLY, UXN, free_entry};
+use super::super::audit::inside::{self, Inside};
 use super::super::audit::{missed, nothing_is_left, stop_when};
 use super::super::runner::Test;
 use super::{TIMEOUT, machine};
 
-/// Two compartments at least, which are there until the end.
+/// Two compartments at least, which are there until the end, and Linux at EL1.
 const SCRIPT: &str = "\
-for cpu in 0 1 2 3; do donjon-compartment spin 8 & done
+spins=
+for cpu in 0 1 2 3; do
+    donjon-compartment spin 8 &
+    spins=\"$spins $!\"
+done
+for load in 1 2; do dd if=/dev/zero of=/dev/null bs=1M & done
 sleep 2
 echo ready
-wait
+wait $spins
 exit 0
 ";
+
 pub fn test(host: &HostArguments) -> Test {
     let host = host.clone();
     Test::beside("compartments:planted", move || {
@@ -46,10 +53,15 @@ pub fn test(host: &HostArguments) -> Test {
 }
 
 fn inject(subject: &Subject, guest: &Live<'_>) -> Result<()> {
-    let (snapshot, violations) = stop_when(subject, guest, all)?;
+    let find = |it: &Snapshot| Ok((all(it)?, inside::find(it)?));
+    let (snapshot, (violations, _)) = stop_when(subject, guest, find)?;
     let before = donjon_audit::of(&snapshot);
-    let missed = missed(subject, guest, &snapshot, &violations)?;
+    let mut missed = missed(subject, guest, &snapshot, &violations)?;
+    let inside = Inside::enter(&snapshot, guest)?;
+    missed.extend(inside.missed(subject, guest)?);
+    inside.leave(guest)?;
     let after = donjon_audit::of(&of_stopped(subject, guest)?);
+    missed.extend(inside::missed_of_linux(subject, guest)?);
     monitor::resume(guest.monitor)?;
     ensure!(missed.is_empty(), "not named:\n{}", missed.join("\n"));
     nothing_is_left(&after, &before)
