@@ -246,12 +246,26 @@ fn root_table(space: Space, va: u64) -> Table {
 
 /// Physical address and leaf of an address of the upper range.
 pub fn translate(memory: &dyn Memory, root: u64, va: u64, inner: bool) -> Option<Leaf> {
+    let half = ROOT_HALF as u64;
+    let first = (va >> shift(0)) % half + if inner { half } else { 0 };
+    leaf_of(memory, root, va, first, Space::Kernel)
+}
+
+/// The same of an address of the lower range, below a user's or a compartment's root.
+pub fn translate_lower(memory: &dyn Memory, root: u64, va: u64) -> Option<Leaf> {
+    let first = va >> shift(0) & (ENTRIES - 1);
+    leaf_of(memory, root, va, first, Space::User(root))
+}
+
+/// The leaf of an address whose entry in the root is number `first`.
+fn leaf_of(memory: &dyn Memory, root: u64, va: u64, first: u64, space: Space) -> Option<Leaf> {
     let mut table = root;
     for level in 0..4 {
-        let mut index = va >> shift(level) & (ENTRIES - 1);
-        if level == 0 {
-            index = index % ROOT_HALF as u64 + if inner { ROOT_HALF as u64 } else { 0 };
-        }
+        let index = if level == 0 {
+            first
+        } else {
+            va >> shift(level) & (ENTRIES - 1)
+        };
         let raw = memory.word(table + 8 * index)?;
         match descriptor::read(raw, level) {
             Entry::Invalid => return None,
@@ -262,7 +276,7 @@ pub fn translate(memory: &dyn Memory, root: u64, va: u64, inner: bool) -> Option
                     pa,
                     level,
                     descriptor: raw,
-                    space: Space::Kernel,
+                    space,
                 });
             }
         }

@@ -99,11 +99,16 @@ fn format() -> &'static str {
     }
 }
 
+/// Whether a program is in this repository.
+fn is_ours(folder: &Path) -> bool {
+    folder.starts_with(paths::root())
+}
+
 /// Where a program is built. Flags of our own are the same for all, so they share what they have in
 /// common; cargo would build all of it anew for each change of a flag.
 fn target(folder: &Path) -> PathBuf {
     let builds = paths::in_root(BUILDS);
-    if folder.starts_with(paths::root()) {
+    if is_ours(folder) {
         return builds;
     }
     let place = Sha256::digest(folder.as_os_str().as_encoded_bytes());
@@ -120,7 +125,7 @@ fn flags(folder: &Path) -> Vec<String> {
         format!("--remap-path-prefix={}={SOURCES}", place.sources.display()),
     ];
     flags.extend(ALIKE.map(str::to_owned));
-    if !folder.starts_with(&place.sources) {
+    if !is_ours(folder) {
         flags.push(format!("--remap-path-prefix={}=program", folder.display()));
     }
     if let Some(home) = &place.cargo_home {

@@ -7,9 +7,7 @@
 
 use anyhow::{Context, Result, ensure};
 use donjon_abi::tcr::{INSIDE, OUTER};
-use donjon_audit::descriptor::{Entry, read};
-use donjon_audit::memory::Memory;
-use donjon_audit::walk::translate;
+use donjon_audit::walk::{translate, translate_lower};
 use donjon_audit::{Report, Snapshot, Subject, of_stopped};
 use donjon_machine::gdb::Stub;
 use donjon_machine::qemu::Live;
@@ -46,8 +44,9 @@ impl Inside {
         let cpu = &snapshot.cpus[number];
         let names = Stub::connect(guest.gdb)?.cpus()?;
         let name = names.get(number).context("a CPU has no name")?.clone();
-        let at = page(memory, cpu.user_root(), cpu.pc).context("a PC that is not mapped")?;
-        let program = Busy::at(memory, name, cpu.pc, at)?;
+        let leaf = translate_lower(memory, cpu.user_root(), cpu.pc);
+        let leaf = leaf.context("a PC that is not mapped")?;
+        let program = Busy::at(memory, name, cpu.pc, leaf.pa + (cpu.pc - leaf.va))?;
         let there = cpu.vbar + SYNCHRONOUS;
         let leaf = translate(memory, cpu.kernel_root(), there, true);
         let leaf = leaf.context("the vectors are not mapped")?;
@@ -131,18 +130,4 @@ fn plant(
     let mut new = report.new_since(before).into_iter();
     let is_named = new.any(|it| it.invariant == "I21");
     Ok((!is_named).then(|| format!("I21, {what}")))
-}
-
-/// Where an address of the lower range is in memory.
-fn page(memory: &dyn Memory, root: u64, va: u64) -> Option<u64> {
-    let mut table = root;
-    for level in 0..4 {
-        let index = va >> (39 - 9 * u32::from(level)) & 511;
-        match read(memory.word(table + 8 * index)?, level) {
-            Entry::Table(below) => table = below,
-            Entry::Leaf(frame) if level == 3 => return Some(frame | va & 0xfff),
-            _ => return None,
-        }
-    }
-    None
 }
