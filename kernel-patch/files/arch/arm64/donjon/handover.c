@@ -14,6 +14,7 @@
 #include <linux/panic.h>
 #include <linux/printk.h>
 #include <linux/stop_machine.h>
+#include <linux/umh.h>
 
 #include <asm/donjon.h>
 #include <asm/donjon_tables.h>
@@ -83,8 +84,10 @@ void donjon_handover(void)
 {
 	struct work work = { .bad_cpu = -1 };
 
-	if (!donjon_present())
+	if (!donjon_present()) {
+		usermodehelper_enable();
 		return;
+	}
 	if (!rodata_enabled)
 		panic("donjon: rodata=off leaves nothing to protect\n");
 	if (can_set_direct_map())
@@ -116,5 +119,7 @@ void donjon_handover(void)
 		panic("donjon: CPUs %#llx run, are not online and were not compared; leave them off with maxcpus= or nr_cpus=\n",
 		      work.unchecked);
 	free_page((unsigned long)work.args);
+	/* No program of the initramfs has run so far: none was measured */
+	usermodehelper_enable();
 	pr_info("hand-over done on %u CPUs\n", atomic_read(&work.arrived));
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! No program of the initramfs runs before the hand-over: it could load a module, which would be code
+//! at EL1 while nothing is protected. Without the inner domain one does.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail, ensure};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::run::prepare;
+use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::initramfs;
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu;
+
+use super::runner::Test;
+
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// There is no init, so Linux looks for a root file system, of a type that it asks modprobe for. It
+/// does so before the hand-over.
+const WORDS: &str = "rdinit=/none root=/dev/vda rootfstype=unheard-of";
+/// Where Linux has modprobe.
+const MODPROBE: &str = "/sbin/modprobe";
+const SAYS: &str = "a program runs and there was no hand-over";
+/// What Linux ends with where modprobe did not run.
+const NO_ROOT: &str = "Unable to mount root fs";
+
+/// Over the inner domain, and the control without it.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let (over, without) = (host.clone(), host.clone());
+    vec![
+        Test::beside("early-program", move || {
+            let console = console(&over, Switch::Asid)?;
+            ensure!(!console.contains(SAYS), "it runs:\n{console}");
+            ensure!(console.contains(NO_ROOT), "Linux ended early:\n{console}");
+            Ok(())
+        }),
+        Test::beside("early-program:control", move || {
+            let console = console(&without, Switch::None)?;
+            ensure!(console.contains(SAYS), "it does not run:\n{console}");
+            Ok(())
+        }),
+    ]
+}
+
+/// The end of the console of a Linux that asks for a module before there is an init.
+fn console(host: &HostArguments, switch: Switch) -> Result<String> {
+    let machine = Machine::new(&MachineArguments {
+        cpus: Some(1),
+        memory: Some("256M".into()),
+        append: Some(WORDS.into()),
+        ..MachineArguments::virt(switch)
+    })?;
+    let mut boot = prepare(host, machine, &InnerVariant::sound(switch))?.boot;
+    let script = format!(
+        "#!/bin/busybox sh\n/bin/busybox mount -t devtmpfs devtmpfs /dev\n\
+         echo {SAYS} >/dev/kmsg\n/bin/busybox sleep 1\n/bin/busybox poweroff -f\n"
+    );
+    let program = [(MODPROBE.to_owned(), script.into_bytes())];
+    boot.initramfs = initramfs::with_programs(&boot.initramfs, &program)?;
+    match qemu::exec(&boot, "exit 0", TIMEOUT, |_, _| ()) {
+        Ok(status) => bail!("the guest has an init: it ended with {status}"),
+        Err(error) => Ok(format!("{error:#}")),
+    }
+}
