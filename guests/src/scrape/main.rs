@@ -2,6 +2,8 @@
 //! Searches for the messages of two libraries that exchange them, in compartments or in processes: what
 //! `cargo xtask bench compartments trust libraries` runs, with the attacker's module loaded.
 //! `donjon-scrape libraries inside|outside SEED SECONDS`, `donjon-scrape trust inside|outside SEED`.
+//! `donjon-scrape hold inside|outside SEED` searches nothing: it says when there are messages, and
+//! goes on until it is killed.
 //!
 //! Each search counts `1 READ REFUSED REACHED FOUND`: pages that were read and that were not, pages with
 //! messages among those that were read, and words that were found. 0 in place of 1 says that this
@@ -45,7 +47,18 @@ fn main() -> anyhow::Result<()> {
             libraries::run(Place::of(place)?, seed.parse()?, seconds.parse()?)
         }
         ["trust", place, seed] => trust::run(Place::of(place)?, seed.parse()?),
-        _ => anyhow::bail!("libraries inside|outside SEED SECONDS or trust inside|outside SEED"),
+        ["hold", place, seed] => {
+            let pair = pair::Pair::start(Place::of(place)?, seed.parse()?)?;
+            println!("held");
+            loop {
+                std::thread::sleep(std::time::Duration::from_secs(1));
+                pair.goes_on()?;
+            }
+        }
+        _ => anyhow::bail!(
+            "libraries inside|outside SEED SECONDS, trust inside|outside SEED or hold \
+             inside|outside SEED"
+        ),
     }
 }
 

@@ -22,12 +22,13 @@ mod end;
 mod memory;
 mod run;
 mod space;
+mod stop;
 // Miri takes minutes to hash a page, and there is nothing unsafe here.
 #[cfg(all(test, not(miri)))]
 mod tests;
 mod vacancy;
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use donjon_abi::call::Reason;
 use sha2::Sha256;
@@ -223,6 +224,8 @@ pub struct Compartments<'a> {
     vacant: Mutex<Vacant, Waiting<COMPARTMENTS>>,
     /// The next tag. None comes twice.
     tags: AtomicU64,
+    /// The machine stops: none is entered.
+    stopping: AtomicBool,
 }
 
 impl<'a> Compartments<'a> {
@@ -236,6 +239,7 @@ impl<'a> Compartments<'a> {
                 fresh: 0,
             }),
             tags: AtomicU64::new(1),
+            stopping: AtomicBool::new(false),
         }
     }
 

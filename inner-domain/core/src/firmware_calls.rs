@@ -29,6 +29,8 @@ pub enum Decision {
     Pass(u32),
     /// Make it after the CPU's state has been cleared.
     CpuOff(u32),
+    /// Make it after the memory of compartments was wiped: the machine stops, or begins again.
+    Stop(u32),
     /// Say that the firmware has no such function: asking is no offence.
     NotSupported,
     /// Refuse it.
@@ -42,12 +44,10 @@ pub const fn decide(function: u64, argument: u64) -> Decision {
     }
     let function = function as u32;
     match function & !WIDE {
-        id::SMCCC_VERSION
-        | id::PSCI_VERSION
-        | id::AFFINITY_INFO
-        | id::MIGRATE_INFO_TYPE
-        | id::SYSTEM_OFF
-        | id::SYSTEM_RESET => Decision::Pass(function),
+        id::SMCCC_VERSION | id::PSCI_VERSION | id::AFFINITY_INFO | id::MIGRATE_INFO_TYPE => {
+            Decision::Pass(function)
+        }
+        id::SYSTEM_OFF | id::SYSTEM_RESET => Decision::Stop(function),
         id::CPU_OFF => Decision::CpuOff(function),
         id::PSCI_FEATURES => match (argument as u32) & !WIDE {
             // Linux starts CPUs through CPU_ON of the inner domain, and asks here first.
@@ -93,8 +93,11 @@ mod tests {
     #[test]
     fn stopping_is_allowed_and_asking_too() {
         assert_eq!(decide(0x8400_0002, 0), Decision::CpuOff(0x8400_0002));
-        for function in [0x8400_0000_u32, 0xc400_0004, 0x8400_0008, 0x8400_0009] {
+        for function in [0x8400_0000_u32, 0xc400_0004] {
             assert_eq!(decide(function.into(), 0), Decision::Pass(function));
+        }
+        for function in [0x8400_0008_u32, 0x8400_0009] {
+            assert_eq!(decide(function.into(), 0), Decision::Stop(function));
         }
         assert_eq!(
             decide(0x8400_000a, 0xc400_0003),

@@ -217,6 +217,18 @@ impl<'a> Private<'a> {
         Some(Owner(word.load(Ordering::Relaxed)))
     }
 
+    /// Calls `each` with each private frame, and with those on their way to or from Linux, and says
+    /// whether it has an owner.
+    pub fn for_each(&self, mut each: impl FnMut(u64, bool)) {
+        let (start, end) = self.frames.span();
+        for frame in (start..end).step_by(PAGE_SIZE as usize) {
+            let class = self.frames.get(frame);
+            if matches!(class, Some(FrameType::Private | FrameType::Claimed)) {
+                each(frame, self.word_of_owned(frame).is_some());
+            }
+        }
+    }
+
     /// The word of a private frame that has an owner.
     #[inline]
     fn word_of_owned(&self, frame: u64) -> Option<&'a AtomicU32> {
@@ -382,6 +394,24 @@ mod tests {
         private.give_back(block_at(1));
         assert_eq!(private.free(), 512);
         assert_eq!(core::iter::from_fn(|| private.take(ONE)).count(), 512);
+    }
+
+    #[test]
+    fn every_private_frame_is_visited_once() {
+        let mut ram = Ram::new();
+        let mut private = ram.private(2);
+        let taken: BTreeSet<u64> = (0..700).map_while(|_| private.take(ONE)).collect();
+        private
+            .frames
+            .set_in_block(block_at(2), FrameType::Claimed, 0);
+        let (mut all, mut owned) = (Vec::new(), BTreeSet::new());
+        private.for_each(|frame, has_owner| {
+            all.push(frame);
+            owned.extend(has_owner.then_some(frame));
+        });
+        let whole = (block_at(0)..block_at(3)).step_by(PAGE_SIZE as usize);
+        assert!(all.iter().copied().eq(whole));
+        assert_eq!(owned, taken);
     }
 
     #[test]

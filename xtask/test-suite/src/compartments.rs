@@ -6,6 +6,7 @@ mod images;
 mod number;
 mod planted;
 mod scrape;
+mod stop;
 
 use std::time::Duration;
 
@@ -68,6 +69,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests.push(images::test(host));
     tests.push(planted::test(host));
     tests.extend(scrape::tests(host));
+    tests.extend(stop::tests(host));
     let audited = host.clone();
     tests.push(Test::beside("compartments:audit", move || audit(&audited)));
     tests.push(number::test(host));

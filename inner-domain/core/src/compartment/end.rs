@@ -158,7 +158,7 @@ pub(super) fn wipe<H: Hardware>(hw: &mut H, private: &mut Private<'_>, frame: u6
     private.give_back(frame);
 }
 
-fn zero<H: Hardware>(hw: &mut H, frame: u64) {
+pub(super) fn zero<H: Hardware>(hw: &mut H, frame: u64) {
     if !weaken::WIPE {
         hw.perform(Step::ZeroFrame(frame));
     }

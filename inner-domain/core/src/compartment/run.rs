@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A CPU enters a compartment and leaves it.
 
+use core::sync::atomic::Ordering;
+
 use donjon_abi::call::Reason;
 
 use super::{Compartments, Guard, Handle, Phase};
@@ -40,11 +42,15 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::WrongTime`] before it is sealed and when it is dead; [`Reason::InUse`] while it
-    /// runs, here or elsewhere.
+    /// [`Reason::WrongTime`] before it is sealed, when it is dead, and when the machine stops;
+    /// [`Reason::InUse`] while it runs, here or elsewhere.
     #[inline]
     pub fn enter(&self, handle: Handle, cpu: usize) -> Result<Entry, Reason> {
         let Guard { mut state, .. } = self.of(handle)?;
+        // The lock orders this with `stop`, which takes it as well.
+        if self.stopping.load(Ordering::Relaxed) {
+            return Err(Reason::WrongTime);
+        }
         let (begin, called_out) = match state.phase {
             Phase::Idle => (Some((state.entry, state.stack)), false),
             Phase::Suspended { called_out } => (None, called_out),

@@ -4,6 +4,7 @@
 mod channel;
 mod end;
 mod machine;
+mod stop;
 
 use std::vec::Vec;
 

@@ -11,7 +11,18 @@ use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, registers};
 
 use crate::outcome::{Arguments, Outcome, Refusal};
-use crate::{domain, pen, state, users};
+use crate::state::MachineInfo;
+use crate::{compartments, domain, pen, state, users};
+
+/// Makes a call that is on the list.
+fn pass(machine: &MachineInfo, function: u32, arguments: [u64; 3]) -> u64 {
+    let value = match pen::of(machine) {
+        Some(pen) => pen::firmware(machine, pen, function, arguments),
+        // SAFETY: the list names calls that only ask, or stop the machine.
+        None => unsafe { firmware::call(machine.conduit, function, arguments) },
+    };
+    value as u64
+}
 
 /// Passes a call on if it is on the list. What is not looks like what the firmware lacks.
 pub fn firmware([function, arguments @ ..]: &Arguments) -> Outcome {
@@ -23,13 +34,18 @@ pub fn firmware([function, arguments @ ..]: &Arguments) -> Outcome {
             let value = unsafe { firmware::call(machine.conduit, *function as u32, arguments) };
             Ok(value as u64)
         }
-        Decision::Pass(function) => {
-            let value = match pen::of(machine) {
-                Some(pen) => pen::firmware(machine, pen, function, arguments),
-                // SAFETY: the list names calls that only ask, or stop the machine.
-                None => unsafe { firmware::call(machine.conduit, function, arguments) },
-            };
-            Ok(value as u64)
+        Decision::Pass(function) => Ok(pass(machine, function, arguments)),
+        Decision::Stop(function) => {
+            // No other call that has to do with private memory begins any more.
+            let mut domain = domain::lock()?;
+            // Before the hand-over there are none.
+            if let Ok(compartments) = compartments::get() {
+                let (_, private) = domain.rules.private();
+                let wiped = compartments.stop(&mut Executor, private);
+                wiped.map_err(Refusal::rule)?;
+            }
+            pass(machine, function, arguments);
+            panic!("the firmware did not stop the machine: function {function:#x}");
         }
         Decision::CpuOff(function) => {
             // The CPU has no root from here on, whatever the firmware says.

@@ -27,6 +27,7 @@ pub(super) const LIMIT: u64 = 64;
 pub(super) struct Words {
     pub(super) words: BTreeMap<u64, u64>,
     pub(super) executable: Vec<u64>,
+    pub(super) cleaned: Vec<u64>,
 }
 
 impl Words {
@@ -67,7 +68,8 @@ impl Hardware for Words {
                     self.words.remove(&at);
                 }
             }
-            Step::BarrierStore => {}
+            Step::CleanFrame(frame) => self.cleaned.push(frame),
+            Step::BarrierStore | Step::Barrier => {}
             other => panic!("no step of a compartment's: {other:?}"),
         }
     }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The end of the machine.
+
+use donjon_abi::call::Reason;
+use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
+
+use super::super::{Access, Exit, Phase};
+use super::{BLOCKS, DATA, Machine, PRIVATE, RAM, Ram};
+use crate::frames::FrameType;
+
+impl Machine<'_> {
+    fn stop(&mut self) -> Result<(), Reason> {
+        self.compartments.stop(&mut self.memory, &self.private)
+    }
+}
+
+#[test]
+fn nothing_of_a_compartment_is_left_when_the_machine_stops() {
+    let mut ram = Ram::new();
+    let mut machine = ram.machine();
+    let idle = machine.sealed();
+    let building = machine.create();
+    machine.add_all(building, DATA, Access::Write, RAM);
+    machine.stop().expect("none runs");
+    let private = (RAM + BLOCK_SIZE..RAM + BLOCKS * BLOCK_SIZE).step_by(PAGE_SIZE as usize);
+    for frame in private.clone() {
+        assert_eq!(machine.frames.get(frame), Some(FrameType::Private));
+        assert!(machine.memory.is_zero(frame), "{frame:#x}");
+    }
+    assert!(machine.memory.cleaned.iter().copied().eq(private));
+    assert!(machine.private.free() < PRIVATE, "both have frames");
+    assert!(!machine.memory.is_zero(RAM), "that is Linux's");
+    let refused = machine.compartments.enter(idle, 0).map(drop);
+    assert_eq!(refused, Err(Reason::WrongTime));
+}
+
+#[test]
+fn the_machine_does_not_stop_while_a_compartment_runs() {
+    let mut ram = Ram::new();
+    let mut machine = ram.machine();
+    let handle = machine.sealed();
+    let entry = machine.compartments.enter(handle, 1).expect("idle");
+    machine.memory.fill(entry.context, 9);
+    assert_eq!(machine.stop(), Err(Reason::InUse));
+    assert!(!machine.memory.is_zero(entry.context) && machine.memory.cleaned.is_empty());
+    machine.compartments.leave(handle, 1, Exit::Suspended);
+    let phase = machine.compartments.phase(handle);
+    assert_eq!(phase, Ok(Phase::Suspended { called_out: false }));
+    machine.compartments.enter(handle, 2).expect("it goes on");
+    machine.compartments.leave(handle, 2, Exit::Returned);
+    machine.stop().expect("none runs");
+    assert!(machine.memory.is_zero(entry.context));
+}

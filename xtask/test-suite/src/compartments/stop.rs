@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A reset leaves RAM as it is, and nothing of compartments is in it. What processes had is there, and
+//! so is what compartments had if the inner domain does not wipe it.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+
+use anyhow::{Context, Result, bail, ensure};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::run::prepare;
+use donjon_loops::marker;
+use donjon_machine::arguments::Switch;
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu;
+use donjon_machine::qemu::monitor::Monitor;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::{TIMEOUT, machine};
+use crate::runner::Test;
+
+/// What messages are made from.
+const SEED: u64 = 20_260_519;
+/// RAM of the machine, and where QEMU's `virt` has it.
+const START: u64 = 0x4000_0000;
+const SIZE: u64 = 512 << 20;
+/// Said as soon as messages are exchanged, which goes on until the end.
+const HELD: &str = "held\n";
+/// Leaves frames as they are.
+const UNWIPED: &str = "weaken-wipe";
+
+/// The check with what it finds in processes, and the control.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let (sound, control) = (host.clone(), host.clone());
+    vec![
+        Test::beside("compartments:stop", move || {
+            let inside = words_after_reset(&sound, "inside", &[])?;
+            ensure!(
+                inside == 0,
+                "a message of compartments is in RAM {inside} times"
+            );
+            let outside = words_after_reset(&sound, "outside", &[])?;
+            ensure!(outside > 0, "no message of processes is found in RAM");
+            Ok(())
+        }),
+        Test::beside("compartments:stop:control", move || {
+            let found = words_after_reset(&control, "inside", &[UNWIPED])?;
+            ensure!(found > 0, "nothing is found although nothing was wiped");
+            Ok(())
+        }),
+    ]
+}
+
+/// How often the word that all messages begin with is in RAM after a reset.
+fn words_after_reset(host: &HostArguments, place: &str, weakened: &[&str]) -> Result<usize> {
+    let machine = Machine::new(&machine(Switch::Asid))?;
+    let mut variant = InnerVariant::sound(Switch::Asid);
+    variant.weakened = weakened.iter().map(|it| (*it).to_owned()).collect();
+    let boot = prepare(host, machine, &variant)?.boot;
+    let folder = TempDir::new()?;
+    let memory = folder.path().join("memory");
+    let script = format!(
+        "donjon-scrape hold {place} {SEED} | {{ read word; echo $word; sleep 3; reboot -f; sleep 600; }}"
+    );
+    let (mut text, mut waiting) = (Vec::new(), None);
+    let end = qemu::exec_watched(&boot, &script, TIMEOUT, |monitor, _, bytes| {
+        text.extend(bytes);
+        if waiting.is_none() && text.ends_with(HELD.as_bytes()) {
+            let (monitor, to) = (Monitor::connect(monitor), memory.clone());
+            waiting = Some(thread::spawn(move || save_at_reset(monitor?, &to)));
+        }
+    });
+    let text = String::from_utf8_lossy(&text);
+    let Err(end) = end else {
+        bail!("the machine went on:\n{text}");
+    };
+    let waiting = waiting.with_context(|| format!("no messages: {end:#}\n{text}"))?;
+    let Ok(saved) = waiting.join() else {
+        bail!("waiting for QEMU's monitor failed");
+    };
+    saved.with_context(|| format!("{end:#}"))?;
+    let memory = fs::read(&memory)?;
+    Ok(memchr::memmem::find_iter(&memory, &marker(SEED).to_le_bytes()).count())
+}
+
+/// Saves RAM when the guest resets the machine, in place of the reset, and ends QEMU.
+fn save_at_reset(mut monitor: Monitor, to: &Path) -> Result<()> {
+    // A reset is a shutdown here (`-no-reboot`), and that leaves the machine as it is.
+    let pause = json!({ "shutdown": "pause" });
+    monitor.call(&json!({ "execute": "set-action", "arguments": pause }))?;
+    let reason = monitor.end_of_machine()?;
+    ensure!(reason == "guest-reset", "the machine ended by {reason}");
+    let arguments = json!({ "val": START, "size": SIZE, "filename": to.to_string_lossy() });
+    monitor.call(&json!({ "execute": "pmemsave", "arguments": arguments }))?;
+    monitor.call(&json!({ "execute": "quit" }))?;
+    Ok(())
+}
