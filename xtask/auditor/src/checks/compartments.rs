@@ -16,8 +16,9 @@ use crate::snapshot::{Cpu, INNER_CODE};
 /// One past the last address of a compartment's.
 const END: u64 = 1 << 47;
 
-/// MDE, KDE and SS are not shown by QEMU; these bits of SCTLR_EL1 are: EnIA, EnIB, EnDA, EnDB, UMA.
-const SCTLR_OFF: u64 = 1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9;
+/// MDE, KDE and SS are not shown by QEMU; these bits of SCTLR_EL1 are: EnTP2, EnFPM, EnIA, EnIB,
+/// EnDA, EnDB, UMA, A.
+const SCTLR_OFF: u64 = 1 << 60 | 1 << 34 | 1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9 | 1 << 1;
 
 /// Checks all of them.
 pub fn check(world: &World<'_>) -> Vec<Violation> {
@@ -26,6 +27,7 @@ pub fn check(world: &World<'_>) -> Vec<Violation> {
         world,
         used: BTreeMap::new(),
         lent: Vec::new(),
+        constant: BTreeMap::new(),
         writable: BTreeSet::new(),
         violations: Vec::new(),
     };
@@ -53,12 +55,22 @@ pub fn check(world: &World<'_>) -> Vec<Violation> {
     look.violations
 }
 
+/// A page of a compartment that is another one's.
+struct Lent {
+    number: u32,
+    va: u64,
+    frame: u64,
+    owner: u32,
+}
+
 struct Look<'a> {
     world: &'a World<'a>,
     /// By frame, the address at which a compartment has it.
     used: BTreeMap<u64, u64>,
-    /// Pages that a compartment has from another one: its number, the address and the frame.
-    lent: Vec<(u32, u64, u64)>,
+    /// Pages that a compartment has from another one.
+    lent: Vec<Lent>,
+    /// Pages of a compartment's own that it may not write: the frame, by its number and the address.
+    constant: BTreeMap<(u32, u64), u64>,
     /// Private frames that a compartment may write.
     writable: BTreeSet<u64>,
     violations: Vec<Violation>,
@@ -118,8 +130,19 @@ impl Look<'_> {
         if is_private && attributes.writable() {
             self.writable.insert(frame);
         }
-        if is_private && !attributes.writable() && self.is_another_ones(number, frame) {
-            self.lent.push((number, va, frame));
+        let owner = self.another_one(number, frame);
+        if is_private && !attributes.writable() {
+            if let Some(owner) = owner {
+                self.lent.push(Lent {
+                    number,
+                    va,
+                    frame,
+                    owner,
+                });
+            } else {
+                self.constant.insert((number, va), frame);
+                self.own(number, frame, 3, va, at);
+            }
         } else if is_private {
             self.own(number, frame, 3, va, at);
         }
@@ -142,20 +165,34 @@ impl Look<'_> {
         }
     }
 
-    /// Whether a frame is another compartment's that is there: a clone has the code and the constants
-    /// of what it was made from.
-    fn is_another_ones(&self, number: u32, frame: u64) -> bool {
+    /// The owner of a frame if that is another compartment that is there.
+    fn another_one(&self, number: u32, frame: u64) -> Option<u32> {
         let facts = &self.world.snapshot.facts;
-        let owner = facts.private.get(&frame);
-        owner.is_some_and(|it| *it != number && facts.compartments.contains_key(it))
+        let owner = facts.private.get(&frame).copied();
+        owner.filter(|it| *it != number && facts.compartments.contains_key(it))
     }
 
-    /// What a compartment has from another one, none may write.
+    /// A clone has code and constants of what it was made from, where that has them. Memory does not
+    /// tell what that was: all pages from others must be one other's, which has them there itself.
     fn lent(&mut self) {
-        for (number, va, frame) in std::mem::take(&mut self.lent) {
-            if self.writable.contains(&frame) {
-                let text = format!("compartment {number} has a page that another one may write");
-                self.wrong("I20", Some(va), frame, text);
+        let mut templates = BTreeMap::new();
+        for it in std::mem::take(&mut self.lent) {
+            let template = *templates.entry(it.number).or_insert(it.owner);
+            let there = self.constant.get(&(it.owner, it.va)).copied();
+            let wrong = [
+                (
+                    self.writable.contains(&it.frame),
+                    "that another one may write",
+                ),
+                (template != it.owner, "of a second compartment"),
+                (
+                    there != Some(it.frame),
+                    "that its owner does not have there",
+                ),
+            ];
+            for (_, what) in wrong.iter().filter(|(is_wrong, _)| *is_wrong) {
+                let text = format!("compartment {} has a page {what}", it.number);
+                self.wrong("I20", Some(it.va), it.frame, text);
             }
         }
     }

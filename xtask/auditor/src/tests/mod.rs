@@ -85,6 +85,14 @@ fn a_cpu_inside_may_have_the_inner_view() {
 }
 
 #[test]
+fn a_clone_has_the_code_of_what_it_was_made_from() {
+    let mut machine = TestMachine::clean();
+    machine.clone_of_compartment();
+    let report = of(&machine.snapshot());
+    assert!(report.violations.is_empty(), "{report}");
+}
+
+#[test]
 fn a_cpu_in_a_compartment_has_rules_of_its_own() {
     let mut machine = TestMachine::clean();
     machine.enter_compartment(1);

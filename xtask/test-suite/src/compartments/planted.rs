@@ -76,8 +76,11 @@ fn all(snapshot: &Snapshot) -> Result<Vec<Injected>> {
         .next()
         .zip(roots.next())
         .context("no two compartments")?;
-    let page = |root: u64| page_of(memory, root, 0).context("a compartment has no page of data");
+    let page = |root: u64| page_of(memory, root, false).context("a compartment has no data");
     let ((entry, word), (_, others)) = (page(*one)?, page(*other)?);
+    let constant = page_of(memory, *other, true)
+        .context("a compartment has no code")?
+        .1;
     let free = facts.private.iter().find(|(_, owner)| **owner == 0);
     let (free, _) = free.context("no private frame is free")?;
     let kernel = kernel_entry(snapshot)?;
@@ -103,6 +106,12 @@ fn all(snapshot: &Snapshot) -> Result<Vec<Injected>> {
         ),
         inject(
             "I20",
+            "another one's code in place of data",
+            entry,
+            constant,
+        ),
+        inject(
+            "I20",
             "a free private frame",
             entry,
             word - frame(word) + *free,
@@ -122,13 +131,17 @@ const fn frame(word: u64) -> u64 {
     word & 0xffff_ffff_f000
 }
 
-/// The first page that a compartment may write: its entry's address and the entry.
-fn page_of(memory: &dyn Memory, table: u64, level: u8) -> Option<(u64, u64)> {
+/// The first page of a compartment that it may write, or may not: its entry's address and the entry.
+fn page_of(memory: &dyn Memory, root: u64, is_constant: bool) -> Option<(u64, u64)> {
+    first_page(memory, root, 0, is_constant)
+}
+
+fn first_page(memory: &dyn Memory, table: u64, level: u8, is_constant: bool) -> Option<(u64, u64)> {
     (0..512).map(|it| table + 8 * it).find_map(|at| {
         let word = memory.word(at)?;
         match read(word, level) {
-            Entry::Table(below) => page_of(memory, below, level + 1),
-            Entry::Leaf(_) if word & READ_ONLY == 0 => Some((at, word)),
+            Entry::Table(below) => first_page(memory, below, level + 1, is_constant),
+            Entry::Leaf(_) if (word & READ_ONLY != 0) == is_constant => Some((at, word)),
             _ => None,
         }
     })

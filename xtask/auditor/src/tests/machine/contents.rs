@@ -161,6 +161,29 @@ impl TestMachine {
         }
     }
 
+    /// A clone of the compartment, with its code.
+    pub fn clone_of_compartment(&mut self) {
+        for frame in (0..4).map(|it| CLONE + it * PAGE) {
+            self.set_owner(frame, 2);
+            for at in (frame..frame + PAGE).step_by(8) {
+                self.write(at, 0);
+            }
+        }
+        self.write(COMPARTMENT_ROOTS + 8, CLONE);
+        for level in 0..3 {
+            let table = CLONE + level * PAGE;
+            let index = COMPARTMENT_CODE >> shift(level as u8) & 511;
+            self.write(table + index * 8, (table + PAGE) | 3);
+        }
+        let code = self.word(Self::compartment_entry(COMPARTMENT_CODE));
+        self.write(Self::clone_entry(COMPARTMENT_CODE), code);
+    }
+
+    /// Where a page of the clone is mapped.
+    pub fn clone_entry(va: u64) -> u64 {
+        CLONE + 3 * PAGE + (va >> 12 & 511) * 8
+    }
+
     /// Where a page of the compartment is mapped.
     pub fn compartment_entry(va: u64) -> u64 {
         PRIVATE + 3 * PAGE + (va >> 12 & 511) * 8
@@ -182,7 +205,7 @@ impl TestMachine {
         cpu.vbar = TEXT_WINDOW + 0x800;
         cpu.pc = COMPARTMENT_CODE + 8;
         cpu.pstate = 0;
-        cpu.sctlr &= !(1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9);
+        cpu.sctlr &= !(1 << 60 | 1 << 34 | 1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9 | 1 << 1);
     }
 
     /// As the boot stage leaves EL2 on every CPU.

@@ -48,6 +48,8 @@ pub const COMPARTMENT_SHARED: u64 = 0x40_2000;
 pub const CODE_FRAME: u64 = PRIVATE + 4 * PAGE;
 pub const DATA_FRAME: u64 = PRIVATE + 5 * PAGE;
 pub const CONTEXT_FRAME: u64 = PRIVATE + 6 * PAGE;
+/// Four tables, of which the first is the root of a clone.
+pub const CLONE: u64 = PRIVATE + 8 * PAGE;
 pub const MODULE: u64 = UPPER + 130 * SLOT_SIZE;
 pub const VMALLOC: u64 = UPPER + 200 * SLOT_SIZE;
 pub const REGION: u64 = 0x43e0_0000;
