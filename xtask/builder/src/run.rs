@@ -127,7 +127,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     if let Some(root) = &arguments.rootfs {
         machine.can_have("--rootfs")?;
         machine.disk()?;
-        root.check()?;
+        root.check(&machine, arguments.keep)?;
     }
     if arguments.network {
         machine.network()?;

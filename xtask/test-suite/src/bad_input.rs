@@ -37,7 +37,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("bad-input:rootfs-disk-full", rootfs_disk_full),
         Test::alone("bad-input:killed-half-way", killed_half_way),
     ];
-    let quick: [(&str, Body); 27] = [
+    let quick: [(&str, Body); 28] = [
         ("tool-missing", tool_missing),
         ("tool-hidden", tool_hidden),
         ("qemu-too-old", qemu_too_old),
@@ -93,6 +93,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         ("compartment", compartment),
         ("rootfs-network-gone", rootfs::network_gone),
         ("rootfs-no-such-package", rootfs::no_such_package),
+        ("rootfs-mirror-gone", rootfs::mirror_is_gone),
         ("rootfs-mirror-fails", rootfs::mirror_fails),
         ("rootfs-guest-disk-full", rootfs::guest_disk_full),
     ];

@@ -74,6 +74,8 @@ impl Apt {
             format!("APT::Architectures={}", self.architecture),
             "APT::Sandbox::User=".to_owned(),
             "APT::Update::Post-Invoke=".to_owned(),
+            // Without it `update` succeeds where a mirror does not answer, with lists of nothing.
+            "APT::Update::Error-Mode=any".to_owned(),
             "Acquire::Languages=none".to_owned(),
             format!("Dir::State::status={}", self.installed.display()),
             format!(

@@ -57,9 +57,9 @@ pub fn check(config: &Path, fragments: &[PathBuf]) -> Result<()> {
         return Ok(());
     }
     bail!(
-        "kernel options in conflict:\n{}\nAnother option forces the value, or a dependency is \
-         missing: look the option up in its Kconfig file, then change the fragments in \
-         kernel-patch/config",
+        "kernel options in conflict:\n{}\nAnother option forces the value, a dependency is \
+         missing, or this Linux has no option of that name: look it up in the Kconfig files, then \
+         change the file that asks for it (those of Donjon are in kernel-patch/config)",
         conflicts.join("\n")
     )
 }
@@ -71,7 +71,10 @@ pub fn check(config: &Path, fragments: &[PathBuf]) -> Result<()> {
 /// With the first line that is neither.
 pub fn expect_options(text: &str) -> Result<()> {
     for (number, line) in text.lines().map(str::trim).enumerate() {
-        let is_option = line.starts_with("CONFIG_") && line.contains('=');
+        let is_option = line.split_once('=').is_some_and(|(name, value)| {
+            let is_space = |it: char| it.is_whitespace();
+            name.starts_with("CONFIG_") && !name.contains(is_space) && !value.starts_with(is_space)
+        });
         ensure!(
             line.is_empty() || line.starts_with('#') || is_option,
             "line {}, `{line}`, is no option of the kernel: write CONFIG_NAME=value, CONFIG_NAME=n \
@@ -130,6 +133,8 @@ mod tests {
         assert!(expect_options("# why\n\nCONFIG_A=y\n# CONFIG_B is not set\n").is_ok());
         let error = expect_options("CONFIG_A=y\nCONFIG_B y\n").expect_err("no option");
         assert!(error.to_string().contains("line 2, `CONFIG_B y`"));
+        assert!(expect_options("CONFIG_B = y\n").is_err());
+        assert!(expect_options("CONFIG_C=\"two words\"\n").is_ok());
     }
 
     #[test]

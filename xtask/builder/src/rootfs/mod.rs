@@ -5,6 +5,7 @@
 //! the guest, over the inner domain. What is complete stays in the cache.
 
 mod base;
+mod file;
 mod image;
 mod packages;
 
@@ -12,7 +13,8 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
+use donjon_machine::machine::Machine;
 use donjon_machine::qemu::DiskImage;
 
 use crate::arguments::HostArguments;
@@ -53,17 +55,14 @@ impl Root {
     ///
     /// # Errors
     ///
-    /// If there is no such file, or a name cannot be that of a package.
-    pub fn check(&self) -> Result<()> {
+    /// If there is no such file, it is nothing that `machine` takes for a disk, or cannot be
+    /// written although it has to `keep` changes, or if a name cannot be that of a package.
+    pub fn check(&self, machine: &Machine, keep: bool) -> Result<()> {
         match self {
             Self::Debian(names) => packages::check_names(names),
             Self::File(file) => {
-                ensure!(
-                    file.is_file(),
-                    "there is no image {}; --rootfs takes a file with an ext4 file system, or \
-                     debian[:PACKAGE,…]",
-                    file.display()
-                );
+                file::check(file, keep)?;
+                machine.disk_from(file)?;
                 Ok(())
             }
         }

@@ -22,6 +22,8 @@ const LONGEST: usize = 120;
 /// Said of a download that failed.
 const AGAIN: &str = "if the network or the mirror went away, run the same command again: what was \
                      downloaded is kept";
+/// What apt-get says of packages that exclude each other, or need what the archive does not have.
+const CONFLICT: &str = "unmet dependencies";
 /// Before the sizes of the packages are known.
 const NEEDED_BYTES: u64 = 1 << 30;
 
@@ -42,8 +44,10 @@ pub fn check_names(names: &[String]) -> Result<()> {
     for name in names {
         let starts = name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
         let others = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "+-.".contains(c);
+        // apt-get takes a minus sign at the end for an order to remove the package.
+        let ends = !name.ends_with('-');
         ensure!(
-            name.len() >= 2 && starts && name.chars().all(others),
+            name.len() >= 2 && starts && ends && name.chars().all(others),
             "`{name}` is no name of a Debian package; write --rootfs debian:PACKAGE,…"
         );
     }
@@ -133,6 +137,13 @@ fn download(apt: &Apt, names: &[String]) -> Result<()> {
 /// What to do about an error of apt-get's.
 fn explain(error: Error, names: &[String]) -> Error {
     let said = format!("{error:#}");
+    if said.contains(CONFLICT) {
+        let names = names.join(" ");
+        return error.context(format!(
+            "{names} cannot be installed together; APT says below which needs what: leave out one \
+             of those that exclude each other"
+        ));
+    }
     let missing = missing(&said);
     if missing.is_empty() {
         let what = format!("downloading {} for arm64 failed", names.join(" "));
@@ -182,7 +193,9 @@ mod tests {
         for name in ["redis-server", "g++", "libc6", "0ad", "python3.11"] {
             assert!(is_name(name), "{name}");
         }
-        for other in ["", "a", "-o", "../x", "Redis", "a b", "a_b", "a;b", "+a"] {
+        for other in [
+            "", "a", "-o", "../x", "Redis", "a b", "a_b", "a;b", "+a", "bash-",
+        ] {
             assert!(!is_name(other), "{other}");
         }
     }
@@ -195,6 +208,17 @@ mod tests {
         let said = format!("{:#}", explain(anyhow::anyhow!(said), &names));
         assert!(said.contains("no package nginxx, tcc for arm64"), "{said}");
         assert!(!said.contains("no package nginxx, redis"), "{said}");
+        assert!(!said.contains(AGAIN), "{said}");
+    }
+
+    #[test]
+    fn packages_that_exclude_each_other_are_not_asked_for_again() {
+        let said = "The following packages have unmet dependencies:\n exim4 : Conflicts: \
+                    mail-transport-agent\nE: Unable to correct problems, you have held broken \
+                    packages.\n`apt-get` failed";
+        let names = ["exim4", "postfix"].map(str::to_owned);
+        let said = format!("{:#}", explain(anyhow::anyhow!(said), &names));
+        assert!(said.starts_with("exim4 postfix cannot be"), "{said}");
         assert!(!said.contains(AGAIN), "{said}");
     }
 

@@ -28,7 +28,10 @@ use crate::process::Running;
 const GRACE: Duration = Duration::from_secs(3);
 
 /// The same where what is on its disk is kept: it unmounts it first.
-const GRACE_TO_UNMOUNT: Duration = Duration::from_secs(60);
+const GRACE_TO_UNMOUNT: Duration = Duration::from_secs(300);
+
+/// What QEMU says where a file that it writes is open in another QEMU.
+const LOCKED: &str = "lock";
 
 /// How long what was written last may be on its way to us on a busy host.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -168,6 +171,7 @@ pub fn exec_live(
             status.ends_with(b"\n")
         },
     )?;
+    let has_ended = running.ended()?.is_some();
     let log = keep(&console)?;
     let disk = boot.disk.as_ref();
     let disk = disk.filter(|_| console.tells_of_a_failed_write());
@@ -180,6 +184,15 @@ pub fn exec_live(
         )
     };
     match end {
+        // What is kept must be whole, whatever the command's status is.
+        GuestEnd::Status if keeps && !advice.is_empty() => bail!(failed(
+            "the command ended, but its changes are not all on the disk".into()
+        )),
+        GuestEnd::Status if keeps && !has_ended => bail!(failed(format!(
+            "the command ended, but the guest did not power off within {} s: its changes may not \
+             all be on the disk",
+            GRACE_TO_UNMOUNT.as_secs()
+        ))),
         GuestEnd::Status => {
             // The command may have gone on as if nothing had happened.
             eprint!("{advice}");
@@ -194,6 +207,13 @@ pub fn exec_live(
         GuestEnd::Quit => {
             let said = fs::read_to_string(&errors).unwrap_or_default();
             let colon = if said.trim().is_empty() { "" } else { ": " };
+            if said.contains(LOCKED) {
+                bail!(
+                    "another QEMU uses the disk, and one of the two has --keep: end the other one \
+                     first, or leave out --keep{colon}{}",
+                    said.trim()
+                );
+            }
             bail!(failed(format!(
                 "QEMU ended before the command did{colon}{}",
                 said.trim()
@@ -202,7 +222,8 @@ pub fn exec_live(
         GuestEnd::Timeout => {
             let registers = monitor::registers(&monitor).unwrap_or_else(|it| format!("{it:#}"));
             let what = format!(
-                "the guest hung, or needs more than --timeout {}: no status so far",
+                "no status within {} s: the guest hung, or needs longer (`run` and others have \
+                 --timeout SECONDS)",
                 patience.total.as_secs()
             );
             bail!("{}\nregisters:\n{}", failed(what), registers.trim())

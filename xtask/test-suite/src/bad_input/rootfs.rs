@@ -23,6 +23,13 @@ pub(super) fn wrong_names() -> Result<()> {
         &["no image /does/not/exist", "ext4", "debian[:PACKAGE"],
     )?;
     refused_root(&["debian:Redis"], &["`Redis` is no name"])?;
+    let scratch = Scratch::new()?;
+    let cloud = scratch.path().join("cloud.qcow2");
+    fs::write(&cloud, b"QFI\xfb\0\0\0\x03")?;
+    refused_root(&[&cloud.to_string_lossy()], &["qcow2", "qemu-img convert"])?;
+    let odd = scratch.file("odd.img", &"x".repeat(3000))?;
+    let card = [&odd.to_string_lossy(), "--machine", "raspi3b"];
+    refused_root(&card, &["power of two", "truncate --size=1048576"])?;
     refused_root(&["debian", "--disk", "x"], &["--rootfs", "--disk"])?;
     refused_root(&["debian", "--dma", "strict"], &["--rootfs needs virtio"])?;
     refused_root(&["debian", "--firmware", "grub"], &["--firmware grub"])?;
@@ -77,6 +84,21 @@ pub(super) fn no_such_package() -> Result<()> {
         with_package(&scratch, "nginxx"),
         &["no package nginxx for arm64", "correct its name", "again"],
     )
+}
+
+/// The mirror does not answer: the lists of packages are empty, and every name is unknown.
+pub(super) fn mirror_is_gone() -> Result<()> {
+    let scratch = Scratch::new()?;
+    cache_with_base(&scratch)?;
+    // Nothing listens on that port.
+    let sources = scratch.file("sources", "deb http://127.0.0.1:1/ bookworm main\n")?;
+    let config = format!(
+        "Dir::Etc::sourcelist \"{}\";\nDir::Etc::sourceparts \"/dev/null\";\nAcquire::Retries \"0\";\n",
+        sources.display()
+    );
+    let mut command = with_package(&scratch, "redis-server");
+    command.env("APT_CONFIG", scratch.file("apt.conf", &config)?);
+    expect_failure(command, &["lists of packages failed", "mirror", "again"])
 }
 
 /// The mirror gives one package and no other. What it gave is there for the next run.
@@ -142,6 +164,10 @@ pub(super) fn guest_disk_full() -> Result<()> {
         ensure!(said.contains(words), "it did not say `{words}`:\n{said}");
     }
     ensure!(!said.contains("--timeout"), "the guest hung:\n{said}");
+    ensure!(
+        !output.status.success(),
+        "changes are lost, and the status is 0:\n{said}"
+    );
     Ok(())
 }
 
