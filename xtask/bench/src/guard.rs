@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::lmbench::{self, Effort, Programs, ROWS, Row, figures};
-use super::{CPU, measure_calls, measure_idc, tables, virt};
+use super::{ALL_SWITCHES, CPU, measure_calls, measure_idc, tables, virt};
 use crate::arguments::{BenchCommand, LmbenchArguments};
 use crate::resume::Run;
 
@@ -152,9 +152,11 @@ pub fn compare(now: &Counts) -> Result<()> {
     )
 }
 
-/// The short form: the gate and the rows of LMBench.
+/// The short form: the gate and the rows of LMBench, without the native kernel.
 pub fn check_quickly(host: &HostArguments) -> Result<()> {
-    let mut now = of_idc(&measure_idc(host, &virt(CPU, Switch::Asid, true))?.json());
+    let modes = ALL_SWITCHES.into_iter().filter(|it| *it != Switch::None);
+    let modes: Vec<Switch> = modes.collect();
+    let mut now = of_idc(&measure_idc(host, &virt(CPU, Switch::Asid, true), &modes)?.json());
     now.extend(of_quick(&quick(host)?));
     compare(&now)
 }
@@ -167,7 +169,7 @@ pub fn check_calls(calls: &super::calls::Calls) -> Result<()> {
 /// Compares everything that is recorded but LMBench itself; returns the exit status.
 pub fn check(host: &HostArguments) -> Result<u8> {
     environment::prepare(host, Needs::default())?;
-    let mut now = of_idc(&measure_idc(host, &virt(CPU, Switch::Asid, true))?.json());
+    let mut now = of_idc(&measure_idc(host, &virt(CPU, Switch::Asid, true), &ALL_SWITCHES)?.json());
     let calls = measure_calls(host, &virt(CPU, Switch::Asid, true))?;
     now.extend(of_calls(&serde_json::to_value(calls)?));
     now.extend(of_quick(&quick(host)?));
@@ -188,7 +190,7 @@ pub fn record(arguments: &BenchCommand) -> Result<()> {
     // First: it is the longest, and what it has is kept if the rest is interrupted.
     let (lmbench, run) = lmbench::report(&lmbench)?;
     let figures = Figures {
-        idc: measure_idc(host, &virt(CPU, Switch::Asid, true))?.json(),
+        idc: measure_idc(host, &virt(CPU, Switch::Asid, true), &ALL_SWITCHES)?.json(),
         calls: serde_json::to_value(measure_calls(host, &virt(CPU, Switch::Asid, true))?)?,
         quick: quick(host)?,
         lmbench: lmbench.json(),

@@ -74,7 +74,7 @@ fn idc(arguments: &BenchArguments) -> Result<()> {
             !arguments.wall,
         )?;
         environment::prepare(&arguments.host, Needs::default())?;
-        measure_idc(&arguments.host, &machine)?
+        measure_idc(&arguments.host, &machine, &ALL_SWITCHES)?
     };
     println!("{report}");
     json::write(arguments.json.as_deref(), &report.json())
@@ -90,8 +90,15 @@ fn expect_no_memory(memory: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// The gate's round trip in all modes on a machine.
-fn measure_idc(host: &HostArguments, machine: &MachineArguments) -> Result<Report> {
+/// All modes, and the native kernel.
+const ALL_SWITCHES: [Switch; 4] = [Switch::Asid, Switch::Tlbi, Switch::Strict, Switch::None];
+
+/// The gate's round trip in these modes on a machine.
+fn measure_idc(
+    host: &HostArguments,
+    machine: &MachineArguments,
+    switches: &[Switch],
+) -> Result<Report> {
     let wall = !machine.icount;
     let unit = if wall {
         Unit::Nanoseconds
@@ -99,7 +106,7 @@ fn measure_idc(host: &HostArguments, machine: &MachineArguments) -> Result<Repor
         Unit::Instructions
     };
     let mut report = Report::new(unit, &Machine::new(machine)?.cpu);
-    for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict, Switch::None] {
+    for &switch in switches {
         let machine = Machine::new(&MachineArguments {
             switch,
             ..machine.clone()

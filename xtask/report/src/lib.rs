@@ -65,7 +65,13 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
             "--data: there is no folder {}",
             data.display()
         );
-        take_over(&Store::new(data), &store, &mut reasons)?;
+        let from = Store::new(&store::folder_of_data(data));
+        ensure!(
+            Part::ALL.iter().any(|it| from.json(*it).exists()),
+            "--data: the folder {} has no file of a part, such as idc.json",
+            data.display()
+        );
+        take_over(&from, &store, &mut reasons)?;
     }
     let has_data = arguments.data.is_some();
     let plan = measure::plan(&arguments.run, has_data, &store, &tree);

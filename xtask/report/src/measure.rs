@@ -58,6 +58,9 @@ pub fn measure(
     if let Some(linux) = &host.linux {
         command.arg("--linux").arg(linux);
     }
+    if let Some(config) = &host.config {
+        command.arg("--config").arg(config);
+    }
     let (done, all) = (place.0 as u64, place.1 as u64);
     let step = Step::one_of(part.name(), done, all);
     let load = envelope::load();

@@ -37,6 +37,16 @@ pub struct Loaded {
     pub envelope: Option<Envelope>,
 }
 
+/// Where the JSON files are: a report has them in its folder `data`.
+pub fn folder_of_data(folder: &Path) -> PathBuf {
+    let data = folder.join("data");
+    if data.is_dir() {
+        data
+    } else {
+        folder.to_owned()
+    }
+}
+
 /// A folder of JSON files.
 pub struct Store(PathBuf);
 

@@ -12,7 +12,7 @@ mod stress;
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
@@ -92,9 +92,8 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
             )
             .with_context(|| format!("over the kernel {name} with {cpus} CPUs"))?;
         }
-        // A kernel takes long: what it gave is not lost if the next one fails.
-        json::write(arguments.json.as_deref(), &report)?;
     }
+    json::write(arguments.json.as_deref(), &report)?;
     println!("{report}");
     run.end()?;
     report.check()
@@ -104,17 +103,19 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
 fn chosen(words: &[String]) -> Result<(Vec<&'static Program>, Vec<&'static Stressor>)> {
     let is_chosen =
         |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
-    let programs: Vec<_> = PROGRAMS.iter().filter(|it| is_chosen(it.name)).collect();
-    let is_stressor = |it: &&Stressor| is_chosen(&format!("{} {}", stress::PACKAGE, it.name));
-    let stressors: Vec<_> = STRESSORS.iter().filter(is_stressor).collect();
-    if programs.is_empty() && stressors.is_empty() {
-        let names = PROGRAMS.iter().map(|it| it.name.to_owned());
-        let others = STRESSORS
-            .iter()
-            .map(|it| format!("{} {}", stress::PACKAGE, it.name));
-        let all: Vec<String> = names.chain(others).collect();
-        bail!("no program has such a name; there are: {}", all.join(", "));
+    let of_stressor = |it: &Stressor| format!("{} {}", stress::PACKAGE, it.name);
+    let names = PROGRAMS.iter().map(|it| it.name.to_owned());
+    let all: Vec<String> = names.chain(STRESSORS.iter().map(of_stressor)).collect();
+    for word in words {
+        ensure!(
+            all.iter().any(|it| it.contains(word.as_str())),
+            "no program has `{word}` in its name; there are: {}",
+            all.join(", ")
+        );
     }
+    let programs = PROGRAMS.iter().filter(|it| is_chosen(it.name)).collect();
+    let stressors = STRESSORS.iter();
+    let stressors = stressors.filter(|it| is_chosen(&of_stressor(it))).collect();
     Ok((programs, stressors))
 }
 

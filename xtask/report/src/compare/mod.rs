@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::envelope::UNKNOWN;
 use crate::format;
 use crate::parts::Part;
-use crate::store::{Loaded, Store};
+use crate::store::{Loaded, Store, folder_of_data};
 
 use rows::Row;
 
@@ -22,7 +22,7 @@ const LIMIT: f64 = 0.5;
 const FORK_LIMIT: f64 = 1.0;
 
 /// Prints how two folders of JSON files differ; returns the exit status, which is 1 if a row is
-/// beyond its limit.
+/// beyond its limit, or a part is in one folder alone.
 ///
 /// # Errors
 ///
@@ -35,18 +35,22 @@ pub fn run(one: &Path, other: &Path) -> Result<u8> {
             folder.display()
         );
     }
-    let (one, other) = (Store::new(one), Store::new(other));
+    let (one, other) = (folder_of_data(one), folder_of_data(other));
+    let (one, other) = (Store::new(&one), Store::new(&other));
     let mut compared = Vec::new();
+    let mut alone = false;
     for part in Part::ALL.into_iter().filter(|it| rows::counts(*it)) {
         let (a, b) = match (one.load(part)?, other.load(part)?) {
             (Some(a), Some(b)) => (a, b),
             (None, None) => continue,
             (Some(_), None) => {
                 println!("{}: only in the first folder, not compared", part.name());
+                alone = true;
                 continue;
             }
             (None, Some(_)) => {
                 println!("{}: only in the second folder, not compared", part.name());
+                alone = true;
                 continue;
             }
         };
@@ -55,6 +59,12 @@ pub fn run(one: &Path, other: &Path) -> Result<u8> {
             continue;
         }
         let found = Compared::new(part, &a.value, &b.value);
+        ensure!(
+            found.rows > 0,
+            "{}.json has no counts in either folder: measure it again with `cargo xtask report \
+             --out DIR --run {0}`",
+            part.name()
+        );
         if let Some(note) = sources(&a, &b) {
             println!("{}: {note}", part.name());
         }
@@ -66,7 +76,8 @@ pub fn run(one: &Path, other: &Path) -> Result<u8> {
         "nothing to compare: the two folders have no part in common that counts instructions and \
          is of two runs. Measure one again with `cargo xtask report --out DIR --run PART`"
     );
-    Ok(u8::from(compared.iter().any(|it| !it.beyond.is_empty())))
+    let beyond = compared.iter().any(|it| !it.beyond.is_empty());
+    Ok(u8::from(alone || beyond))
 }
 
 /// Whether one file is a copy of the other: two runs do not end in the same second with the same
@@ -288,6 +299,27 @@ mod tests {
         keep(&other, &changed, "a", "tomorrow");
         assert_eq!(run(&one, &other).expect("a status"), 1);
         assert!(run(&one, &folder.path().join("none")).is_err());
+        keep(&other, &json!({}), "a", "tomorrow");
+        keep(&one, &json!({}), "a", "today");
+        assert!(run(&one, &other).is_err(), "there is no count");
+    }
+
+    #[test]
+    fn a_report_is_its_folder_of_data() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [one, other] = ["one", "other"].map(|it| folder.path().join(it));
+        for (it, date) in [(&one, "today"), (&other, "tomorrow")] {
+            let data = it.join("data");
+            fs::create_dir_all(&data).expect("a folder");
+            keep(&data, &fixture(Part::Programs), "a", date);
+        }
+        assert_eq!(run(&one, &other).expect("a status"), 0);
+        let calls = fixture(Part::Calls).to_string();
+        let store = Store::new(&one.join("data"));
+        store
+            .keep(Part::Calls, calls.as_bytes(), None)
+            .expect("kept");
+        assert_eq!(run(&one, &other).expect("a status"), 1, "a part is alone");
     }
 
     #[test]
