@@ -14,7 +14,7 @@ use donjon_machine::{paths, process};
 
 use super::runner::Test;
 
-/// The test that needs the nightly toolchain.
+/// Tests whose names begin so need the nightly toolchain.
 pub const MIRI: &str = "miri";
 
 /// Formatting, lints, unit tests, generated files and the builds of Linux.
@@ -82,7 +82,6 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests.push(Test::alone("host-tests", || {
         cargo("tests", &["test", "--quiet"])
     }));
-    // It takes one CPU for minutes.
     tests.push(Test::beside(MIRI, miri));
     for variant in [Variant::Donjon, Variant::Native] {
         let host = host.clone();
@@ -142,7 +141,7 @@ fn clippy_bare(name: &str, features: &str) -> Result<()> {
 }
 
 fn miri() -> Result<()> {
-    miri_test("miri", &["--package=donjon-core", "--package=donjon-abi"])?;
+    miri_test("miri", &["--package=donjon-abi"])?;
     // The other models take too long there.
     let walks = [
         "--package=donjon-models",
@@ -151,6 +150,14 @@ fn miri() -> Result<()> {
         "geometry::forged::",
     ];
     miri_test("miri-models", &walks)
+}
+
+/// The inner domain's logic in Miri: a quarter of an hour. It forbids `unsafe`, so what Miri could
+/// find there beside the debug build of the same tests is in libraries alone.
+pub fn miri_core() -> Test {
+    Test::alone("miri:core", || {
+        miri_test("miri-core", &["--package=donjon-core"])
+    })
 }
 
 fn miri_test(log: &str, arguments: &[&str]) -> Result<()> {

@@ -11,6 +11,7 @@ mod boots;
 mod compartments;
 mod distribution;
 mod docs;
+mod early;
 mod fuzz;
 mod gate;
 mod geometry;
@@ -48,22 +49,28 @@ use runner::Test;
 /// The kernel's own selftests.
 const KSELFTEST: &str = "kselftest";
 
-/// Of all tests, these run by name alone as well: each takes minutes, and another one meets most of
-/// the same code.
-const BY_NAME: [&str; 6] = [
+/// Of all tests, those whose names begin so run by name alone as well. Of the first ones each takes
+/// minutes, and another one meets most of the same code. The others need the native kernel: building it
+/// takes a quarter of an hour, and what is tested with it is Linux without Donjon.
+const BY_NAME: [&str; 11] = [
     "kernel-off:distribution",
     "bad-input:killed-half-way",
     "asids:roll-over:tlbi:cortex-a53:4",
     "load:asid:cortex-a57:1",
     "load:asid:cortex-a57:4:preempt=full",
     "compartments:audit:number",
+    "kernel-native",
+    "boot:none:",
+    "load:none:",
+    "early-program:control",
+    "report:measured",
 ];
 
 /// Runs the tests that the arguments select; returns the exit status.
 pub fn run(arguments: &TestArguments) -> Result<u8> {
     let (mut tests, by_name): (Vec<_>, Vec<_>) = all(&arguments.host)?
         .into_iter()
-        .partition(|it| !BY_NAME.contains(&it.name.as_str()));
+        .partition(|it| !runs_by_name(&it.name));
     for test in by_name.into_iter().chain(long(&arguments.host)) {
         if arguments.list || arguments.filters.contains(&test.name) {
             tests.push(test);
@@ -86,7 +93,7 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
     if tests.is_empty() {
         bail!("no test has such a name; `cargo xtask test --list` shows the names");
     }
-    let miri = tests.iter().any(|it| it.name == host::MIRI);
+    let miri = tests.iter().any(|it| it.name.starts_with(host::MIRI));
     let uefi = tests.iter().any(|it| it.name.starts_with(machines::UEFI));
     let cxx = tests.iter().any(|it| it.name.starts_with(fuzz::PREFIX));
     let cross_libc = tests.iter().any(|it| it.name == KSELFTEST);
@@ -119,6 +126,7 @@ fn long(host: &HostArguments) -> Vec<Test> {
     };
     let mut tests = vec![
         selftests,
+        host::miri_core(),
         soak::test(host),
         lmbench::against_debian(host),
         inside_outside::test(host),
@@ -135,6 +143,10 @@ fn long(host: &HostArguments) -> Vec<Test> {
     tests
 }
 
+fn runs_by_name(name: &str) -> bool {
+    BY_NAME.iter().any(|it| name.starts_with(it))
+}
+
 fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     let mut tests = host::tests(host_arguments);
     tests.extend(docs::tests(host_arguments));
@@ -143,6 +155,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(boards::tests(host_arguments));
     tests.extend(image::tests(host_arguments));
     tests.extend(boots::tests(host_arguments));
+    tests.extend(early::tests(host_arguments));
     tests.extend(weakened::tests(host_arguments));
     tests.extend(asids::tests(host_arguments));
     tests.extend(attacks::tests(host_arguments));
@@ -160,6 +173,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(reclaim::tests(host_arguments));
     tests.extend(reproducible::tests(host_arguments));
     tests.extend(report::tests(host_arguments));
+    tests.push(report::measured(host_arguments));
     tests.extend(restart::tests(host_arguments));
     tests.extend(rootfs::tests(host_arguments));
     tests.extend(scale::tests(host_arguments));
@@ -175,7 +189,7 @@ mod tests {
     fn what_runs_by_name_exists() {
         let all = all(&HostArguments::default()).expect("tests");
         for name in BY_NAME {
-            assert!(all.iter().any(|it| it.name == name), "{name}");
+            assert!(all.iter().any(|it| it.name.starts_with(name)), "{name}");
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The report: each section is there, the page loads nothing, and what was measured is in it.
+//! The report: each section and each chart is there, the page loads nothing, and, by name, what was
+//! measured is in it.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +17,7 @@ use super::scratch::Scratch;
 /// Made-up figures of every part.
 const FIXTURES: &str = "xtask/report/fixtures";
 /// Where links in the page lead to.
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 15] = [
     "where",
     "idc",
     "lmbench",
@@ -24,6 +25,7 @@ const SECTIONS: [&str; 14] = [
     "programs",
     "scale",
     "stress",
+    "compartments",
     "attacks",
     "audit",
     "kselftests",
@@ -32,26 +34,44 @@ const SECTIONS: [&str; 14] = [
     "caveats",
     "missing",
 ];
+/// Charts that there are at least: some sections have several.
+const CHARTS: usize = 8;
 /// What a page would load something by.
 const LOADS: [&str; 10] = [
     "src=", "srcset=", "url(", "@import", "<script", "<link", "<iframe", "<object", "<embed",
     "<base",
 ];
 
-/// One part is measured, the others are made up or recorded.
+/// The page of figures that are made up or recorded.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let host = host.clone();
-    vec![Test::beside("report:page", move || page(&host))]
+    vec![Test::beside("report:page", move || {
+        let scratch = Scratch::new()?;
+        page(&host, &scratch, "none")?;
+        without_data(&host, &scratch)
+    })]
 }
 
-fn page(host: &HostArguments) -> Result<()> {
-    let scratch = Scratch::new()?;
-    let out = scratch.path().join("report");
+/// One part is measured: by name alone, it needs the native kernel.
+pub fn measured(host: &HostArguments) -> Test {
+    let host = host.clone();
+    Test::beside("report:measured", move || {
+        let scratch = Scratch::new()?;
+        page(&host, &scratch, "idc")?;
+        has_what_was_measured(&scratch)
+    })
+}
+
+/// Where the report goes.
+const OUT: &str = "report";
+
+fn page(host: &HostArguments, scratch: &Scratch, part: &str) -> Result<()> {
+    let out = scratch.path().join(OUT);
     let fixtures = paths::in_root(FIXTURES);
     report(
         host,
         &out,
-        &["--data", &fixtures.to_string_lossy(), "--run", "idc"],
+        &["--data", &fixtures.to_string_lossy(), "--run", part],
     )?;
     let html = fs::read_to_string(out.join("report.html"))?;
     is_whole(&html)?;
@@ -59,6 +79,16 @@ fn page(host: &HostArguments) -> Result<()> {
         let heading = format!("<h2 id=\"{section}\">");
         ensure!(html.contains(&heading), "the page has no section {section}");
     }
+    let charts = html.matches("<svg").count();
+    ensure!(
+        charts >= CHARTS,
+        "the page has {charts} charts, not {CHARTS}"
+    );
+    Ok(())
+}
+
+fn has_what_was_measured(scratch: &Scratch) -> Result<()> {
+    let out = scratch.path().join(OUT);
     let measured = json(&out, "idc.json")?;
     let about = json(&out, "idc.about.json")?;
     ensure!(
@@ -74,7 +104,11 @@ fn page(host: &HostArguments) -> Result<()> {
         summary.contains(&row),
         "report.md has no row `{row}`:\n{summary}"
     );
+    Ok(())
+}
 
+/// What is recorded is there, and the others are said to be missing.
+fn without_data(host: &HostArguments, scratch: &Scratch) -> Result<()> {
     let out = scratch.path().join("recorded");
     report(host, &out, &["--run", "none"])?;
     let html = fs::read_to_string(out.join("report.html"))?;

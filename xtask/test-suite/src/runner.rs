@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Running tests and saying how they went.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 use anyhow::{Result, anyhow};
 
-/// Boots at a time. A guest with one busy CPU takes about one of the host's.
-const PARALLEL: usize = 2;
+/// From where a thread takes its next test. There are two threads: a guest with one busy CPU takes
+/// about one of the host's. They begin at both ends, because tests of one kind stand together, and
+/// those that build a weakened inner domain wait for each other.
+#[derive(Clone, Copy)]
+enum End {
+    First,
+    Last,
+}
 
 /// One test.
 pub struct Test {
@@ -55,20 +61,20 @@ pub fn run(tests: &[Test]) -> bool {
     for test in tests.iter().filter(|it| !it.parallel) {
         one(test, &counters);
     }
-    let parallel: Vec<&Test> = tests.iter().filter(|it| it.parallel).collect();
-    let next = AtomicUsize::new(0);
+    let parallel = Mutex::new(tests.iter().filter(|it| it.parallel).collect());
     thread::scope(|scope| {
-        for _ in 0..PARALLEL {
-            scope.spawn(|| {
-                while let Some(test) = parallel.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    one(test, &counters);
+        for end in [End::First, End::Last] {
+            let (parallel, counters) = (&parallel, &counters);
+            scope.spawn(move || {
+                while let Some(test) = take(parallel, end) {
+                    one(test, counters);
                 }
             });
         }
     });
     let counters = counters
         .into_inner()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+        .unwrap_or_else(PoisonError::into_inner);
     println!();
     for name in &counters.failures {
         println!("failed: {name}");
@@ -82,14 +88,21 @@ pub fn run(tests: &[Test]) -> bool {
     counters.failures.is_empty()
 }
 
+/// The next test at this end.
+fn take<'a>(tests: &Mutex<VecDeque<&'a Test>>, end: End) -> Option<&'a Test> {
+    let mut tests = tests.lock().unwrap_or_else(PoisonError::into_inner);
+    match end {
+        End::First => tests.pop_front(),
+        End::Last => tests.pop_back(),
+    }
+}
+
 fn one(test: &Test, counters: &Mutex<Counters>) {
     let start = Instant::now();
     let result = catch_unwind(AssertUnwindSafe(|| (test.body)()))
         .unwrap_or_else(|_| Err(anyhow!("it panicked; the message stands above")));
     let seconds = start.elapsed().as_secs_f32();
-    let mut counters = counters
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut counters = counters.lock().unwrap_or_else(PoisonError::into_inner);
     match result {
         Ok(()) => {
             println!("ok     {} ({seconds:.1} s)", test.name);
