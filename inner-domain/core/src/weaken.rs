@@ -121,6 +121,10 @@ weakenings! {
     CLONE = "weaken-clone", 51;
     /// SVE and SME are open to compartments.
     VECTOR_LENGTH = "weaken-vector-length", 52;
+    /// A compartment that has run is a template.
+    PRISTINE = "weaken-pristine", 53;
+    /// A template ends while it has clones.
+    TEMPLATE = "weaken-template", 54;
 }
 
 #[cfg(test)]

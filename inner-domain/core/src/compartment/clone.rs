@@ -24,7 +24,7 @@ impl Compartments<'_> {
     pub fn clone_of(&self, private: &mut Private<'_>, template: Handle) -> Result<Handle, Reason> {
         let limit = {
             let Guard { mut state, .. } = self.of_phase(template, Phase::Idle)?;
-            if !state.is_pristine {
+            if !state.is_pristine && !weaken::PRISTINE {
                 return Err(Reason::WrongTime);
             }
             state.clones = state.clones.checked_add(1).ok_or(Reason::NoRoom)?;
@@ -54,7 +54,7 @@ impl Compartments<'_> {
         // It stays as long as it has clones. Its slot is another one than this.
         let template = template.ok_or(Reason::WrongTime)?.0.lock();
         // Once it has run, its data are no longer what was measured.
-        if !template.is_pristine {
+        if !template.is_pristine && !weaken::PRISTINE {
             return Err(Reason::WrongTime);
         }
         let (mut copies, mut shares, mut looks) = (0, 0, LOOKS_PER_SLICE);

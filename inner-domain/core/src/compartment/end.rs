@@ -33,7 +33,7 @@ impl Compartments<'_> {
     ) -> Result<bool, Reason> {
         let Guard { mut state, owner } = self.of(handle)?;
         let runs = matches!(state.phase, Phase::Running(_)) && !weaken::RUNNING;
-        if runs || state.clones > 0 {
+        if runs || state.clones > 0 && !weaken::TEMPLATE {
             return Err(Reason::InUse);
         }
         if state.phase != Phase::Ending {

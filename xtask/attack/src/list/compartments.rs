@@ -160,6 +160,20 @@ pub const ATTACKS: &[Attack] = &[
         ..Attack::ROW
     },
     Attack {
+        name: "clone-compartment",
+        title: "clone a compartment that has run, and end one whose clones go on",
+        stopped_by: "A template has not run, and stays as long as it has clones.",
+        attempts: &[
+            Attempt::stopped("used", "refused: before the hand-over or twice"),
+            Attempt::stopped("template-ends", "refused: table is in use"),
+        ],
+        controls: &[
+            control(&["weaken-pristine"], &["used"]),
+            control(&["weaken-template"], &["template-ends"]),
+        ],
+        ..Attack::ROW
+    },
+    Attack {
         name: "change-compartment",
         title: "add code to a compartment that was measured, or memory beyond its limit",
         stopped_by: "Nothing is added behind the seal, and each frame that is taken is counted.",
