@@ -31,6 +31,7 @@ mod vacancy;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use donjon_abi::call::Reason;
+use donjon_abi::layout::MAX_CPUS;
 use sha2::Sha256;
 use spin::mutex::{Mutex, MutexGuard};
 
@@ -44,6 +45,7 @@ pub use channel::{ENDS, INBOX, MESSAGE_MAX, Moved};
 pub use memory::{GROW_MAX, SHRINK_MAX};
 pub use run::{Entry, Exit};
 pub use space::Access;
+pub use stop::wipe_all;
 
 /// First address of the pages that a compartment adds by itself.
 pub const HEAP: u64 = 1 << 38;
@@ -224,6 +226,8 @@ pub struct Compartments<'a> {
     vacant: Mutex<Vacant, Waiting<COMPARTMENTS>>,
     /// The next tag. None comes twice.
     tags: AtomicU64,
+    /// By CPU, whether it is in one.
+    running: [AtomicBool; MAX_CPUS],
     /// The machine stops: none is entered.
     stopping: AtomicBool,
 }
@@ -239,6 +243,7 @@ impl<'a> Compartments<'a> {
                 fresh: 0,
             }),
             tags: AtomicU64::new(1),
+            running: [const { AtomicBool::new(false) }; MAX_CPUS],
             stopping: AtomicBool::new(false),
         }
     }

@@ -51,6 +51,39 @@ impl PrivateBlock {
     };
 }
 
+/// Which frames are private, and which of them have owners.
+#[derive(Clone, Copy)]
+pub struct PrivateFrames<'a> {
+    frames: FrameTable<'a>,
+    words: &'a [AtomicU32],
+}
+
+impl<'a> PrivateFrames<'a> {
+    /// Calls `each` with each private frame, and with those on their way to or from Linux, and says
+    /// whether it has an owner.
+    pub fn for_each(&self, mut each: impl FnMut(u64, bool)) {
+        let (start, end) = self.frames.span();
+        for frame in (start..end).step_by(PAGE_SIZE as usize) {
+            let class = self.frames.get(frame);
+            if matches!(class, Some(FrameType::Private | FrameType::Claimed)) {
+                each(frame, self.word_of_owned(frame).is_some());
+            }
+        }
+    }
+
+    /// The word of a private frame that has an owner.
+    #[inline]
+    fn word_of_owned(&self, frame: u64) -> Option<&'a AtomicU32> {
+        // The high byte of a private frame's entry is 0.
+        if self.frames.word(frame) != FrameType::Private as u16 {
+            return None;
+        }
+        let word = self.words.get(self.frames.index(frame))?;
+        let value = word.load(Ordering::Relaxed);
+        (value & FREE == 0 && value != 0).then_some(word)
+    }
+}
+
 /// The private frames.
 pub struct Private<'a> {
     frames: FrameTable<'a>,
@@ -217,28 +250,18 @@ impl<'a> Private<'a> {
         Some(Owner(word.load(Ordering::Relaxed)))
     }
 
-    /// Calls `each` with each private frame, and with those on their way to or from Linux, and says
-    /// whether it has an owner.
-    pub fn for_each(&self, mut each: impl FnMut(u64, bool)) {
-        let (start, end) = self.frames.span();
-        for frame in (start..end).step_by(PAGE_SIZE as usize) {
-            let class = self.frames.get(frame);
-            if matches!(class, Some(FrameType::Private | FrameType::Claimed)) {
-                each(frame, self.word_of_owned(frame).is_some());
-            }
+    /// What can be looked at without a lock.
+    pub const fn view(&self) -> PrivateFrames<'a> {
+        PrivateFrames {
+            frames: self.frames,
+            words: self.words,
         }
     }
 
     /// The word of a private frame that has an owner.
     #[inline]
     fn word_of_owned(&self, frame: u64) -> Option<&'a AtomicU32> {
-        // The high byte of a private frame's entry is 0.
-        if self.frames.word(frame) != FrameType::Private as u16 {
-            return None;
-        }
-        let word = self.word(frame)?;
-        let value = word.load(Ordering::Relaxed);
-        (value & FREE == 0 && value != 0).then_some(word)
+        self.view().word_of_owned(frame)
     }
 
     /// Counts one more mapping of an ordinary frame in a compartment. False if that is too many.
@@ -405,7 +428,7 @@ mod tests {
             .frames
             .set_in_block(block_at(2), FrameType::Claimed, 0);
         let (mut all, mut owned) = (Vec::new(), BTreeSet::new());
-        private.for_each(|frame, has_owner| {
+        private.view().for_each(|frame, has_owner| {
             all.push(frame);
             owned.extend(has_owner.then_some(frame));
         });

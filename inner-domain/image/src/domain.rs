@@ -2,7 +2,8 @@
 //! The protected state: frames, kernel tables, registers. One lock guards it all.
 //!
 //! A call holds the lock from its first check to its last step, with exceptions masked, so what
-//! was checked is what is done. No call holds it while it waits for anything but memory.
+//! was checked is what is done. No call holds it while it waits for anything but memory,
+//! but for the one that stops the machine.
 
 use donjon_abi::call::{Error, Reason};
 use donjon_abi::layout::MAX_CPUS;

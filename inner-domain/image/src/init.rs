@@ -47,7 +47,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     let machine = state::set(machine);
     registers::close_extensions();
     // SAFETY: the boot stage took this memory for these tables, and this runs once.
-    let Some(rules) = (unsafe { rules(machine) }) else {
+    let Some(mut rules) = (unsafe { rules(machine) }) else {
         panic!("the boot stage left no memory for the metadata");
     };
     // SAFETY: as for the rules.
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     };
     users::set(shadows, *rules.frames());
     // SAFETY: as for the rules.
-    compartments::set(unsafe { compartments(machine) });
+    compartments::set(unsafe { compartments(machine) }, rules.private().1.view());
     // SAFETY: the boot stage's own page for them, and this runs once.
     unsafe { attestation::take(&machine.boot) };
     domain::set(rules, cpu_index(registers::mpidr()));

@@ -14,7 +14,7 @@ use donjon_hal::console::Console;
 use donjon_hal::cpu::{self, ExceptionRegisters};
 
 use crate::per_cpu::PerCpu;
-use crate::{logger, pen, state, users};
+use crate::{compartments, logger, pen, state, users};
 
 static STOPPING: AtomicBool = AtomicBool::new(false);
 /// MPIDR of the CPU that writes.
@@ -46,6 +46,7 @@ fn begin() {
 }
 
 fn end() -> ! {
+    compartments::wipe();
     if let Some(machine) = state::machine() {
         pen::system_off(machine);
     }

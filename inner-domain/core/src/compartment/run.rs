@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A CPU enters a compartment and leaves it.
 
-use core::sync::atomic::Ordering;
-
 use donjon_abi::call::Reason;
 
 use super::{Compartments, Guard, Handle, Phase};
@@ -42,15 +40,11 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::WrongTime`] before it is sealed, when it is dead, and when the machine stops;
-    /// [`Reason::InUse`] while it runs, here or elsewhere.
+    /// [`Reason::WrongTime`] before it is sealed and when it is dead; [`Reason::InUse`] while it
+    /// runs, here or elsewhere, and when the machine stops.
     #[inline]
     pub fn enter(&self, handle: Handle, cpu: usize) -> Result<Entry, Reason> {
         let Guard { mut state, .. } = self.of(handle)?;
-        // The lock orders this with `stop`, which takes it as well.
-        if self.stopping.load(Ordering::Relaxed) {
-            return Err(Reason::WrongTime);
-        }
         let (begin, called_out) = match state.phase {
             Phase::Idle => (Some((state.entry, state.stack)), false),
             Phase::Suspended { called_out } => (None, called_out),
@@ -58,6 +52,7 @@ impl Compartments<'_> {
             Phase::Running(_) => return Err(Reason::InUse),
             _ => return Err(Reason::WrongTime),
         };
+        self.note_running(cpu)?;
         state.phase = Phase::Running(cpu);
         state.is_pristine = false;
         Ok(Entry {
@@ -73,7 +68,7 @@ impl Compartments<'_> {
     #[inline]
     pub fn leave(&self, handle: Handle, cpu: usize, exit: Exit) {
         let Ok(Guard { mut state, .. }) = self.of(handle) else {
-            return;
+            return self.note_left(cpu);
         };
         if state.phase == Phase::Running(cpu) {
             state.phase = match exit {
@@ -83,5 +78,7 @@ impl Compartments<'_> {
                 Exit::Died => Phase::Dead,
             };
         }
+        drop(state);
+        self.note_left(cpu);
     }
 }

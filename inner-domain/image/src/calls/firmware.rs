@@ -36,14 +36,9 @@ pub fn firmware([function, arguments @ ..]: &Arguments) -> Outcome {
         }
         Decision::Pass(function) => Ok(pass(machine, function, arguments)),
         Decision::Stop(function) => {
-            // No other call that has to do with private memory begins any more.
-            let mut domain = domain::lock()?;
-            // Before the hand-over there are none.
-            if let Ok(compartments) = compartments::get() {
-                let (_, private) = domain.rules.private();
-                let wiped = compartments.stop(&mut Executor, private);
-                wiped.map_err(Refusal::rule)?;
-            }
+            // Held to the end: no frame becomes a compartment's any more.
+            let _domain = domain::lock()?;
+            compartments::stop()?;
             pass(machine, function, arguments);
             panic!("the firmware did not stop the machine: function {function:#x}");
         }

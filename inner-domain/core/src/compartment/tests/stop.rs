@@ -10,7 +10,8 @@ use crate::frames::FrameType;
 
 impl Machine<'_> {
     fn stop(&mut self) -> Result<(), Reason> {
-        self.compartments.stop(&mut self.memory, &self.private)
+        let private = self.private.view();
+        self.compartments.stop(&mut self.memory, &private)
     }
 }
 
@@ -31,7 +32,7 @@ fn nothing_of_a_compartment_is_left_when_the_machine_stops() {
     assert!(machine.private.free() < PRIVATE, "both have frames");
     assert!(!machine.memory.is_zero(RAM), "that is Linux's");
     let refused = machine.compartments.enter(idle, 0).map(drop);
-    assert_eq!(refused, Err(Reason::WrongTime));
+    assert_eq!(refused, Err(Reason::InUse));
 }
 
 #[test]
