@@ -60,6 +60,7 @@ struct Lent {
     number: u32,
     va: u64,
     frame: u64,
+    entry: u64,
     owner: u32,
 }
 
@@ -69,7 +70,7 @@ struct Look<'a> {
     used: BTreeMap<u64, u64>,
     /// Pages that a compartment has from another one.
     lent: Vec<Lent>,
-    /// Pages of a compartment's own that it may not write: the frame, by its number and the address.
+    /// Pages of a compartment's own that it may not write: the entry, by its number and the address.
     constant: BTreeMap<(u32, u64), u64>,
     /// Private frames that a compartment may write.
     writable: BTreeSet<u64>,
@@ -137,10 +138,11 @@ impl Look<'_> {
                     number,
                     va,
                     frame,
+                    entry: word,
                     owner,
                 });
             } else {
-                self.constant.insert((number, va), frame);
+                self.constant.insert((number, va), word);
                 self.own(number, frame, 3, va, at);
             }
         } else if is_private {
@@ -186,8 +188,8 @@ impl Look<'_> {
                 ),
                 (template != it.owner, "of a second compartment"),
                 (
-                    there != Some(it.frame),
-                    "that its owner does not have there",
+                    there != Some(it.entry),
+                    "that its owner does not have there so",
                 ),
             ];
             for (_, what) in wrong.iter().filter(|(is_wrong, _)| *is_wrong) {

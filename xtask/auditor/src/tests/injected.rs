@@ -211,7 +211,7 @@ fn allow_everything(m: &mut TestMachine) {
 }
 
 #[rustfmt::skip]
-const COMPARTMENTS: [Injected; 23] = [
+const COMPARTMENTS: [Injected; 24] = [
     inject("I19", "a private frame in vmalloc", "a private frame is mapped", |m| {
         m.map(K, SPARE, DATA_FRAME, 3, KERNEL_DATA | READ_ONLY);
     }),
@@ -246,10 +246,15 @@ const COMPARTMENTS: [Injected; 23] = [
     inject("I20", "inner memory shared", "neither private nor ordinary", |m| {
         m.write(TestMachine::compartment_entry(COMPARTMENT_SHARED), (REGION + 2 * PAGE) | USER_DATA | 3);
     }),
-    inject("I20", "another one's code in place of data", "its owner does not have there", |m| {
+    inject("I20", "another one's code in place of data", "its owner does not have there so", |m| {
         m.clone_of_compartment();
         let code = m.word(TestMachine::compartment_entry(COMPARTMENT_CODE));
         m.write(TestMachine::clone_entry(COMPARTMENT_DATA), code);
+    }),
+    inject("I20", "code that its owner may not execute", "its owner does not have there so", |m| {
+        m.clone_of_compartment();
+        let entry = TestMachine::compartment_entry(COMPARTMENT_CODE);
+        m.write(entry, m.word(entry) | UXN);
     }),
     inject("I20", "constants that another one may write", "another one may write", |m| {
         m.clone_of_compartment();

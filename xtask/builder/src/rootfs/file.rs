@@ -14,10 +14,10 @@ const OTHERS: [(&[u8], &str, &str); 7] = [
     (b"QFI\xfb", "qcow2", "qemu-img convert -O raw FILE FILE.img"),
     (b"KDMV", "vmdk", "qemu-img convert -O raw FILE FILE.img"),
     (b"vhdxfile", "vhdx", "qemu-img convert -O raw FILE FILE.img"),
-    (b"\x1f\x8b", "gzip", "gunzip --keep FILE"),
-    (b"\xfd7zXZ", "xz", "unxz --keep FILE"),
-    (b"\x28\xb5\x2f\xfd", "zstd", "unzstd --keep FILE"),
-    (b"BZh", "bzip2", "bunzip2 --keep FILE"),
+    (b"\x1f\x8b", "gzip", "gunzip <FILE >FILE.img"),
+    (b"\xfd7zXZ", "xz", "unxz <FILE >FILE.img"),
+    (b"\x28\xb5\x2f\xfd", "zstd", "unzstd <FILE >FILE.img"),
+    (b"BZh", "bzip2", "bunzip2 <FILE >FILE.img"),
 ];
 
 /// Refuses a file that the guest cannot have for its disk.

@@ -30,9 +30,6 @@ const GRACE: Duration = Duration::from_secs(3);
 /// The same where what is on its disk is kept: it unmounts it first.
 const GRACE_TO_UNMOUNT: Duration = Duration::from_secs(300);
 
-/// What QEMU says where a file that it writes is open in another QEMU.
-const LOCKED: &str = "lock";
-
 /// How long what was written last may be on its way to us on a busy host.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
@@ -171,7 +168,7 @@ pub fn exec_live(
             status.ends_with(b"\n")
         },
     )?;
-    let has_ended = running.ended()?.is_some();
+    let is_off = running.ended()?.is_some_and(|it| it.success()) && console.fatal().is_none();
     let log = keep(&console)?;
     let disk = boot.disk.as_ref();
     let disk = disk.filter(|_| console.tells_of_a_failed_write());
@@ -188,9 +185,9 @@ pub fn exec_live(
         GuestEnd::Status if keeps && !advice.is_empty() => bail!(failed(
             "the command ended, but its changes are not all on the disk".into()
         )),
-        GuestEnd::Status if keeps && !has_ended => bail!(failed(format!(
-            "the command ended, but the guest did not power off within {} s: its changes may not \
-             all be on the disk",
+        GuestEnd::Status if keeps && !is_off => bail!(failed(format!(
+            "the command ended, but the guest did not power off as it should within {} s: its \
+             changes may not all be on the disk",
             GRACE_TO_UNMOUNT.as_secs()
         ))),
         GuestEnd::Status => {
@@ -207,7 +204,7 @@ pub fn exec_live(
         GuestEnd::Quit => {
             let said = fs::read_to_string(&errors).unwrap_or_default();
             let colon = if said.trim().is_empty() { "" } else { ": " };
-            if said.contains(LOCKED) {
+            if said.lines().any(is_locked) {
                 bail!(
                     "another QEMU uses the disk, and one of the two has --keep: end the other one \
                      first, or leave out --keep{colon}{}",
@@ -229,6 +226,11 @@ pub fn exec_live(
             bail!("{}\nregisters:\n{}", failed(what), registers.trim())
         }
     }
+}
+
+/// Whether QEMU says that a file is open in another QEMU, and one of the two writes it.
+fn is_locked(line: &str) -> bool {
+    line.contains("Failed to get \"") && line.ends_with(" lock")
 }
 
 /// What to do where the guest could not write to its disk.
