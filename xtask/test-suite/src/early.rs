@@ -18,10 +18,12 @@ use super::runner::Test;
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// There is no init, so Linux looks for a root file system, of a type that it asks modprobe for. It
 /// does so before the hand-over.
-const WORDS: &str = "rdinit=/none root=/dev/vda rootfstype=unheard-of";
+const WITHOUT_INIT: &str = "rdinit=/none root=/dev/vda rootfstype=unheard-of";
+/// The same where there is an init.
+const MOUNT: &str = "mount -t unheard-of none /mnt";
 /// Where Linux has modprobe.
 const MODPROBE: &str = "/sbin/modprobe";
-const SAYS: &str = "a program runs and there was no hand-over";
+const SAYS: &str = "modprobe runs";
 /// What Linux ends with where modprobe did not run.
 const NO_ROOT: &str = "Unable to mount root fs";
 
@@ -30,25 +32,29 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     let (over, without) = (host.clone(), host.clone());
     vec![
         Test::beside("early-program", move || {
-            let console = console(&over, Switch::Asid)?;
-            ensure!(!console.contains(SAYS), "it runs:\n{console}");
-            ensure!(console.contains(NO_ROOT), "Linux ended early:\n{console}");
+            let early = console(&over, Switch::Asid, WITHOUT_INIT)?;
+            ensure!(!early.contains(SAYS), "it runs:\n{early}");
+            ensure!(early.contains(NO_ROOT), "Linux ended early:\n{early}");
+            // The same program, asked for by the same kernel behind the hand-over.
+            let late = console(&over, Switch::Asid, "")?;
+            ensure!(late.contains(SAYS), "it never runs:\n{late}");
             Ok(())
         }),
         Test::beside("early-program:control", move || {
-            let console = console(&without, Switch::None)?;
+            let console = console(&without, Switch::None, WITHOUT_INIT)?;
             ensure!(console.contains(SAYS), "it does not run:\n{console}");
             Ok(())
         }),
     ]
 }
 
-/// The end of the console of a Linux that asks for a module before there is an init.
-fn console(host: &HostArguments, switch: Switch) -> Result<String> {
+/// The end of the console of a Linux that asks for the module of a file system, before there is an init
+/// or in a command.
+fn console(host: &HostArguments, switch: Switch, words: &str) -> Result<String> {
     let machine = Machine::new(&MachineArguments {
         cpus: Some(1),
         memory: Some("256M".into()),
-        append: Some(WORDS.into()),
+        append: Some(words.into()),
         ..MachineArguments::virt(switch)
     })?;
     let mut boot = prepare(host, machine, &InnerVariant::sound(switch))?.boot;
@@ -58,8 +64,8 @@ fn console(host: &HostArguments, switch: Switch) -> Result<String> {
     );
     let program = [(MODPROBE.to_owned(), script.into_bytes())];
     boot.initramfs = initramfs::with_programs(&boot.initramfs, &program)?;
-    match qemu::exec(&boot, "exit 0", TIMEOUT, |_, _| ()) {
-        Ok(status) => bail!("the guest has an init: it ended with {status}"),
+    match qemu::exec(&boot, MOUNT, TIMEOUT, |_, _| ()) {
+        Ok(status) => bail!("modprobe did not run: the command ended with {status}"),
         Err(error) => Ok(format!("{error:#}")),
     }
 }

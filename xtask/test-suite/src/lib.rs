@@ -49,7 +49,7 @@ use runner::Test;
 /// The kernel's own selftests.
 const KSELFTEST: &str = "kselftest";
 
-/// Of all tests, those whose names begin so run by name alone as well. Of the first ones each takes
+/// Of all tests, those whose names begin so run by their whole names alone as well. Of the first ones each takes
 /// minutes, and another one meets most of the same code. The others need the native kernel: building it
 /// takes a quarter of an hour, and what is tested with it is Linux without Donjon.
 const BY_NAME: [&str; 11] = [

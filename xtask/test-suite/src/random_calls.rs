@@ -28,7 +28,7 @@ const PAUSE: u64 = 3;
 /// Calls a second that a busy host makes at least.
 const LEAST_RATE: u64 = 1_000;
 /// Calls that some arguments suit and others do not.
-const BOTH_WAYS: [&str; 22] = [
+const BOTH_WAYS: [&str; 25] = [
     "log",
     "table_write",
     "table_write_list",
@@ -47,10 +47,13 @@ const BOTH_WAYS: [&str; 22] = [
     "compartment_create",
     "compartment_add",
     "compartment_share",
+    "compartment_seal",
     "compartment_run",
     "compartment_destroy",
     "compartment_clone",
+    "compartment_copy",
     "compartment_connect",
+    "compartment_information",
 ];
 
 /// What every run of the tests makes.

@@ -119,7 +119,7 @@ void donjon_handover(void)
 		panic("donjon: CPUs %#llx run, are not online and were not compared; leave them off with maxcpus= or nr_cpus=\n",
 		      work.unchecked);
 	free_page((unsigned long)work.args);
-	/* No program of the initramfs has run so far: none was measured */
+	/* Programs of the initramfs are not measured, so none has run until here */
 	usermodehelper_enable();
 	pr_info("hand-over done on %u CPUs\n", atomic_read(&work.arrived));
 }
