@@ -225,9 +225,6 @@ pub struct ScaleArguments {
     /// Also write the figures to a file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Without the native kernel, of which no limit says anything. Only the test command sets it.
-    #[arg(skip)]
-    pub only_modes: bool,
     /// The host.
     #[command(flatten)]
     pub host: HostArguments,
@@ -241,7 +238,6 @@ impl ScaleArguments {
             switch: vec![Switch::Asid],
             only: only.map(Into::into).into(),
             quick: true,
-            only_modes: true,
             fresh: false,
             json: None,
             host: host.clone(),

@@ -35,8 +35,6 @@ pub struct Plan {
     pub boot: bool,
     /// Whether to measure the longest calls.
     pub longest: bool,
-    /// Whether to measure the native kernel.
-    pub native: bool,
 }
 
 impl Plan {
@@ -75,14 +73,12 @@ impl Plan {
             memory: MEMORY[..of("memory", shorter(MEMORY.len(), QUICK_MEMORY))].to_vec(),
             boot: is_wanted("boot"),
             longest: is_wanted("longest") && !quick,
-            native: !arguments.only_modes,
         })
     }
 
-    /// The native kernel if it is measured, and each mode.
+    /// The native kernel, and each mode.
     pub fn kernels(&self) -> impl Iterator<Item = Switch> {
-        let native = self.native.then_some(Switch::None);
-        native.into_iter().chain(self.modes.clone())
+        [Switch::None].into_iter().chain(self.modes.clone())
     }
 
     /// How many boots there are, those for all sizes of the operations as one.
@@ -105,7 +101,6 @@ mod tests {
         Plan::new(&ScaleArguments {
             only: only.iter().map(|it| (*it).to_owned()).collect(),
             quick,
-            only_modes: false,
             ..ScaleArguments::quick(&HostArguments::default())
         })
     }
