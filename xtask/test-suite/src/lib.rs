@@ -49,16 +49,24 @@ use runner::Test;
 /// The kernel's own selftests.
 const KSELFTEST: &str = "kselftest";
 
-/// Of all tests, those whose names begin so run by their whole names alone as well. Of the first ones each takes
-/// minutes, and another one meets most of the same code. The others need the native kernel: building it
-/// takes a quarter of an hour, and what is tested with it is Linux without Donjon.
-const BY_NAME: [&str; 12] = [
+/// Of all tests, those whose names begin so run by their whole names alone as well. Of the first ones
+/// each takes minutes, and another one meets most of the same code. The others need the native
+/// kernel: building it takes a quarter of an hour, and what is tested with it is Linux without Donjon.
+const BY_NAME: [&str; 20] = [
     "kernel-off:distribution",
     "bad-input:killed-half-way",
     "asids:roll-over:tlbi:cortex-a53:4",
     "load:asid:cortex-a57:1",
     "load:asid:cortex-a57:4:preempt=full",
     "compartments:audit:number",
+    "compartments:libraries:control",
+    "fuzz:host",
+    "load:tlbi:",
+    "audit:clean:asid:1",
+    "audit:clean:tlbi:1",
+    "audit:clean:strict:1",
+    "trace:tlbi:",
+    "longest-call:tlbi:",
     "kernel-native",
     "boot:none:",
     "load:none:",
