@@ -52,7 +52,7 @@ const KSELFTEST: &str = "kselftest";
 /// Of all tests, those whose names begin so run by their whole names alone as well. Of the first ones
 /// each takes minutes, and another one meets most of the same code. The others need the native
 /// kernel: building it takes a quarter of an hour, and what is tested with it is Linux without Donjon.
-const BY_NAME: [&str; 20] = [
+const BY_NAME: [&str; 21] = [
     "kernel-off:distribution",
     "bad-input:killed-half-way",
     "asids:roll-over:tlbi:cortex-a53:4",
@@ -60,6 +60,7 @@ const BY_NAME: [&str; 20] = [
     "load:asid:cortex-a57:4:preempt=full",
     "compartments:audit:number",
     "compartments:libraries:control",
+    "compartments:stop:panic",
     "fuzz:host",
     "load:tlbi:",
     "audit:clean:asid:1",

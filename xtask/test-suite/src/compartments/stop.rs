@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A reset leaves RAM as it is, and nothing of compartments is in it. What processes had is there, and
-//! so is what compartments had if the inner domain does not wipe it.
+//! The end of a machine leaves RAM as it is, and nothing of compartments is in it. What processes had is
+//! there, and so is what compartments had if the inner domain does not wipe it.
 
 use std::fs;
 use std::path::Path;
@@ -31,45 +31,81 @@ const HELD: &str = "held\n";
 /// Leaves frames as they are.
 const UNWIPED: &str = "weaken-wipe";
 
-/// The check with what it finds in processes, and the control.
+/// How a machine ends.
+#[derive(Clone, Copy)]
+struct End {
+    /// What the guest does.
+    command: &'static str,
+    /// Why QEMU ends then, as it calls it.
+    reason: &'static str,
+}
+
+/// Linux's own reset, while messages are exchanged.
+const RESET: End = End {
+    command: "reboot -f",
+    reason: "guest-reset",
+};
+/// The inner domain meets a forged TCR_EL1, while no compartment runs.
+const PANIC: End = End {
+    command: "killall -STOP donjon-scrape; sleep 1; \
+              echo 'forge 0x33b5503590' >/sys/kernel/security/donjon/attack",
+    reason: "guest-shutdown",
+};
+
+/// The check with what it finds in processes, and the control; by name, the same for a panic. That one
+/// has three seconds to save the memory.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
-    let (sound, control) = (host.clone(), host.clone());
+    let (sound, control, panic) = (host.clone(), host.clone(), host.clone());
     vec![
-        Test::beside("compartments:stop", move || {
-            let inside = words_after_reset(&sound, "inside", &[])?;
-            ensure!(
-                inside == 0,
-                "a message of compartments is in RAM {inside} times"
-            );
-            let outside = words_after_reset(&sound, "outside", &[])?;
-            ensure!(outside > 0, "no message of processes is found in RAM");
-            Ok(())
-        }),
+        Test::beside("compartments:stop", move || nothing_is_left(&sound, RESET)),
         Test::beside("compartments:stop:control", move || {
-            let found = words_after_reset(&control, "inside", &[UNWIPED])?;
-            ensure!(found > 0, "nothing is found although nothing was wiped");
-            Ok(())
+            is_left_unwiped(&control, RESET)
+        }),
+        Test::beside("compartments:stop:panic", move || {
+            nothing_is_left(&panic, PANIC)?;
+            is_left_unwiped(&panic, PANIC)
         }),
     ]
 }
 
-/// How often the word that all messages begin with is in RAM after a reset.
-fn words_after_reset(host: &HostArguments, place: &str, weakened: &[&str]) -> Result<usize> {
+fn nothing_is_left(host: &HostArguments, end: End) -> Result<()> {
+    let inside = words_after(host, end, "inside", &[])?;
+    ensure!(
+        inside == 0,
+        "a message of compartments is in RAM {inside} times"
+    );
+    let outside = words_after(host, end, "outside", &[])?;
+    ensure!(outside > 0, "no message of processes is found in RAM");
+    Ok(())
+}
+
+fn is_left_unwiped(host: &HostArguments, end: End) -> Result<()> {
+    let found = words_after(host, end, "inside", &[UNWIPED])?;
+    ensure!(found > 0, "nothing is found although nothing was wiped");
+    Ok(())
+}
+
+/// How often the word that all messages begin with is in RAM at the end.
+fn words_after(host: &HostArguments, how: End, place: &str, weakened: &[&str]) -> Result<usize> {
     let machine = Machine::new(&machine(Switch::Asid))?;
     let mut variant = InnerVariant::sound(Switch::Asid);
     variant.weakened = weakened.iter().map(|it| (*it).to_owned()).collect();
     let boot = prepare(host, machine, &variant)?.boot;
     let folder = TempDir::new()?;
     let memory = folder.path().join("memory");
+    let command = how.command;
     let script = format!(
-        "donjon-scrape hold {place} {SEED} | {{ read word; echo $word; sleep 3; reboot -f; sleep 600; }}"
+        "donjon-scrape hold {place} {SEED} | \
+         {{ read word; echo $word; sleep 3; {command}; sleep 600; }}"
     );
     let (mut text, mut waiting) = (Vec::new(), None);
     let end = qemu::exec_watched(&boot, &script, TIMEOUT, |monitor, _, bytes| {
         text.extend(bytes);
         if waiting.is_none() && text.ends_with(HELD.as_bytes()) {
             let (monitor, to) = (Monitor::connect(monitor), memory.clone());
-            waiting = Some(thread::spawn(move || save_at_reset(monitor?, &to)));
+            waiting = Some(thread::spawn(move || {
+                save_at_end(monitor?, how.reason, &to)
+            }));
         }
     });
     let text = String::from_utf8_lossy(&text);
@@ -85,13 +121,13 @@ fn words_after_reset(host: &HostArguments, place: &str, weakened: &[&str]) -> Re
     Ok(memchr::memmem::find_iter(&memory, &marker(SEED).to_le_bytes()).count())
 }
 
-/// Saves RAM when the guest resets the machine, in place of the reset, and ends QEMU.
-fn save_at_reset(mut monitor: Monitor, to: &Path) -> Result<()> {
+/// Saves RAM when the machine ends, or in place of a reset, and ends QEMU.
+fn save_at_end(mut monitor: Monitor, expected: &str, to: &Path) -> Result<()> {
     // A reset is a shutdown here (`-no-reboot`), and that leaves the machine as it is.
     let pause = json!({ "shutdown": "pause" });
     monitor.call(&json!({ "execute": "set-action", "arguments": pause }))?;
     let reason = monitor.end_of_machine()?;
-    ensure!(reason == "guest-reset", "the machine ended by {reason}");
+    ensure!(reason == expected, "the machine ended by {reason}");
     let arguments = json!({ "val": START, "size": SIZE, "filename": to.to_string_lossy() });
     monitor.call(&json!({ "execute": "pmemsave", "arguments": arguments }))?;
     monitor.call(&json!({ "execute": "quit" }))?;
