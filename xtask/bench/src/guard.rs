@@ -154,8 +154,7 @@ pub fn compare(now: &Counts) -> Result<()> {
 
 /// The short form: the gate and the rows of LMBench, without the native kernel.
 pub fn check_quickly(host: &HostArguments) -> Result<()> {
-    let modes = ALL_SWITCHES.into_iter().filter(|it| *it != Switch::None);
-    let modes: Vec<Switch> = modes.collect();
+    let modes = [Switch::Asid, Switch::Tlbi, Switch::Strict];
     let mut now = of_idc(&measure_idc(host, &virt(CPU, Switch::Asid, true), &modes)?.json());
     now.extend(of_quick(&quick(host)?));
     compare(&now)

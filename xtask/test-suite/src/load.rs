@@ -34,7 +34,7 @@ const MACHINES: [(&str, u32, Switch, &str, Native); 5] = [
 
 /// Whether what the native kernel does is seen, or known: all areas are well, but for what cannot be on
 /// one CPU.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 enum Native {
     Runs,
     IsKnown,

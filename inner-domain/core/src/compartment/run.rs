@@ -67,10 +67,9 @@ impl Compartments<'_> {
     /// The compartment that this CPU entered last runs no more.
     #[inline]
     pub fn leave(&self, handle: Handle, cpu: usize, exit: Exit) {
-        let Ok(Guard { mut state, .. }) = self.of(handle) else {
-            return self.note_left(cpu);
-        };
-        if state.phase == Phase::Running(cpu) {
+        if let Ok(Guard { mut state, .. }) = self.of(handle)
+            && state.phase == Phase::Running(cpu)
+        {
             state.phase = match exit {
                 Exit::Returned => Phase::Idle,
                 Exit::Suspended => Phase::Suspended { called_out: false },
@@ -78,7 +77,6 @@ impl Compartments<'_> {
                 Exit::Died => Phase::Dead,
             };
         }
-        drop(state);
         self.note_left(cpu);
     }
 }

@@ -70,7 +70,7 @@ struct Look<'a> {
     used: BTreeMap<u64, u64>,
     /// Pages that a compartment has from another one.
     lent: Vec<Lent>,
-    /// Pages of a compartment's own that it may not write: the entry, by its number and the address.
+    /// Private pages that a compartment may not write: the entry, by its number and the address.
     constant: BTreeMap<(u32, u64), u64>,
     /// Private frames that a compartment may write.
     writable: BTreeSet<u64>,
@@ -131,22 +131,20 @@ impl Look<'_> {
         if is_private && attributes.writable() {
             self.writable.insert(frame);
         }
-        let owner = self.another_one(number, frame);
-        if is_private && !attributes.writable() {
-            if let Some(owner) = owner {
-                self.lent.push(Lent {
-                    number,
-                    va,
-                    frame,
-                    entry: word,
-                    owner,
-                });
-            } else {
-                self.constant.insert((number, va), word);
-                self.own(number, frame, 3, va, at);
-            }
-        } else if is_private {
-            self.own(number, frame, 3, va, at);
+        let is_constant = is_private && !attributes.writable();
+        match self.another_one(number, frame) {
+            Some(owner) if is_constant => self.lent.push(Lent {
+                number,
+                va,
+                frame,
+                entry: word,
+                owner,
+            }),
+            _ if is_private => self.own(number, frame, 3, va, at),
+            _ => {}
+        }
+        if is_constant {
+            self.constant.insert((number, va), word);
         }
         let checks = [
             (attributes.executable_at_el1(), "executable at EL1"),

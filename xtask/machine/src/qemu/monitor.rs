@@ -35,10 +35,7 @@ pub fn registers(socket: &Path) -> Result<String> {
 ///
 /// If QEMU cannot write the file.
 pub fn save_memory(socket: &Path, start: u64, size: u64, to: &Path) -> Result<()> {
-    let arguments = json!({ "val": start, "size": size, "filename": to.to_string_lossy() });
-    Monitor::connect(socket)?
-        .call(&json!({ "execute": "pmemsave", "arguments": arguments }))
-        .map(|_| ())
+    Monitor::connect(socket)?.save_memory(start, size, to)
 }
 
 /// Where QEMU put the file that it was given as `-kernel`.
@@ -137,6 +134,17 @@ impl Monitor {
                 return Ok(value.take());
             }
         }
+    }
+
+    /// Writes `size` bytes of the guest's physical memory from `start` on to a file.
+    ///
+    /// # Errors
+    ///
+    /// If QEMU cannot write the file.
+    pub fn save_memory(&mut self, start: u64, size: u64, to: &Path) -> Result<()> {
+        let arguments = json!({ "val": start, "size": size, "filename": to.to_string_lossy() });
+        self.call(&json!({ "execute": "pmemsave", "arguments": arguments }))
+            .map(|_| ())
     }
 
     /// Waits until QEMU says that the machine ends; returns why, as QEMU calls it

@@ -128,8 +128,7 @@ fn save_at_end(mut monitor: Monitor, expected: &str, to: &Path) -> Result<()> {
     monitor.call(&json!({ "execute": "set-action", "arguments": pause }))?;
     let reason = monitor.end_of_machine()?;
     ensure!(reason == expected, "the machine ended by {reason}");
-    let arguments = json!({ "val": START, "size": SIZE, "filename": to.to_string_lossy() });
-    monitor.call(&json!({ "execute": "pmemsave", "arguments": arguments }))?;
+    monitor.save_memory(START, SIZE, to)?;
     monitor.call(&json!({ "execute": "quit" }))?;
     Ok(())
 }
