@@ -97,7 +97,7 @@ fn table(table: &Table) -> Markup {
     html! {
         div.scroll role="region" aria-label=(without_marks(&table.caption)) tabindex="0" {
             table {
-                caption { (inline(&table.caption)) }
+                caption { span { (inline(&table.caption)) } }
                 thead {
                     tr {
                         @for (column, head) in table.header.iter().enumerate() {

@@ -85,9 +85,9 @@ pub(super) fn chapter(attacks: &[Attack]) -> Result<Chapter> {
     let what = format!("{stopped} of {}", attacks.len());
     Ok(Chapter {
         section,
-        sentence: format!(
-            "{what} attacks are stopped, and {succeeded} of {controls} controls succeed."
-        ),
-        headline: vec![headline(what, "attacks stopped")],
+        headline: vec![headline(
+            what,
+            format!("attacks stopped; {succeeded} of {controls} controls succeed"),
+        )],
     })
 }

@@ -88,14 +88,12 @@ pub(super) fn chapter(audit: &Audit) -> Result<Chapter> {
             word("at")
         ));
     }
-    let found = plural(audit.violations.len(), "violation", "violations");
     let times = plural(audit.audits.len(), "audit", "audits");
     Ok(Chapter {
         section,
-        sentence: format!("{times} from outside found {found} of the invariants."),
         headline: vec![headline(
             number(audit.violations.len() as f64, 0),
-            format!("violations of invariants in {times}"),
+            format!("violations of invariants found from outside, in {times}"),
         )],
     })
 }

@@ -87,24 +87,18 @@ pub(super) fn chapter(calls: &Calls) -> Result<Chapter> {
     let bounded = longest
         .iter()
         .find(|it| it.function != WAITING && it.function != ONCE);
-    let (mut sentence, mut lines) = (String::new(), Vec::new());
+    let mut lines = Vec::new();
     if let Some(it) = bounded {
-        let figure = number(it.instructions, 0);
-        sentence = format!(
-            "The longest call that a hostile kernel finds takes {figure} instructions (`{}`).",
-            it.function
-        );
         lines.push(headline(
-            figure,
+            number(it.instructions, 0),
             format!(
-                "instructions of the longest call that does not wait (`{}`)",
+                "instructions of the longest call that does not wait, made by a hostile module (`{}`)",
                 it.function
             ),
         ));
     }
     Ok(Chapter {
         section,
-        sentence,
         headline: lines,
     })
 }

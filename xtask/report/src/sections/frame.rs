@@ -4,14 +4,10 @@
 use crate::document::{Block, Section};
 
 /// The first paragraph.
-pub fn summary(sentences: &[String]) -> String {
-    let begin = "Donjon is an inner domain at EL1 beside Linux on arm64, which alone may change \
-                 translation state; Linux calls it through a gate. This page has what the project \
-                 measures of it: what a call costs, what becomes of Linux's operations and \
-                 programs, and whether attacks are stopped. All costs are instructions in an \
-                 emulator, not time, unless a section says otherwise.";
-    [&[begin.to_owned()], sentences].concat().join(" ")
-}
+pub const SUMMARY: &str = "Donjon is an inner domain at EL1 beside Linux on arm64, which alone may change translation \
+     state; Linux calls it through a gate. This page has what the project measures of it: what a \
+     call costs, what becomes of Linux's operations and programs, and whether attacks are stopped. \
+     All costs are instructions in an emulator, not time, unless a section says otherwise.";
 
 /// How it is measured.
 pub fn method() -> Section {

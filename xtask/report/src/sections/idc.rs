@@ -131,15 +131,10 @@ pub(super) fn chapter(idc: &Idc) -> Result<Chapter> {
     }
     let mut chapter = Chapter {
         section,
-        sentence: String::new(),
         headline: Vec::new(),
     };
     if let (Some(call), Some(native)) = (idc.modes.get("asid"), &idc.null_syscall_native) {
         let (call, native) = (number(call.median, 0), number(native.median, 0));
-        chapter.sentence = format!(
-            "A null call takes {call} {unit} in mode `asid`, and a null system call of the native \
-             kernel {native}."
-        );
         chapter.headline.push(headline(
             call,
             format!("{unit} for a null call (`asid`); a native null system call: {native}"),

@@ -4,9 +4,9 @@
 use anyhow::Result;
 use serde::Deserialize;
 
-use super::Chapter;
+use super::{Chapter, headline};
 use crate::document::{Block, Section, Table};
-use crate::format::plural;
+use crate::format::{number, plural};
 use crate::parts::Part;
 
 /// As `kselftest --json` writes it.
@@ -82,7 +82,7 @@ pub(super) fn chapter(tests: &Kselftests) -> Result<Chapter> {
             tests.programs.len()
         )
     };
-    section.text(sentence.clone());
+    section.text(sentence);
     let header = ["program", "native", "protected"];
     let mut table = Table::of_words("Passed/failed/skipped checks, and exit status", &header);
     for it in &tests.programs {
@@ -97,7 +97,9 @@ pub(super) fn chapter(tests: &Kselftests) -> Result<Chapter> {
     ));
     Ok(Chapter {
         section,
-        sentence,
-        headline: Vec::new(),
+        headline: vec![headline(
+            number(worse.len() as f64, 0),
+            format!("of {} kselftests worse than natively", tests.programs.len()),
+        )],
     })
 }

@@ -173,7 +173,6 @@ pub(super) fn chapter(lmbench: &Lmbench) -> Result<Chapter> {
     section.add(published::others(&published));
     let mut chapter = Chapter {
         section,
-        sentence: String::new(),
         headline: Vec::new(),
     };
     let by_cost = |one: &&Row, other: &&Row| {
@@ -183,15 +182,13 @@ pub(super) fn chapter(lmbench: &Lmbench) -> Result<Chapter> {
     if let Some(most) = rows.iter().max_by(by_cost)
         && let Some(added) = most.added("asid")
     {
-        chapter.sentence = format!(
-            "Of {} rows of LMBench, `asid` adds most to {}: {}.",
-            rows.len(),
-            most.name,
-            percent(added)
-        );
         chapter.headline.push(headline(
             percent(added),
-            format!("most that `asid` adds to a row of LMBench ({})", most.name),
+            format!(
+                "most that `asid` adds to one of {} rows of LMBench ({})",
+                rows.len(),
+                most.name
+            ),
         ));
     }
     Ok(chapter)

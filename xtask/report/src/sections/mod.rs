@@ -46,8 +46,6 @@ pub struct Material {
 /// What a part gives to the report.
 struct Chapter {
     section: Section,
-    /// A sentence for the summary.
-    sentence: String,
     headline: Vec<Headline>,
 }
 
@@ -70,11 +68,10 @@ pub fn document(mut material: Material) -> Result<Document> {
         material.reasons.insert(part, why);
     }
     let mut sections = vec![provenance::section(&material)];
-    let (mut headline, mut sentences) = (Vec::new(), Vec::new());
+    let mut headline = Vec::new();
     for chapter in chapters {
         sections.push(chapter.section);
         headline.extend(chapter.headline);
-        sentences.extend(Some(chapter.sentence).filter(|it| !it.is_empty()));
     }
     sections.extend(projection::section(&material)?);
     sections.push(frame::method());
@@ -82,7 +79,7 @@ pub fn document(mut material: Material) -> Result<Document> {
     sections.push(provenance::missing(&material));
     Ok(Document {
         title: "Donjon: what was measured".into(),
-        summary: frame::summary(&sentences),
+        summary: frame::SUMMARY.into(),
         headline,
         sections,
     })

@@ -185,22 +185,19 @@ pub(super) fn chapter(programs: &Programs) -> Result<Chapter> {
     }
     let most = rows.iter().filter_map(|it| Some((it, it.added("asid")?)));
     let most = most.max_by(|one, other| one.1.total_cmp(&other.1));
-    let (mut sentence, mut lines) = (String::new(), Vec::new());
+    let mut lines = Vec::new();
     if let Some((row, value)) = most {
-        sentence = format!(
-            "Of {} programs, `asid` adds most to {}: {}.",
-            rows.len(),
-            row.name,
-            percent(value)
-        );
         lines.push(headline(
             percent(value),
-            format!("most that `asid` adds to a program ({})", row.name),
+            format!(
+                "most that `asid` adds to one of {} programs ({})",
+                rows.len(),
+                row.name
+            ),
         ));
     }
     Ok(Chapter {
         section,
-        sentence,
         headline: lines,
     })
 }

@@ -98,7 +98,6 @@ pub(super) fn chapter(value: &Value) -> Result<Chapter> {
         .max_by(|one, other| one.pages.total_cmp(&other.pages));
     let mut chapter = Chapter {
         section,
-        sentence: String::new(),
         headline: Vec::new(),
     };
     if let Some(largest) = largest
@@ -107,7 +106,6 @@ pub(super) fn chapter(value: &Value) -> Result<Chapter> {
             .and_then(|(with, without)| added(without, with))
     {
         let what = format!("{} of {} pages", largest.name, number(largest.pages, 0));
-        chapter.sentence = format!("To {what} `asid` adds {}.", percent(added));
         chapter.headline.push(headline(
             percent(added),
             format!("that `asid` adds to {what}"),

@@ -128,7 +128,6 @@ pub(super) fn chapter(stress: &Stress) -> Result<Chapter> {
     section.add(Block::Table(table));
     Ok(Chapter {
         section,
-        sentence: String::new(),
         headline: Vec::new(),
     })
 }

@@ -99,10 +99,13 @@ fn each_part_has_its_figures_in_the_report() {
     for words in [
         "2 attacks, 2 stopped; afterwards the auditor found 0 violations. With a control: 1, of which 1",
         "None of 1 of the kernel's selftests is worse",
-        "2 audits from outside found 0 violations",
+        "* **0** of 1 kselftests worse than natively",
+        "* **0** violations of invariants found from outside, in 2 audits",
+        "* **2 of 2** attacks stopped; 1 of 1 controls succeed",
+        "* **12,989** instructions of the longest call that does not wait, made by a hostile module (`log`)",
         "Above the goal: sqlite3 insert (`tlbi`), sh, starting processes (`asid`)",
         "> Goals that are missed: reserving and growing, inside to outside; &lt;a goal> without",
-        "1,000 compartments live at once in 4 GiB, and each takes 40.0 KiB.",
+        "* **1,000** compartments at once in 4 GiB, 40.0 KiB each",
         "Nothing is missing.",
     ] {
         assert!(text.contains(words), "`{words}` is not in\n{text}");

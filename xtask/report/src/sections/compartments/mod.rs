@@ -84,7 +84,6 @@ pub(super) fn chapter(all: &Compartments) -> Result<Chapter> {
     }
     let mut chapter = Chapter {
         section,
-        sentence: String::new(),
         headline: Vec::new(),
     };
     let section = &mut chapter.section;
@@ -92,8 +91,6 @@ pub(super) fn chapter(all: &Compartments) -> Result<Chapter> {
         it.show(section, &morello);
         let kib = figure(it.kib_each(), 1);
         let count = figure(it.count as f64, 0);
-        chapter.sentence =
-            format!("{count} compartments live at once in 4 GiB, and each takes {kib} KiB.");
         let what = format!("compartments at once in 4 GiB, {kib} KiB each");
         chapter.headline.push(headline(count, what));
     }
