@@ -20,6 +20,7 @@ mod image;
 mod inside_outside;
 mod lmbench;
 mod load;
+mod login;
 mod longest;
 mod machines;
 mod modules;
@@ -145,6 +146,7 @@ fn long(host: &HostArguments) -> Vec<Test> {
         random_calls::long(host),
         machines::newer(host),
         rootfs::debian(),
+        login::test(),
         reproducible::long(host),
         distribution::test(host),
         distribution::debian(host),

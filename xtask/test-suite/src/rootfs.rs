@@ -146,7 +146,7 @@ fn without_what_is_needed(host: &HostArguments, scratch: &Scratch) -> Result<()>
 }
 
 /// `cargo xtask run --rootfs ROOT` with a limit of time.
-fn ourselves(seconds: &str, root: &Path, more: &[&str]) -> Command {
+pub fn ourselves(seconds: &str, root: &Path, more: &[&str]) -> Command {
     let mut command = Command::new("timeout");
     command.arg(seconds);
     // Not its path: a build meanwhile may have replaced the file.
