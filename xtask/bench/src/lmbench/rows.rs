@@ -30,6 +30,8 @@ pub struct Row {
     pub slow: bool,
     /// A sample is at least one round through the file.
     pub whole_file: bool,
+    /// Its samples are further apart than those of other rows, so that it takes more of them.
+    pub uneven: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -69,6 +71,7 @@ const fn row(
         parameter: None,
         slow: false,
         whole_file: false,
+        uneven: false,
     }
 }
 
@@ -138,7 +141,10 @@ pub const ROWS: [Row; 20] = [
         slow: true,
         ..row("pipe", "lat_pipe", "", "Pipe latency")
     },
-    row("AF_UNIX", "lat_unix", "", "AF_UNIX sock stream latency"),
+    Row {
+        uneven: true,
+        ..row("AF_UNIX", "lat_unix", "", "AF_UNIX sock stream latency")
+    },
     second("context switch 2", "lat_ctx", "-s 0 2 6 16", "2"),
     second("context switch 6", "lat_ctx", "-s 0 2 6 16", "6"),
     second("context switch 16", "lat_ctx", "-s 0 2 6 16", "16"),

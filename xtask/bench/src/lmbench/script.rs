@@ -14,6 +14,9 @@ const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 /// Stacks begin at another place of their page in each layout.
 const PAGE: u32 = 4096;
 
+/// Times as many samples of an uneven row.
+const MORE: u32 = 5;
+
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
@@ -61,6 +64,7 @@ fn command(row: &Row, effort: Effort) -> String {
         Row {
             whole_file: true, ..
         } => effort.samples_of_file,
+        Row { uneven: true, .. } => effort.samples * MORE,
         _ => effort.samples,
     };
     format!("{PLACE}/{} -N {samples} {}", row.program, row.words)
