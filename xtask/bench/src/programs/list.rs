@@ -16,9 +16,15 @@ pub struct Program {
     /// Units of a short run and of a long one. The difference is what is reported, so that what a
     /// start costs is in none.
     pub units: (u64, u64),
+    /// Short runs, each followed by a long one.
+    pub pairs: usize,
     /// Shell script that ends what `prepare` has started.
     pub end: &'static str,
 }
+
+/// Pairs of runs, and of those of a program whose samples are up to 2 % apart.
+const PAIRS: usize = 3;
+const MORE_PAIRS: usize = 7;
 
 /// Debian's packages that have them.
 pub const PACKAGES: [&str; 9] = [
@@ -57,6 +63,7 @@ pub const PROGRAMS: [Program; 13] = [
         run: "sqlite3 db \"begin; insert into t with recursive c(x) as (select 1 union all select \
               x+1 from c where x<$1) select x, 'value '||x from c; commit; delete from t\"",
         units: (1_000, 21_000),
+        pairs: PAIRS,
         end: ":",
     },
     Program {
@@ -71,6 +78,7 @@ pub const PROGRAMS: [Program; 13] = [
                   \"'\\'';\" }' >queries",
         run: "head -n $1 queries | sqlite3 db >answers",
         units: (1_000, 11_000),
+        pairs: PAIRS,
         end: ":",
     },
     Program {
@@ -80,6 +88,7 @@ pub const PROGRAMS: [Program; 13] = [
         prepare: REDIS,
         run: "redis-benchmark -q -t set -c 10 -r 1000 -n $1",
         units: (1_000, 11_000),
+        pairs: MORE_PAIRS,
         end: REDIS_END,
     },
     Program {
@@ -89,6 +98,7 @@ pub const PROGRAMS: [Program; 13] = [
         prepare: REDIS,
         run: "redis-benchmark -q -t get -c 10 -r 1000 -n $1",
         units: (1_000, 11_000),
+        pairs: MORE_PAIRS,
         end: REDIS_END,
     },
     Program {
@@ -98,6 +108,7 @@ pub const PROGRAMS: [Program; 13] = [
         prepare: REDIS,
         run: "redis-benchmark -q -t set -c 10 -P 16 -r 1000 -n $1",
         units: (8_000, 88_000),
+        pairs: PAIRS,
         end: REDIS_END,
     },
     Program {
@@ -111,6 +122,7 @@ pub const PROGRAMS: [Program; 13] = [
                   nginx -p . -c nginx.conf -e error.log",
         run: "ab -q -n $1 -c 4 http://127.0.0.1:8080/index.html",
         units: (200, 2_200),
+        pairs: PAIRS,
         end: "kill $(cat nginx.pid)",
     },
     Program {
@@ -122,6 +134,7 @@ pub const PROGRAMS: [Program; 13] = [
                   >functions.c",
         run: "for i in $(seq $1); do tcc -c functions.c -o functions.o; done",
         units: (2, 12),
+        pairs: PAIRS,
         end: ":",
     },
     Program {
@@ -133,6 +146,7 @@ pub const PROGRAMS: [Program; 13] = [
         run: "openssl speed -bytes 16384 -seconds $1 sha256 2>speed >/dev/null
               sed -n 's/.*blocks: \\([0-9]*\\) sha256.*/\\1/p' speed >units",
         units: (1, 3),
+        pairs: PAIRS,
         end: ":",
     },
     Program {
@@ -142,6 +156,7 @@ pub const PROGRAMS: [Program; 13] = [
         prepare: "seq 1000000 | head -c 4194304 >numbers",
         run: "head -c $(($1 * 65536)) numbers | gzip -c >numbers.gz",
         units: (4, 64),
+        pairs: PAIRS,
         end: ":",
     },
     Program {
@@ -151,6 +166,7 @@ pub const PROGRAMS: [Program; 13] = [
         prepare: ":",
         run: "for i in $(seq $1); do python3 -c pass; done",
         units: (2, 12),
+        pairs: PAIRS,
         end: ":",
     },
     Program {
@@ -161,6 +177,7 @@ pub const PROGRAMS: [Program; 13] = [
                   >last\\n' >Makefile",
         run: "make -s N=$1",
         units: (20, 220),
+        pairs: PAIRS,
         end: ":",
     },
     Program {
@@ -170,6 +187,7 @@ pub const PROGRAMS: [Program; 13] = [
         prepare: POSTGRESQL,
         run: "su postgres -c \"$PG/pgbench -h $PWD -n --random-seed=1 -S -t $1 postgres\"",
         units: (500, 4_500),
+        pairs: MORE_PAIRS,
         end: POSTGRESQL_END,
     },
     Program {
@@ -180,6 +198,7 @@ pub const PROGRAMS: [Program; 13] = [
         run: "su postgres -c \"$PG/pgbench -h $PWD -n --random-seed=1 -N -t $1 postgres\"",
         // Rows of one table alone: in the others each run leaves a longer chain of old versions.
         units: (100, 1_100),
+        pairs: MORE_PAIRS,
         end: POSTGRESQL_END,
     },
 ];

@@ -63,7 +63,7 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
         if !programs.is_empty() {
             let (boot, linux) = boot(1, true)?;
             report.linux = linux;
-            let lines = script::LINES * programs.len() as u64;
+            let lines = programs.iter().map(|it| script::lines(it)).sum::<u64>();
             let step = || Step::counted(format!("run programs, {name}"), lines);
             let script = script::script(&programs);
             run.unit(

@@ -13,10 +13,10 @@ echo 0 >/proc/sys/kernel/randomize_va_space
 export LC_ALL=C PG=$(echo /usr/lib/postgresql/*/bin)
 ";
 
-/// Short runs, each followed by a long one.
-const PAIRS: usize = 3;
-/// Lines that the guest prints for each program.
-pub const LINES: u64 = 1 + 2 * PAIRS as u64;
+/// Lines that the guest prints for a program.
+pub const fn lines(program: &Program) -> u64 {
+    1 + 2 * program.pairs as u64
+}
 
 /// A run of a program, as the guest counted it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub fn script(programs: &[&Program]) -> String {
     let mut script = BEGIN.to_owned();
     for program in programs {
         let (short, long) = program.units;
-        let pairs = format!(" {short} {long}").repeat(PAIRS);
+        let pairs = format!(" {short} {long}").repeat(program.pairs);
         let files = [
             ("prepare", program.prepare),
             ("run", program.run),
@@ -79,11 +79,11 @@ pub fn samples(text: &str, program: &Program) -> Result<Vec<Sample>> {
         bail!("the guest counted no runs of {}", program.name);
     };
     ensure!(
-        pairs.len() == 2 * PAIRS,
+        runs.len() as u64 == lines(program),
         "the guest counted {} runs of {}, not {}",
         runs.len(),
         program.name,
-        2 * PAIRS + 1
+        lines(program)
     );
     let samples = pairs.chunks(2).map(|it| per_unit(it[0], it[1]));
     samples.collect::<Result<_>>().context(program.name)
