@@ -19,9 +19,9 @@ pub fn method() -> Section {
             "Instructions are counted by PMCCNTR_EL0 in the guest. QEMU runs with \
              `-icount shift=0`, where each instruction takes one nanosecond of the guest's time. \
              The null calls are exact: their standard deviation is 0. Whole operations differ from \
-             boot to boot: over the native kernel two runs of programs were at most 0.29 % apart, but for \
-             PostgreSQL, and a start of python3 has been 0.67 % apart. `cargo xtask report --compare` \
-             says how far two runs are apart.",
+             boot to boot: two runs of programs were at most 0.10 % apart, but for redis and \
+             PostgreSQL, whose figures were up to 1.18 % apart. `cargo xtask report --compare` says how far \
+             two runs are apart.",
             "Modes are ways to enter the inner domain. `asid` writes TCR_EL1 once in each \
              direction; `strict` takes two steps in each direction; `tlbi` invalidates the inner \
              mappings on the way out and needs no reserved ASID.",
