@@ -14,7 +14,7 @@ use donjon_machine::paths;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::lmbench::{self, Effort, Programs, ROWS, Row, figures};
+use super::lmbench::{self, Effort, Programs, ROWS, Row, Samples, figures};
 use super::{ALL_SWITCHES, CPU, measure_calls, measure_idc, tables, virt};
 use crate::arguments::{BenchCommand, LmbenchArguments};
 use crate::resume::Run;
@@ -87,7 +87,8 @@ fn of_quick(quick: &BTreeMap<String, f64>) -> Counts {
 
 /// Rows that a short run measures, with programs of our own.
 pub fn quick(host: &HostArguments) -> Result<BTreeMap<String, f64>> {
-    let rows: Vec<&Row> = ROWS.iter().filter(|it| !it.slow).collect();
+    let rows = ROWS.iter().filter(|it| it.samples != Samples::Slow);
+    let rows: Vec<&Row> = rows.collect();
     let effort = Effort {
         enough: 40_000,
         samples: 9,

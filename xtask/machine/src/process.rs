@@ -2,11 +2,13 @@
 //! Child processes that end with this process.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::Mutex;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 use nix::sys::prctl;
@@ -135,6 +137,21 @@ fn spawn(command: &mut Command) -> Result<Child> {
             anyhow!("starting `{name}`: {error}")
         }
     })
+}
+
+/// What `from` gives, in pieces as they come, so that a reader may wait for a limited time. A thread
+/// reads it, until its end or until the receiver is gone.
+pub fn pieces(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, pieces) = mpsc::channel();
+    thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(count @ 1..) = from.read(&mut buffer) {
+            if sender.send(buffer[..count].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    pieces
 }
 
 /// The standard output of a short command.

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A user at the console: waits for words, and answers.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use donjon_machine::process::Running;
+use donjon_machine::process::{self, Running};
 
 use super::rootfs::ourselves;
 use super::runner::Test;
@@ -57,16 +56,7 @@ impl Console {
         let mut running = Running::start(&mut command)?;
         let child = running.child();
         let input = child.stdin.take().context("no standard input")?;
-        let mut stdout = child.stdout.take().context("no standard output")?;
-        let (sender, output) = mpsc::channel();
-        thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            while let Ok(count @ 1..) = stdout.read(&mut bytes) {
-                if sender.send(bytes[..count].to_vec()).is_err() {
-                    break;
-                }
-            }
-        });
+        let output = process::pieces(child.stdout.take().context("no standard output")?);
         Ok(Self {
             running,
             input,
@@ -89,31 +79,30 @@ impl Console {
                 self.seen += at + words.len();
                 return Ok(());
             }
-            let left = end.saturating_duration_since(Instant::now());
-            match self.output.recv_timeout(left) {
-                Ok(bytes) => self.said += &String::from_utf8_lossy(&bytes),
-                Err(RecvTimeoutError::Timeout) => {
-                    bail!("`{words}` did not come in {limit:?}:\n{}", self.said)
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    bail!("it ended before it said `{words}`:\n{}", self.said)
-                }
-            }
+            let more = self
+                .read(end)
+                .with_context(|| format!("waiting for `{words}`"))?;
+            ensure!(more, "it ended before it said `{words}`:\n{}", self.said);
         }
     }
 
     /// Until it ends by itself.
     fn end(mut self, limit: Duration) -> Result<()> {
         let end = Instant::now() + limit;
-        while let Some(left) = end.checked_duration_since(Instant::now()) {
-            match self.output.recv_timeout(left) {
-                Ok(bytes) => self.said += &String::from_utf8_lossy(&bytes),
-                Err(_) => break,
-            }
-        }
-        ensure!(Instant::now() < end, "it does not end:\n{}", self.said);
+        while self.read(end).context("waiting for its end")? {}
         let status = self.running.wait()?;
         ensure!(status.success(), "{status}:\n{}", self.said);
         Ok(())
+    }
+
+    /// What it says next; false at its end. An error if that does not come in time.
+    fn read(&mut self, end: Instant) -> Result<bool> {
+        let left = end.saturating_duration_since(Instant::now());
+        match self.output.recv_timeout(left) {
+            Ok(bytes) => self.said += &String::from_utf8_lossy(&bytes),
+            Err(RecvTimeoutError::Disconnected) => return Ok(false),
+            Err(RecvTimeoutError::Timeout) => bail!("it took too long, and said:\n{}", self.said),
+        }
+        Ok(true)
     }
 }

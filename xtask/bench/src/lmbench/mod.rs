@@ -27,7 +27,7 @@ use crate::arguments::LmbenchArguments;
 use crate::resume::{Inputs, Run};
 
 pub use programs::Programs;
-pub use rows::{ROWS, Row};
+pub use rows::{ROWS, Row, Samples};
 pub use script::Effort;
 
 use report::{Report, Spread, Unit};

@@ -26,12 +26,21 @@ pub struct Row {
     line: Line,
     /// A kernel parameter that it needs.
     pub parameter: Option<&'static str>,
+    /// How many samples it takes, and why.
+    pub samples: Samples,
+}
+
+/// What decides how many samples a row takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Samples {
+    /// As many as most rows.
+    Usual,
     /// LMBench takes a second for each sample, whatever it is told.
-    pub slow: bool,
+    Slow,
     /// A sample is at least one round through the file.
-    pub whole_file: bool,
-    /// Its samples are further apart than those of other rows, so that it takes more of them.
-    pub uneven: bool,
+    WholeFile,
+    /// They are further apart than those of other rows.
+    Uneven,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -69,9 +78,7 @@ const fn row(
         words,
         line: Line::Named(line),
         parameter: None,
-        slow: false,
-        whole_file: false,
-        uneven: false,
+        samples: Samples::Usual,
     }
 }
 
@@ -138,18 +145,18 @@ pub const ROWS: [Row; 20] = [
         "Protection fault",
     ),
     Row {
-        slow: true,
+        samples: Samples::Slow,
         ..row("pipe", "lat_pipe", "", "Pipe latency")
     },
     Row {
-        uneven: true,
+        samples: Samples::Uneven,
         ..row("AF_UNIX", "lat_unix", "", "AF_UNIX sock stream latency")
     },
     second("context switch 2", "lat_ctx", "-s 0 2 6 16", "2"),
     second("context switch 6", "lat_ctx", "-s 0 2 6 16", "6"),
     second("context switch 16", "lat_ctx", "-s 0 2 6 16", "16"),
     Row {
-        whole_file: true,
+        samples: Samples::WholeFile,
         ..row(
             "page fault",
             "lat_pagefault",

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 
 use super::programs::{PLACE, Programs};
-use super::rows::{FILE, FILE_MIB, HEADER, Row};
+use super::rows::{FILE, FILE_MIB, HEADER, Row, Samples};
 
 /// Before the output of each run of a program.
 const BEGIN: &str = "#### ";
@@ -14,8 +14,8 @@ const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 /// Stacks begin at another place of their page in each layout.
 const PAGE: u32 = 4096;
 
-/// Times as many samples of an uneven row.
-const MORE: u32 = 5;
+/// Least samples of an uneven row.
+const MANY: u32 = 15;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
@@ -59,13 +59,11 @@ pub fn runs(rows: &[&Row], effort: Effort) -> Vec<String> {
 }
 
 fn command(row: &Row, effort: Effort) -> String {
-    let samples = match row {
-        Row { slow: true, .. } => 1,
-        Row {
-            whole_file: true, ..
-        } => effort.samples_of_file,
-        Row { uneven: true, .. } => effort.samples * MORE,
-        _ => effort.samples,
+    let samples = match row.samples {
+        Samples::Usual => effort.samples,
+        Samples::Slow => 1,
+        Samples::WholeFile => effort.samples_of_file,
+        Samples::Uneven => effort.samples.max(MANY),
     };
     format!("{PLACE}/{} -N {samples} {}", row.program, row.words)
 }

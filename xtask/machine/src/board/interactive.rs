@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A guest's console on our own terminal.
 
-use std::io::{Read, Write, stdin, stdout};
-use std::sync::mpsc;
-use std::thread;
+use std::io::{Write, stdin, stdout};
 use std::time::Duration;
 
 use anyhow::Result;
 
 use super::Line;
 use super::boot::Mark;
+use crate::process;
 use crate::terminal::Keys;
 
 /// Passes keys and output on until the guest halts. `at_shell` runs when its shell starts.
@@ -19,16 +18,8 @@ use crate::terminal::Keys;
 /// If the terminal cannot be set, `at_shell` fails, or the line is gone.
 pub fn run(line: &mut impl Line, at_shell: impl FnOnce() -> Result<()>) -> Result<()> {
     let _keys = Keys::pass_on()?;
-    let (sender, typed) = mpsc::channel::<Vec<u8>>();
-    // It ends with us: a read of the terminal cannot be interrupted.
-    thread::spawn(move || {
-        let mut buffer = [0; 256];
-        while let Ok(count @ 1..) = stdin().read(&mut buffer) {
-            if sender.send(buffer[..count].to_vec()).is_err() {
-                return;
-            }
-        }
-    });
+    // Its thread ends with us: a read of the terminal cannot be interrupted.
+    let typed = process::pieces(stdin());
     let (mut shell, mut halt) = (Mark::shell(), Mark::halt());
     let mut at_shell = Some(at_shell);
     loop {

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::board::Line;
 use crate::port::PortFinder;
-use crate::process::Running;
+use crate::process::{self, Running};
 
 /// What gem5 prints before the number of the port.
 const PORT: &str = "terminal: Listening for connections on port ";
@@ -55,16 +55,7 @@ impl Console {
         };
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))
             .context("connecting to the console in gem5")?;
-        let mut copy = stream.try_clone()?;
-        let (sender, printed) = mpsc::channel();
-        thread::spawn(move || {
-            let mut buffer = [0; 4096];
-            while let Ok(count @ 1..) = copy.read(&mut buffer) {
-                if sender.send(buffer[..count].to_vec()).is_err() {
-                    return;
-                }
-            }
-        });
+        let printed = process::pieces(stream.try_clone()?);
         Ok(Self {
             running,
             printed,

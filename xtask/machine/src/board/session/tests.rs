@@ -2,12 +2,13 @@
 //! The session against a shell of this host, behind a line that echoes, adds and damages.
 
 use std::collections::VecDeque;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::Receiver;
 use std::thread;
 
 use super::*;
+use crate::process;
 
 const QUICK: Patience = Patience {
     first: Duration::from_millis(600),
@@ -37,16 +38,7 @@ impl Shell {
             .spawn()
             .expect("sh");
         let input = child.stdin.take().expect("standard input");
-        let mut output = child.stdout.take().expect("standard output");
-        let (sender, printed) = mpsc::channel();
-        thread::spawn(move || {
-            let mut buffer = [0; 4096];
-            while let Ok(count @ 1..) = output.read(&mut buffer) {
-                if sender.send(buffer[..count].to_vec()).is_err() {
-                    return;
-                }
-            }
-        });
+        let printed = process::pieces(child.stdout.take().expect("standard output"));
         Self {
             child,
             input,
