@@ -57,41 +57,43 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
     };
     let modes = arguments.switch.iter().filter(|it| **it != Switch::None);
     let modes: Vec<Switch> = [Switch::None].into_iter().chain(modes.copied()).collect();
-    for switch in &modes {
-        let boot = |cpus, icount| boot(&arguments.host, *switch, &disk, cpus, icount);
+    let boot = |switch, cpus, icount| boot(&arguments.host, switch, &disk, cpus, icount);
+    for switch in modes.iter().filter(|_| !programs.is_empty()) {
+        let (boot, linux) = boot(*switch, 1, true)?;
+        report.linux = linux;
         let name = kernel_name(*switch);
-        if !programs.is_empty() {
-            let (boot, linux) = boot(1, true)?;
-            report.linux = linux;
-            let lines = programs.iter().map(|it| script::lines(it)).sum::<u64>();
-            let step = || Step::counted(format!("run programs, {name}"), lines);
-            let script = script::script(&programs);
-            run.unit(
-                name,
-                Inputs::of_boot(&boot, &script)?,
-                || output(&boot, &script, TIMEOUT, step()),
-                |text| report.add(name, &programs, text),
-            )
-            .with_context(|| format!("over the kernel {name}"))?;
-            if report.check().is_err() {
-                // Either of the two that a goal compares may be wrong.
-                run.forget()?;
-            }
+        let lines = programs.iter().map(|it| script::lines(it)).sum::<u64>();
+        let step = || Step::counted(format!("run programs, {name}"), lines);
+        let script = script::script(&programs);
+        run.unit(
+            name,
+            Inputs::of_boot(&boot, &script)?,
+            || output(&boot, &script, TIMEOUT, step()),
+            |text| report.add(name, &programs, text),
+        )
+        .with_context(|| format!("over the kernel {name}"))?;
+        if report.check().is_err() {
+            // Either of the two that a goal compares may be wrong.
+            run.forget()?;
         }
-        for cpus in stress::CPUS.into_iter().filter(|_| !stressors.is_empty()) {
-            let (boot, linux) = boot(cpus, false)?;
-            report.linux = linux;
-            let title = format!("stress-ng on {cpus} CPUs, {name}");
-            let step = || Step::counted(title, stressors.len() as u64);
-            let script = stress::script(&stressors, cpus);
-            run.unit(
-                &format!("{name} with {} on {cpus} CPUs", stress::PACKAGE),
-                Inputs::of_boot(&boot, &script)?,
-                || output(&boot, &script, stress::TIMEOUT, step()),
-                |text| stress::add(&mut report.stress, name, cpus, text),
-            )
-            .with_context(|| format!("over the kernel {name} with {cpus} CPUs"))?;
-        }
+    }
+    // Times of all kernels are taken one after the other, so that the host changes little between.
+    let on_cpus = stress::CPUS.into_iter();
+    let timed = on_cpus.flat_map(|cpus| modes.iter().map(move |switch| (cpus, *switch)));
+    for (cpus, switch) in timed.filter(|_| !stressors.is_empty()) {
+        let (boot, linux) = boot(switch, cpus, false)?;
+        report.linux = linux;
+        let name = kernel_name(switch);
+        let title = format!("stress-ng on {cpus} CPUs, {name}");
+        let step = || Step::counted(title, stressors.len() as u64);
+        let script = stress::script(&stressors, cpus);
+        run.unit(
+            &format!("{name} with {} on {cpus} CPUs", stress::PACKAGE),
+            Inputs::of_boot(&boot, &script)?,
+            || output(&boot, &script, stress::TIMEOUT, step()),
+            |text| stress::add(&mut report.stress, name, cpus, text),
+        )
+        .with_context(|| format!("over the kernel {name} with {cpus} CPUs"))?;
     }
     json::write(arguments.json.as_deref(), &report)?;
     println!("{report}");
