@@ -5,10 +5,10 @@
 //! The layout is that of `donjon_abi::manifest`.
 
 mod pe;
+mod store;
 
 use std::fs;
-use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE, TABLE_BLOCK_SIZE};
@@ -30,18 +30,18 @@ const IMAGE_MAGIC: usize = 56;
 
 type Elf<'a> = ElfFile64<'a, Endianness>;
 
-/// Writes the boot image `to`.
+/// Packs a boot image and lets the link `newest` lead to it; returns where it is.
 ///
 /// # Errors
 ///
-/// If a program cannot be read or has not what the layout needs, or `to` cannot be written.
+/// If a program cannot be read or has not what the layout needs, or the image cannot be written.
 pub fn pack(
     boot: &Path,
     inner: &Path,
     (mode, dma): (SwitchMode, DmaProfile),
     kernel: &Kernel,
-    to: &Path,
-) -> Result<()> {
+    newest: &Path,
+) -> Result<PathBuf> {
     let boot = read(boot)?;
     let mut image = assemble(
         &boot,
@@ -54,16 +54,7 @@ pub fn pack(
     pad(&mut image, PAGE_SIZE);
     let parts = efi_parts(&boot, image_size(&image)?).context("boot stage")?;
     pe::write(&mut image, parts)?;
-    if let Some(parent) = to.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    // Tests that run beside each other may pack the same image.
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let unfinished = to.with_extension(format!("{}-{number}.new", std::process::id()));
-    fs::write(&unfinished, image)
-        .with_context(|| format!("writing the boot image {}", to.display()))?;
-    Ok(fs::rename(unfinished, to)?)
+    store::keep(&image, newest)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

@@ -59,9 +59,9 @@ pub fn prepare_over(
         None => (kernel.image.clone(), None),
         Some(mode) => {
             let bare = bare::build(variant)?;
-            let image = image_path(variant, linux, machine.dma);
+            let newest = newest_image(variant, linux, machine.dma);
             let modes = (mode, machine.dma.profile());
-            pack::pack(&bare.boot, &bare.inner, modes, &kernel, &image)?;
+            let image = pack::pack(&bare.boot, &bare.inner, modes, &kernel, &newest)?;
             (image, Some(bare))
         }
     };
@@ -89,7 +89,8 @@ pub fn prepare_over(
     })
 }
 
-fn image_path(variant: &InnerVariant, linux: Variant, dma: Dma) -> PathBuf {
+/// The link to the image that was packed last.
+fn newest_image(variant: &InnerVariant, linux: Variant, dma: Dma) -> PathBuf {
     let mut name = "boot".to_owned();
     if let Variant::Weakened(protection) = linux {
         name = format!("{name}-{protection}");

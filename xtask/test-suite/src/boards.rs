@@ -341,7 +341,7 @@ fn model_runs(host: &HostArguments) -> Result<()> {
         "-C\ngic_distributor.ITS-count=0\n",
         "-C\nbp.virtioblockdevice.image_path=",
         "/bl31.bin@0x4001000\n",
-        "/boot.img@0x80200000\n",
+        ".img@0x80200000\n",
         "/tree.dtb@0x88000000\n",
         "/initrd@0x88200000\n",
     ] {

@@ -56,8 +56,8 @@ fn inner_domain(host: &HostArguments) -> Result<()> {
     let kernel = kernel::obtain(host, Variant::Donjon)?;
     let modes = (SwitchMode::Asid, DmaProfile::Open);
     let [image, other_image] = ["here", "there"].map(|it| scratch.path().join(it).join("boot.img"));
-    pack::pack(&here.boot, &here.inner, modes, &kernel, &image)?;
-    pack::pack(&there.boot, &there.inner, modes, &kernel, &other_image)?;
+    let image = pack::pack(&here.boot, &here.inner, modes, &kernel, &image)?;
+    let other_image = pack::pack(&there.boot, &there.inner, modes, &kernel, &other_image)?;
     same("boot image", &image, &other_image)
 }
 
