@@ -90,7 +90,7 @@ pub const PROGRAMS: [Program; 13] = [
         prepare: REDIS,
         run: "redis-benchmark -q -t set -c 10 -r 1000 -n $1",
         units: REDIS_UNITS,
-        pairs: MORE_PAIRS,
+        pairs: PAIRS,
         end: REDIS_END,
     },
     Program {
@@ -100,7 +100,7 @@ pub const PROGRAMS: [Program; 13] = [
         prepare: REDIS,
         run: "redis-benchmark -q -t get -c 10 -r 1000 -n $1",
         units: REDIS_UNITS,
-        pairs: MORE_PAIRS,
+        pairs: PAIRS,
         end: REDIS_END,
     },
     Program {
