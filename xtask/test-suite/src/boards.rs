@@ -334,6 +334,8 @@ fn model_runs(host: &HostArguments) -> Result<()> {
         "it showed:\n{shown}"
     );
     let words = fs::read_to_string(scratch.path().join("words"))?;
+    let image = fs::canonicalize(paths::in_root("target/bare/asid/boot.img"))?;
+    let image = format!("{}@0x80200000\n", image.display());
     for expected in [
         "-C\ncluster0.NUM_CORES=2\n",
         "-C\nbp.pl011_uart0.out_file=-\n",
@@ -341,7 +343,7 @@ fn model_runs(host: &HostArguments) -> Result<()> {
         "-C\ngic_distributor.ITS-count=0\n",
         "-C\nbp.virtioblockdevice.image_path=",
         "/bl31.bin@0x4001000\n",
-        ".img@0x80200000\n",
+        &image,
         "/tree.dtb@0x88000000\n",
         "/initrd@0x88200000\n",
     ] {

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
@@ -35,11 +35,17 @@ pub fn keep(image: &[u8], newest: &Path) -> Result<PathBuf> {
         // Two commands that write the same file would take it from each other.
         let lock = File::create(place.join("lock"))?;
         lock.lock()?;
-        whole::write(&path, image)?;
-        link(&Path::new(DIRECTORY).join(&name), newest)
+        // An image that is there is whole: only its time is new.
+        if path.is_file() {
+            File::open(&path)?.set_modified(SystemTime::now())?;
+        } else {
+            whole::write(&path, image)?;
+        }
+        link(&Path::new(DIRECTORY).join(&name), newest)?;
+        prune(&place);
+        io::Result::Ok(())
     };
     write().with_context(|| format!("writing the boot image {}", path.display()))?;
-    prune(&place);
     Ok(path)
 }
 

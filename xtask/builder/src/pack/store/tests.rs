@@ -32,6 +32,20 @@ fn the_same_image_is_kept_once_and_the_link_leads_back_to_it() {
 }
 
 #[test]
+fn an_image_that_is_packed_again_is_no_old_one() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let newest = directory.path().join("boot.img");
+    let image = keep(b"one kernel", &newest).expect("a place");
+    let long_ago = SystemTime::now() - LIFE * 2;
+    File::open(&image)
+        .expect("a file")
+        .set_modified(long_ago)
+        .expect("a file");
+    keep(b"one kernel", &newest).expect("a place");
+    assert_eq!(fs::read(&image).expect("an image"), b"one kernel");
+}
+
+#[test]
 fn a_file_of_an_older_version_gives_way_to_the_link() {
     let directory = tempfile::tempdir().expect("a directory");
     let newest = directory.path().join("boot.img");
