@@ -51,15 +51,19 @@ static bool begin(void)
 	return target && begin_beside(stay_beside, SECONDS);
 }
 
-/* The same one here and on another CPU. */
+/*
+ * The same one here and on another CPU. Two CPUs save their registers in one
+ * place, so it may also fault, and never runs again; one CPU's never does.
+ */
 static void two_cpus(void)
 {
-	struct donjon_result result, refusal = {};
+	struct donjon_result result = {}, refusal = {};
 	unsigned int refused = 0;
 
 	if (!begin())
 		return;
-	while (is_beside() && refused < ENOUGH && !atomic_read(&twice)) {
+	while (is_beside() && refused < ENOUGH && !atomic_read(&twice) &&
+	       !atomic_read(&faulted)) {
 		result = stay();
 		if (is_in_use(result)) {
 			refusal = result;
@@ -69,10 +73,12 @@ static void two_cpus(void)
 	end_beside();
 	if (atomic_read(&twice))
 		attack_succeeded("two CPUs were in it");
+	else if (atomic_read(&faulted))
+		attack_succeeded("one CPU's registers replaced the other's in it");
 	else if (refused)
 		attack_stopped("refused: %s", attack_why(refusal));
 	else
-		attack_untried("the other CPU was not in it");
+		attack_untried("the other CPU was not in it: %s", attack_why(result));
 }
 
 /*
