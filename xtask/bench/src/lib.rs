@@ -16,6 +16,7 @@ pub mod report;
 pub mod resume;
 pub mod samples;
 pub mod scale;
+mod selection;
 mod stress;
 mod tables;
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The rows: which of LMBench's programs measures what, and which of its lines says so.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
+
+use crate::selection::Selection;
 
 /// Size of the file that is mapped, in MiB.
 pub const FILE_MIB: u32 = 32;
@@ -170,24 +172,10 @@ pub const ROWS: [Row; 20] = [
     second("mmap", "lat_mmap", "32m /tmp/lmbench.file", "33.554432"),
 ];
 
-/// The rows whose names contain one of `filters`; all if there are none.
-pub fn selected(filters: &[String]) -> Result<Vec<&'static Row>> {
-    for filter in filters {
-        if !ROWS.iter().any(|it| it.name.contains(filter.as_str())) {
-            let names = ROWS.map(|it| it.name);
-            bail!(
-                "no row has `{filter}` in its name; there are: {}",
-                names.join("; ")
-            );
-        }
-    }
-    let wanted = |it: &&Row| {
-        filters.is_empty()
-            || filters
-                .iter()
-                .any(|filter| it.name.contains(filter.as_str()))
-    };
-    Ok(ROWS.iter().filter(wanted).collect())
+/// The rows whose names contain one of `words`; all if there are none.
+pub fn selected(words: &[String]) -> Result<Vec<&'static Row>> {
+    let selection = Selection::new(words, "row", &ROWS.map(|it| it.name))?;
+    Ok(ROWS.iter().filter(|it| selection.has(it.name)).collect())
 }
 
 #[cfg(test)]
@@ -226,23 +214,5 @@ mod tests {
         assert_eq!(figure("context switch 6", "16 3.86"), None);
         assert_eq!(figure("null", "Simple read: 0.4 microseconds"), None);
         assert_eq!(figure("stat", "Simple stat: lost"), None);
-    }
-
-    #[test]
-    fn a_filter_selects_by_a_part_of_the_name() {
-        let names = |filters: &[&str]| {
-            let filters: Vec<String> = filters.iter().map(|it| (*it).to_owned()).collect();
-            selected(&filters).map(|rows| rows.iter().map(|it| it.name).collect::<Vec<_>>())
-        };
-        assert_eq!(
-            names(&["fork+e"]).ok(),
-            Some(vec!["fork+exit", "fork+exec"])
-        );
-        assert_eq!(names(&[]).ok().map(|it| it.len()), Some(ROWS.len()));
-        let error = names(&["fork", "spoon"]).expect_err("no row").to_string();
-        assert!(
-            error.contains("spoon") && error.contains("AF_UNIX"),
-            "{error}"
-        );
     }
 }

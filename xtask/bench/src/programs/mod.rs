@@ -12,7 +12,7 @@ mod stress;
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
@@ -26,6 +26,7 @@ use donjon_machine::qemu::{self, DiskImage, Stream};
 
 use crate::arguments::ProgramsArguments;
 use crate::resume::{Inputs, Run};
+use crate::selection::Selection;
 use crate::{CPU, kernel_name};
 
 use list::{COMPILER, PACKAGES, PROGRAMS, Program};
@@ -103,21 +104,15 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
 
 /// Those that have one of the words in their names; all without a word.
 fn chosen(words: &[String]) -> Result<(Vec<&'static Program>, Vec<&'static Stressor>)> {
-    let is_chosen =
-        |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
     let of_stressor = |it: &Stressor| format!("{} {}", stress::PACKAGE, it.name);
     let names = PROGRAMS.iter().map(|it| it.name.to_owned());
-    let all: Vec<String> = names.chain(STRESSORS.iter().map(of_stressor)).collect();
-    for word in words {
-        ensure!(
-            all.iter().any(|it| it.contains(word.as_str())),
-            "no program has `{word}` in its name; there are: {}",
-            all.join(", ")
-        );
-    }
-    let programs = PROGRAMS.iter().filter(|it| is_chosen(it.name)).collect();
+    let names: Vec<String> = names.chain(STRESSORS.iter().map(of_stressor)).collect();
+    let selection = Selection::new(words, "program", &names)?;
+    let programs = PROGRAMS.iter().filter(|it| selection.has(it.name));
+    let programs = programs.collect();
     let stressors = STRESSORS.iter();
-    let stressors = stressors.filter(|it| is_chosen(&of_stressor(it))).collect();
+    let stressors = stressors.filter(|it| selection.has(&of_stressor(it)));
+    let stressors = stressors.collect();
     Ok((programs, stressors))
 }
 
@@ -174,6 +169,7 @@ mod tests {
         };
         assert_eq!(count(&[]), Some((PROGRAMS.len(), STRESSORS.len())));
         assert_eq!(count(&["redis"]), Some((3, 0)));
+        assert_eq!(count(&["postgresql"]), Some((2, 0)));
         assert_eq!(count(&["stress-ng"]), Some((0, STRESSORS.len())));
         assert_eq!(count(&["no such program"]), None);
     }

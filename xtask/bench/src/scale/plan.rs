@@ -6,6 +6,7 @@ use donjon_machine::arguments::Switch;
 
 use super::operations::NAMES;
 use crate::arguments::ScaleArguments;
+use crate::selection::Selection;
 
 /// Sizes in pages of 4 KiB: from one page to 1 GiB.
 const PAGES: [usize; 6] = [1, 16, 256, 4096, 65_536, 262_144];
@@ -40,20 +41,8 @@ pub struct Plan {
 impl Plan {
     /// What the arguments say; an error if that is nothing.
     pub fn new(arguments: &ScaleArguments) -> Result<Self> {
-        let only = &arguments.only;
-        let is_wanted =
-            |name: &str| only.is_empty() || only.iter().any(|it| name.contains(it.as_str()));
-        let known = || NAMES.iter().chain(&SUBJECTS);
-        let unknown = only
-            .iter()
-            .find(|word| !known().any(|name| name.contains(word.as_str())));
-        if let Some(word) = unknown {
-            let names: Vec<_> = known().copied().collect();
-            anyhow::bail!(
-                "nothing is called `{word}`; there are: {}",
-                names.join(", ")
-            );
-        }
+        let names: Vec<&str> = NAMES.iter().chain(&SUBJECTS).copied().collect();
+        let selection = Selection::new(&arguments.only, "measurement", &names)?;
         let mut modes = arguments.switch.clone();
         modes.retain(|it| *it != Switch::None);
         modes.sort_unstable();
@@ -64,15 +53,15 @@ impl Plan {
         );
         let quick = arguments.quick;
         let shorter = |all: usize, quickly: usize| if quick { quickly } else { all };
-        let of = |name: &str, count: usize| if is_wanted(name) { count } else { 0 };
+        let of = |name: &str, count: usize| if selection.has(name) { count } else { 0 };
         Ok(Self {
             modes,
-            operations: NAMES.into_iter().filter(|it| is_wanted(it)).collect(),
+            operations: NAMES.into_iter().filter(|it| selection.has(it)).collect(),
             pages: PAGES[..shorter(PAGES.len(), QUICK_PAGES)].to_vec(),
             cpus: CPUS[..of("cpus", shorter(CPUS.len(), QUICK_CPUS))].to_vec(),
             memory: MEMORY[..of("memory", shorter(MEMORY.len(), QUICK_MEMORY))].to_vec(),
-            boot: is_wanted("boot"),
-            longest: is_wanted("longest") && !quick,
+            boot: selection.has("boot"),
+            longest: selection.has("longest") && !quick,
         })
     }
 
