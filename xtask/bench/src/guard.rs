@@ -112,7 +112,21 @@ pub fn quick(host: &HostArguments) -> Result<BTreeMap<String, f64>> {
         .collect())
 }
 
-/// Fails if one of `now` is missing or more than what is recorded of the same kind.
+/// What kind of count it is, by its name.
+fn kind(name: &str) -> &str {
+    name.split([',', '\'']).next().unwrap_or(name)
+}
+
+/// Names of recorded counts that are not in `now`, which has others of their kind.
+fn missing<'a>(recorded: &'a Counts, now: &Counts) -> Vec<&'a str> {
+    let names = recorded.keys().map(String::as_str);
+    let is_measured = |name: &str| now.keys().any(|it| kind(it) == kind(name));
+    names
+        .filter(|name| is_measured(name) && !now.contains_key(*name))
+        .collect()
+}
+
+/// Fails if one of `now` is more than what is recorded, or if one is recorded or measured alone.
 pub fn compare(now: &Counts) -> Result<()> {
     let recorded = Figures::recorded()?.counts();
     let mut table = Table::new();
@@ -139,6 +153,9 @@ pub fn compare(now: &Counts) -> Result<()> {
         if *now > then * allowed + HALF {
             grown.push(format!("{name}: {then:.0} recorded, {now:.0} now"));
         }
+    }
+    for name in missing(&recorded, now) {
+        grown.push(format!("{name} is recorded, and not measured now"));
     }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -189,9 +206,11 @@ pub fn record(arguments: &BenchCommand) -> Result<()> {
     let lmbench = LmbenchArguments::of_defaults(host, arguments.layouts, arguments.fresh);
     // First: it is the longest, and what it has is kept if the rest is interrupted.
     let (lmbench, run) = lmbench::report(&lmbench)?;
+    let calls = measure_calls(host, &virt(CPU, Switch::Asid, true))?;
+    calls.check()?;
     let figures = Figures {
         idc: measure_idc(host, &virt(CPU, Switch::Asid, true), &ALL_SWITCHES)?.json(),
-        calls: serde_json::to_value(measure_calls(host, &virt(CPU, Switch::Asid, true))?)?,
+        calls: serde_json::to_value(calls)?,
         quick: quick(host)?,
         lmbench: lmbench.json(),
     };
@@ -226,5 +245,24 @@ mod tests {
             ("null IDC, asid".to_owned(), 59.0),
         ];
         assert_eq!(figures.counts(), BTreeMap::from(expected));
+    }
+
+    #[test]
+    fn a_count_that_is_not_measured_any_more_is_named() {
+        let counts = |names: &[&str]| -> Counts {
+            let all = names.iter().map(|it| ((*it).to_owned(), 1.0));
+            all.collect()
+        };
+        let recorded = counts(&[
+            "null IDC, asid",
+            "inside, fork",
+            "inside, mmap",
+            "LMBench's stat, own program",
+        ]);
+        assert_eq!(
+            missing(&recorded, &counts(&["inside, fork", "null IDC, asid"])),
+            ["inside, mmap"]
+        );
+        assert!(missing(&recorded, &recorded).is_empty());
     }
 }

@@ -103,7 +103,7 @@ fn calls(figures: &Figures) -> Option<String> {
 
 fn lmbench(figures: &Figures) -> Option<String> {
     let mut text = format!(
-        "LMBench ({}), mean over so many places of the stack in its page: {}.\n\n\
+        "LMBench ({}), means of {} layouts, each with the stack at another place in its page.\n\n\
          | row | native | `asid` | `tlbi` | `strict` |\n|---|---:|---:|---:|---:|\n",
         figures.lmbench["source"].as_str()?,
         figures.lmbench["layouts"],

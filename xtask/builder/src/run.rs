@@ -127,7 +127,9 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     }
     if let Some(root) = &arguments.rootfs {
         machine.can_have("--rootfs")?;
-        machine.disk()?;
+        machine
+            .disk()
+            .context("--rootfs needs a disk of the guest's")?;
         root.check(&machine, arguments.keep)?;
     }
     if arguments.network {

@@ -2,9 +2,11 @@
 //! Beside each JSON file: from which commit, on which machine and how it was made.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
+use donjon_builder::arguments::HostArguments;
 use donjon_machine::{paths, process, tools};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -15,35 +17,73 @@ use crate::parts::Part;
 pub const UNKNOWN: &str = "not recorded";
 
 /// The sources that a part was made from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tree {
     /// Git's name of the commit; nothing outside of a repository.
     pub commit: Option<String>,
     /// A digest of what was changed since; nothing if nothing was.
     pub changes: Option<String>,
+    /// Options that choose another Linux, and a digest of the file that they name; nothing if there
+    /// were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
 }
 
 impl Tree {
-    /// The sources as they are now.
-    pub fn now() -> Self {
+    /// The sources as they are now, with the kernel that the arguments choose.
+    pub fn now(host: &HostArguments) -> Self {
         let commit = git(&["rev-parse", "HEAD"]).map(|it| it.trim().to_owned());
-        let status = git(&["status", "--porcelain"]).unwrap_or_default();
-        let changes = (!status.is_empty()).then(|| {
-            let difference = git(&["diff", "HEAD", "--binary"]).unwrap_or_default();
-            digest(format!("{status}{difference}").as_bytes())
-        });
-        Self { commit, changes }
+        Self {
+            commit,
+            changes: changes_in(paths::root()),
+            kernel: kernel(host),
+        }
     }
 
-    /// For people: twelve letters, and whether something was changed.
+    /// For people: twelve letters, whether something was changed, and which kernel it is.
     pub fn short(&self) -> String {
         let commit = self.commit.as_deref().unwrap_or(UNKNOWN);
         let commit = commit.get(..12).unwrap_or(commit);
-        match self.changes {
-            Some(_) => format!("{commit}, with changes"),
-            None => commit.to_owned(),
-        }
+        let changes = self.changes.as_ref().map_or("", |_| ", with changes");
+        let kernel = self.kernel.as_ref();
+        let kernel = kernel.map_or(String::new(), |it| format!(", {it}"));
+        format!("{commit}{changes}{kernel}")
     }
+}
+
+/// A digest of what differs from the last commit in the repository `root`, files that git does not
+/// know among it; nothing if nothing does.
+fn changes_in(root: &Path) -> Option<String> {
+    let say = |words: &[&str]| git_in(root, words).unwrap_or_default();
+    let status = say(&["status", "--porcelain"]);
+    if status.is_empty() {
+        return None;
+    }
+    let mut all = status + &say(&["diff", "HEAD", "--binary"]);
+    let unknown = say(&["ls-files", "--others", "--exclude-standard", "-z"]);
+    for file in unknown.split_terminator('\0') {
+        let content = fs::read(root.join(file)).unwrap_or_default();
+        all += &format!("{file} {}\n", digest(&content));
+    }
+    Some(digest(all.as_bytes()))
+}
+
+/// The options of a command line that choose another Linux.
+pub fn kernel_options(host: &HostArguments) -> Vec<String> {
+    let options = [("--linux", &host.linux), ("--config", &host.config)];
+    let given = options.into_iter().filter_map(|(option, value)| {
+        Some([option.to_owned(), value.as_ref()?.display().to_string()])
+    });
+    given.flatten().collect()
+}
+
+fn kernel(host: &HostArguments) -> Option<String> {
+    let options = kernel_options(host).join(" ");
+    let file = host.config.as_ref().and_then(|it| fs::read(it).ok());
+    let digest = file.map_or(String::new(), |it| {
+        format!(" (SHA-256 {:.12})", digest(&it))
+    });
+    (!options.is_empty()).then(|| options + &digest)
 }
 
 /// What is known of one JSON file.
@@ -105,6 +145,7 @@ impl Envelope {
         Self {
             part: part.name().to_owned(),
             tree: Tree {
+                kernel: None,
                 commit: log("%H"),
                 changes: some(&["status", "--porcelain", "--", file])
                     .map(|it| digest(it.as_bytes())),
@@ -134,8 +175,12 @@ impl Envelope {
 
 /// What git says of this repository; nothing if there is no git, or no repository.
 fn git(words: &[&str]) -> Option<String> {
+    git_in(paths::root(), words)
+}
+
+fn git_in(root: &Path, words: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
-    command.arg("-C").arg(paths::root()).args(words);
+    command.arg("-C").arg(root).args(words);
     command.env("TZ", "UTC0");
     process::output(&mut command).ok()
 }
@@ -200,6 +245,7 @@ mod tests {
         Tree {
             commit: commit.map(str::to_owned),
             changes: changes.map(str::to_owned),
+            kernel: None,
         }
     }
 
@@ -233,5 +279,52 @@ mod tests {
             tree(Some(commit), Some("x")).short(),
             "0123456789ab, with changes"
         );
+    }
+
+    #[test]
+    fn another_kernel_is_another_source() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("my.config");
+        let host = HostArguments {
+            config: Some(file.clone()),
+            ..HostArguments::default()
+        };
+        let with = |options: &str| {
+            fs::write(&file, options).expect("written");
+            Tree {
+                kernel: kernel(&host),
+                ..tree(Some("abc"), None)
+            }
+        };
+        let (one, other) = (with("CONFIG_A=y"), with("CONFIG_B=y"));
+        let envelope = Envelope::of_run(Part::Idc, &one, b"{}", 1.0, 0);
+        assert!(envelope.is_of(&one));
+        assert!(!envelope.is_of(&other));
+        assert!(!envelope.is_of(&tree(Some("abc"), None)));
+        assert!(
+            one.short().contains("my.config (SHA-256 "),
+            "{}",
+            one.short()
+        );
+        assert_eq!(kernel(&HostArguments::default()), None);
+    }
+
+    #[test]
+    fn a_change_of_a_file_that_git_does_not_know_is_a_change() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        let commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit"];
+        let commit = [&commit[..], &["-q", "--allow-empty", "-m", "a"]].concat();
+        for words in [&["init", "-q"][..], &commit] {
+            git_in(root, words).expect("git");
+        }
+        assert_eq!(changes_in(root), None);
+        let with = |content: &str| {
+            fs::write(root.join("new.rs"), content).expect("written");
+            changes_in(root)
+        };
+        let (one, other) = (with("1"), with("2"));
+        assert!(one.is_some() && other.is_some());
+        assert_ne!(one, other);
     }
 }

@@ -57,7 +57,7 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     files::make_folder(&folder)?;
     let store = Store::new(&folder);
     store.clear_unfinished();
-    let tree = Tree::now();
+    let tree = Tree::now(&arguments.host);
     let mut reasons = BTreeMap::new();
     if let Some(data) = &arguments.data {
         ensure!(

@@ -55,12 +55,8 @@ pub fn measure(
     if host.no_install {
         command.arg("--no-install");
     }
-    if let Some(linux) = &host.linux {
-        command.arg("--linux").arg(linux);
-    }
-    if let Some(config) = &host.config {
-        command.arg("--config").arg(config);
-    }
+    let options = envelope::kernel_options(host);
+    command.args(&options);
     let (done, all) = (place.0 as u64, place.1 as u64);
     let step = Step::one_of(part.name(), done, all);
     let load = envelope::load();
@@ -80,6 +76,7 @@ pub fn measure(
     };
     let envelope = Envelope {
         host_load: load,
+        command: [&[part.command()], &options[..]].concat().join(" "),
         ..Envelope::of_run(part, tree, &json, seconds, status)
     };
     store.keep(part, &json, Some(&envelope))?;
@@ -118,7 +115,7 @@ mod tests {
     fn tree(commit: &str) -> Tree {
         Tree {
             commit: Some(commit.to_owned()),
-            changes: None,
+            ..Tree::default()
         }
     }
 

@@ -170,7 +170,7 @@ mod tests {
     fn tree(commit: &str) -> Tree {
         Tree {
             commit: Some(commit.to_owned()),
-            changes: None,
+            ..Tree::default()
         }
     }
 

@@ -10,6 +10,7 @@ mod report;
 mod script;
 mod stress;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -56,8 +57,9 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
         programs: programs.iter().map(|it| Row::new(it)).collect(),
         stress: stress::rows(&stressors),
     };
-    let modes = arguments.switch.iter().filter(|it| **it != Switch::None);
-    let modes: Vec<Switch> = [Switch::None].into_iter().chain(modes.copied()).collect();
+    let modes: BTreeSet<Switch> = arguments.switch.iter().copied().collect();
+    let modes = modes.into_iter().filter(|it| *it != Switch::None);
+    let modes: Vec<Switch> = [Switch::None].into_iter().chain(modes).collect();
     let boot = |switch, cpus, icount| boot(&arguments.host, switch, &disk, cpus, icount);
     for switch in modes.iter().filter(|_| !programs.is_empty()) {
         let (boot, linux) = boot(*switch, 1, true)?;

@@ -20,7 +20,11 @@ use sha2::{Digest, Sha256};
 
 /// A digest of inputs, each with its name.
 #[derive(Clone, Default)]
-pub struct Inputs(Sha256);
+pub struct Inputs {
+    digest: Sha256,
+    /// Figures depend on how busy the host is, too: what was measured at another time is not taken.
+    is_timed: bool,
+}
 
 impl Inputs {
     /// Of what measures: this very program, which tells the guest what to do, and the emulator.
@@ -57,6 +61,7 @@ impl Inputs {
         } = boot;
         let mut inputs = Self::default()
             .with("machine", format!("{machine:?}"))
+            .timed(!machine.icount)
             .with("initramfs", initramfs)
             .with("root", [u8::from(*disk_is_root)])
             .with("network", format!("{network:?}"))
@@ -103,10 +108,22 @@ impl Inputs {
     #[must_use]
     pub fn with(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         for part in [name.as_bytes(), value.as_ref()] {
-            self.0.update((part.len() as u64).to_le_bytes());
-            self.0.update(part);
+            self.digest.update((part.len() as u64).to_le_bytes());
+            self.digest.update(part);
         }
         self
+    }
+
+    /// Of figures that are times, or not.
+    #[must_use]
+    pub fn timed(self, is_timed: bool) -> Self {
+        Self { is_timed, ..self }
+    }
+
+    /// Whether figures are times.
+    #[must_use]
+    pub const fn is_timed(&self) -> bool {
+        self.is_timed
     }
 
     /// With what is in a file.
@@ -127,7 +144,7 @@ impl Inputs {
     /// All of it in hexadecimal.
     #[must_use]
     pub fn key(self) -> String {
-        let digest = self.0.finalize();
+        let digest = self.digest.finalize();
         digest.iter().map(|it| format!("{it:02x}")).collect()
     }
 }

@@ -32,11 +32,14 @@ impl Bench {
 
     /// Measures a unit whose guest prints `text`, and reads its number.
     fn unit(&self, run: &mut Run, script: &str, text: &str) -> Result<u32> {
+        self.unit_of(run, Inputs::default().with("script", script), text)
+    }
+
+    fn unit_of(&self, run: &mut Run, inputs: Inputs, text: &str) -> Result<u32> {
         let measure = || {
             self.measured.set(self.measured.get() + 1);
             Ok(text.to_owned())
         };
-        let inputs = Inputs::default().with("script", script);
         run.unit("asid", inputs, measure, |text| {
             text.parse().context("no number")
         })
@@ -65,6 +68,18 @@ fn the_next_run_takes_what_an_interrupted_one_has() {
     assert_eq!(bench.measured.get(), 2);
     // It has told of the first unit before it measured the second.
     assert!(second.taken.is_empty());
+}
+
+#[test]
+fn times_are_measured_again() {
+    let bench = Bench::new();
+    let inputs = || Inputs::default().timed(true);
+    for text in ["7", "8"] {
+        let mut run = bench.begin(false);
+        let number = bench.unit_of(&mut run, inputs(), text).expect("a number");
+        assert_eq!(number.to_string(), text);
+        assert!(bench.files().is_empty());
+    }
 }
 
 #[test]

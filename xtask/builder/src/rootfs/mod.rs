@@ -95,8 +95,10 @@ pub fn obtain(host: &HostArguments, root: &Root, keep: bool) -> Result<DiskImage
     };
     let all = paths::cache()?.join("rootfs");
     let directory = all.join(base::name()?);
-    let place = directory.join(packages::file_name(names));
-    let kept = place.with_extension("kept.img");
+    let name = packages::file_name(names);
+    let place = directory.join(&name);
+    // No pattern that finds images to make anew, such as `with_*.img`, finds this one.
+    let kept = directory.join(format!("kept_{name}"));
     if keep && kept.exists() {
         eprintln!("changes are kept in {}", kept.display());
         return Ok(DiskImage { file: kept, keep });

@@ -267,7 +267,7 @@ mod tests {
     fn keep(folder: &Path, value: &Value, commit: &str, date: &str) {
         let tree = Tree {
             commit: Some(commit.to_owned()),
-            changes: None,
+            ..Tree::default()
         };
         let json = value.to_string();
         let envelope = Envelope {

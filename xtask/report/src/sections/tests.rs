@@ -11,7 +11,7 @@ use crate::{html, markdown};
 fn tree(commit: &str) -> Tree {
     Tree {
         commit: Some(commit.to_owned()),
-        changes: None,
+        ..Tree::default()
     }
 }
 
