@@ -22,9 +22,9 @@ pub struct Program {
     pub end: &'static str,
 }
 
-/// Pairs of runs, and of those of a program whose samples are up to 2 % apart.
+/// Pairs of runs, and of those of a program whose first sample is always the largest.
 const PAIRS: usize = 3;
-const MORE_PAIRS: usize = 7;
+const MORE_PAIRS: usize = 5;
 
 /// Debian's packages that have them.
 pub const PACKAGES: [&str; 9] = [
@@ -189,8 +189,8 @@ pub const PROGRAMS: [Program; 13] = [
         starts_processes: false,
         prepare: POSTGRESQL,
         run: "su postgres -c \"$PG/pgbench -h $PWD -n --random-seed=1 -S -t $1 postgres\"",
-        units: (500, 4_500),
-        pairs: MORE_PAIRS,
+        units: (500, 16_500),
+        pairs: PAIRS,
         end: POSTGRESQL_END,
     },
     Program {
@@ -200,7 +200,7 @@ pub const PROGRAMS: [Program; 13] = [
         prepare: POSTGRESQL,
         run: "su postgres -c \"$PG/pgbench -h $PWD -n --random-seed=1 -N -t $1 postgres\"",
         // Rows of one table alone: in the others each run leaves a longer chain of old versions.
-        units: (100, 1_100),
+        units: (100, 3_100),
         pairs: MORE_PAIRS,
         end: POSTGRESQL_END,
     },
