@@ -22,7 +22,7 @@ pub struct Program {
     pub end: &'static str,
 }
 
-/// Pairs of runs, and of those of a program whose first sample is always the largest.
+/// Pairs of runs, and of those of a program whose first sample is often the largest.
 const PAIRS: usize = 3;
 const MORE_PAIRS: usize = 5;
 
