@@ -112,23 +112,8 @@ pub fn quick(host: &HostArguments) -> Result<BTreeMap<String, f64>> {
         .collect())
 }
 
-/// What kind of count it is, by its name.
-fn kind(name: &str) -> &str {
-    name.split([',', '\'']).next().unwrap_or(name)
-}
-
-/// Names of recorded counts that are not in `now`, which has others of their kind.
-fn missing<'a>(recorded: &'a Counts, now: &Counts) -> Vec<&'a str> {
-    let names = recorded.keys().map(String::as_str);
-    let is_measured = |name: &str| now.keys().any(|it| kind(it) == kind(name));
-    names
-        .filter(|name| is_measured(name) && !now.contains_key(*name))
-        .collect()
-}
-
 /// Fails if one of `now` is more than what is recorded, or if one is recorded or measured alone.
-pub fn compare(now: &Counts) -> Result<()> {
-    let recorded = Figures::recorded()?.counts();
+fn compare(now: &Counts, recorded: &Counts) -> Result<()> {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(["instructions", "recorded", "now", "change"]);
@@ -154,7 +139,7 @@ pub fn compare(now: &Counts) -> Result<()> {
             grown.push(format!("{name}: {then:.0} recorded, {now:.0} now"));
         }
     }
-    for name in missing(&recorded, now) {
+    for name in recorded.keys().filter(|it| !now.contains_key(*it)) {
         grown.push(format!("{name} is recorded, and not measured now"));
     }
     for column in table.column_iter_mut().skip(1) {
@@ -175,12 +160,16 @@ pub fn check_quickly(host: &HostArguments) -> Result<()> {
     let modes = [Switch::Asid, Switch::Tlbi, Switch::Strict];
     let mut now = of_idc(&measure_idc(host, &virt(CPU, Switch::Asid, true), &modes)?.json());
     now.extend(of_quick(&quick(host)?));
-    compare(&now)
+    let figures = Figures::recorded()?;
+    let mut recorded = of_idc(&figures.idc);
+    recorded.extend(of_quick(&figures.quick));
+    compare(&now, &recorded)
 }
 
 /// What operations cost inside, from a measurement that was made anyway.
 pub fn check_calls(calls: &super::calls::Calls) -> Result<()> {
-    compare(&of_calls(&serde_json::to_value(calls)?))
+    let recorded = of_calls(&Figures::recorded()?.calls);
+    compare(&of_calls(&serde_json::to_value(calls)?), &recorded)
 }
 
 /// Compares everything that is recorded but LMBench itself; returns the exit status.
@@ -190,7 +179,7 @@ pub fn check(host: &HostArguments) -> Result<u8> {
     let calls = measure_calls(host, &virt(CPU, Switch::Asid, true))?;
     now.extend(of_calls(&serde_json::to_value(calls)?));
     now.extend(of_quick(&quick(host)?));
-    match compare(&now) {
+    match compare(&now, &Figures::recorded()?.counts()) {
         Ok(()) => Ok(0),
         Err(error) => {
             eprintln!("{error:#}");
@@ -253,16 +242,14 @@ mod tests {
             let all = names.iter().map(|it| ((*it).to_owned(), 1.0));
             all.collect()
         };
-        let recorded = counts(&[
-            "null IDC, asid",
-            "inside, fork",
-            "inside, mmap",
-            "LMBench's stat, own program",
-        ]);
-        assert_eq!(
-            missing(&recorded, &counts(&["inside, fork", "null IDC, asid"])),
-            ["inside, mmap"]
+        let recorded = counts(&["null IDC, asid", "inside, fork", "inside, mmap"]);
+        let now = counts(&["null IDC, asid", "inside, fork"]);
+        let error = compare(&now, &recorded).expect_err("one is missing");
+        assert!(
+            error.to_string().contains(": inside, mmap is recorded, "),
+            "{error}"
         );
-        assert!(missing(&recorded, &recorded).is_empty());
+        assert!(!error.to_string().contains("fork"), "{error}");
+        assert!(compare(&recorded, &recorded).is_ok());
     }
 }

@@ -176,6 +176,15 @@ fn measure_calls(host: &HostArguments, machine: &MachineArguments) -> Result<Cal
     Ok(calls)
 }
 
+/// The modes with an inner domain among those that a command line names, each once, in one order.
+fn protected(named: &[Switch]) -> Vec<Switch> {
+    let mut modes = named.to_vec();
+    modes.retain(|it| *it != Switch::None);
+    modes.sort_unstable();
+    modes.dedup();
+    modes
+}
+
 /// The name of what is measured: a mode, or the native kernel.
 fn kernel_name(switch: Switch) -> &'static str {
     match switch {

@@ -58,10 +58,7 @@ pub fn run(arguments: &LmbenchArguments) -> Result<()> {
 /// Measures native and all modes. The run is at its end when the report is where it belongs.
 pub fn report(arguments: &LmbenchArguments) -> Result<(Report, Run)> {
     let mut rows = selected(&arguments.rows)?;
-    let mut modes = arguments.switch.clone();
-    modes.retain(|it| *it != Switch::None);
-    modes.sort_unstable();
-    modes.dedup();
+    let modes = crate::protected(&arguments.switch);
     let in_gem5 = arguments.machine == gem5::NAME;
     if in_gem5 && arguments.rows.is_empty() {
         // No firmware is there that would switch the work-around: the rows with it are the same.

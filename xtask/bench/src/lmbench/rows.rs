@@ -215,4 +215,22 @@ mod tests {
         assert_eq!(figure("null", "Simple read: 0.4 microseconds"), None);
         assert_eq!(figure("stat", "Simple stat: lost"), None);
     }
+
+    #[test]
+    fn a_filter_selects_by_a_part_of_the_name() {
+        let names = |filters: &[&str]| {
+            let filters: Vec<String> = filters.iter().map(|it| (*it).to_owned()).collect();
+            selected(&filters).map(|rows| rows.iter().map(|it| it.name).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            names(&["fork+e"]).ok(),
+            Some(vec!["fork+exit", "fork+exec"])
+        );
+        assert_eq!(names(&[]).ok().map(|it| it.len()), Some(ROWS.len()));
+        let error = names(&["fork", "spoon"]).expect_err("no row").to_string();
+        assert!(
+            error.contains("spoon") && error.contains("AF_UNIX"),
+            "{error}"
+        );
+    }
 }

@@ -10,7 +10,6 @@ mod report;
 mod script;
 mod stress;
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -57,9 +56,7 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
         programs: programs.iter().map(|it| Row::new(it)).collect(),
         stress: stress::rows(&stressors),
     };
-    let modes: BTreeSet<Switch> = arguments.switch.iter().copied().collect();
-    let modes = modes.into_iter().filter(|it| *it != Switch::None);
-    let modes: Vec<Switch> = [Switch::None].into_iter().chain(modes).collect();
+    let modes = [vec![Switch::None], crate::protected(&arguments.switch)].concat();
     let boot = |switch, cpus, icount| boot(&arguments.host, switch, &disk, cpus, icount);
     for switch in modes.iter().filter(|_| !programs.is_empty()) {
         let (boot, linux) = boot(*switch, 1, true)?;
@@ -110,8 +107,10 @@ fn chosen(words: &[String]) -> Result<(Vec<&'static Program>, Vec<&'static Stres
     let names = PROGRAMS.iter().map(|it| it.name.to_owned());
     let names: Vec<String> = names.chain(STRESSORS.iter().map(of_stressor)).collect();
     let selection = Selection::new(words, "program", &names)?;
-    let programs = PROGRAMS.iter().filter(|it| selection.has(it.name));
-    let programs = programs.collect();
+    let programs = PROGRAMS
+        .iter()
+        .filter(|it| selection.has(it.name))
+        .collect();
     let stressors = STRESSORS.iter();
     let stressors = stressors.filter(|it| selection.has(&of_stressor(it)));
     let stressors = stressors.collect();

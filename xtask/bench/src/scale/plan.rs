@@ -43,10 +43,7 @@ impl Plan {
     pub fn new(arguments: &ScaleArguments) -> Result<Self> {
         let names: Vec<&str> = NAMES.iter().chain(&SUBJECTS).copied().collect();
         let selection = Selection::new(&arguments.only, "measurement", &names)?;
-        let mut modes = arguments.switch.clone();
-        modes.retain(|it| *it != Switch::None);
-        modes.sort_unstable();
-        modes.dedup();
+        let modes = crate::protected(&arguments.switch);
         ensure!(
             !modes.is_empty(),
             "--switch none is the native kernel, which is measured in any case; name a mode"

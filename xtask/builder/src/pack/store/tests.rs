@@ -2,10 +2,18 @@
 //! Tests of the place of boot images.
 
 use std::fs::{self, File};
+use std::path::Path;
 use std::thread;
 use std::time::SystemTime;
 
 use super::{LIFE, keep};
+
+/// As if it had been packed long ago.
+fn make_old(image: &Path) {
+    let long_ago = SystemTime::now() - LIFE * 2;
+    let file = File::open(image).expect("a file");
+    file.set_modified(long_ago).expect("a file");
+}
 
 #[test]
 fn an_image_stays_when_another_is_packed_for_the_same_mode() {
@@ -36,11 +44,7 @@ fn an_image_that_is_packed_again_is_no_old_one() {
     let directory = tempfile::tempdir().expect("a directory");
     let newest = directory.path().join("boot.img");
     let image = keep(b"one kernel", &newest).expect("a place");
-    let long_ago = SystemTime::now() - LIFE * 2;
-    File::open(&image)
-        .expect("a file")
-        .set_modified(long_ago)
-        .expect("a file");
+    make_old(&image);
     keep(b"one kernel", &newest).expect("a place");
     assert_eq!(fs::read(&image).expect("an image"), b"one kernel");
 }
@@ -74,11 +78,7 @@ fn old_images_are_removed() {
     let directory = tempfile::tempdir().expect("a directory");
     let newest = directory.path().join("boot.img");
     let old = keep(b"one kernel", &newest).expect("a place");
-    let long_ago = SystemTime::now() - LIFE * 2;
-    File::open(&old)
-        .expect("a file")
-        .set_modified(long_ago)
-        .expect("a file");
+    make_old(&old);
     keep(b"another kernel", &newest).expect("a place");
     assert!(!old.exists());
 }
