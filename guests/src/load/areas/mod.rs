@@ -8,6 +8,7 @@ mod cpus;
 mod disk;
 mod exhaustion;
 mod files;
+mod hashes;
 mod huge;
 mod merging;
 pub mod modules;
@@ -44,7 +45,7 @@ const fn area(name: &'static str, body: fn() -> Result<()>) -> Area {
 }
 
 /// All of them, in the order in which they run.
-pub const ALL: [Area; 43] = [
+pub const ALL: [Area; 44] = [
     area("fork", processes::fork_and_exec),
     area("fork-bomb", processes::bomb),
     area("fork-memory-limit", processes::memory_limit),
@@ -82,6 +83,7 @@ pub const ALL: [Area; 43] = [
     area("seccomp", seccomp::filters),
     area("bpf", bpf::programs),
     area("modules", modules::load_and_unload),
+    area("module-constants", hashes::hashes),
     area("kernel-tests", modules::kernel_tests),
     area("ftrace", probes::ftrace),
     area("kprobes", probes::kprobes),

@@ -17,7 +17,8 @@ fn path(name: &str) -> PathBuf {
     Path::new(PLACE).join(format!("{name}.ko"))
 }
 
-fn insert(name: &str, parameters: &str) -> Result<(), Error> {
+/// Inserts a module of the guest.
+pub fn insert(name: &str, parameters: &str) -> Result<(), Error> {
     let file = File::open(path(name))?;
     let parameters = CString::new(parameters)?;
     // SAFETY: a descriptor, a string that ends with a zero byte, no flags.
@@ -32,7 +33,8 @@ fn insert(name: &str, parameters: &str) -> Result<(), Error> {
     (failed == 0).then_some(()).ok_or_else(Error::last_os_error)
 }
 
-fn remove(name: &str) -> Result<()> {
+/// Removes a module, by the name in `/proc/modules`.
+pub fn remove(name: &str) -> Result<()> {
     let text = CString::new(name)?;
     // SAFETY: a string that ends with a zero byte.
     let failed = unsafe { libc::syscall(libc::SYS_delete_module, text.as_ptr(), libc::O_NONBLOCK) };
@@ -56,7 +58,8 @@ fn kernel_log() -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn need(names: &[&str]) -> Result<()> {
+/// Leaves the area out where the kernel was built without one of these modules.
+pub fn need(names: &[&str]) -> Result<()> {
     match names.iter().find(|it| !path(it).exists()) {
         Some(name) => Err(skip(&format!("no module {name}"))),
         None => Ok(()),
