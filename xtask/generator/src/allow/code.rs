@@ -14,6 +14,9 @@ pub struct Code<'a> {
     pub address: u64,
     bytes: &'a [u8],
     functions: BTreeMap<u64, String>,
+    /// Whether what follows each mapping symbol is data: `$d` or `$x` of the AArch64 ELF
+    /// specification (IHI 0056, Mapping symbols).
+    data: BTreeMap<u64, bool>,
 }
 
 /// Where a word is.
@@ -25,6 +28,8 @@ pub struct WordPlace {
     pub section: String,
     /// The function and the offset in it.
     pub function: String,
+    /// Whether the assembler put it there as data.
+    pub is_constant: bool,
 }
 
 /// Of a linked kernel, everything between `_stext` and `_etext`; of a module or another
@@ -53,6 +58,7 @@ pub fn executable<'a>(file: &object::File<'a>) -> Result<Vec<Code<'a>>> {
         }
         all.push(Code {
             functions: functions(file, &section),
+            data: data(file, &section),
             section: name,
             address,
             bytes: section.data()?,
@@ -126,6 +132,21 @@ fn functions(file: &object::File<'_>, section: &object::Section<'_, '_>) -> BTre
     functions
 }
 
+/// The mapping symbols of a section: whether data begins there.
+fn data(file: &object::File<'_>, section: &object::Section<'_, '_>) -> BTreeMap<u64, bool> {
+    let of_section = file
+        .symbols()
+        .filter(|it| it.section_index() == Some(section.index()));
+    let kind = |name: &str| match name.get(..2)? {
+        "$d" => Some(true),
+        "$x" => Some(false),
+        _ => None,
+    };
+    of_section
+        .filter_map(|it| Some((it.address(), kind(it.name().ok()?)?)))
+        .collect()
+}
+
 impl Code<'_> {
     /// All words in order, with the offset of each.
     pub fn words(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
@@ -148,6 +169,11 @@ impl Code<'_> {
             address,
             section: self.section.clone(),
             function,
+            is_constant: self
+                .data
+                .range(..=address)
+                .next_back()
+                .is_some_and(|(_, data)| *data),
         }
     }
 }

@@ -42,7 +42,12 @@ impl Report {
         Self::of_bytes(&bytes).with_context(|| format!("in {}", path.display()))
     }
 
-    fn of_bytes(bytes: &[u8]) -> Result<Self> {
+    /// Looks at every word of a file in memory that stays executable.
+    ///
+    /// # Errors
+    ///
+    /// If it is no ELF file for AArch64 with code.
+    pub fn of_bytes(bytes: &[u8]) -> Result<Self> {
         let file = object::File::parse(bytes)?;
         let mut report = Self::default();
         for code in code::executable(&file)? {
@@ -144,6 +149,10 @@ impl Report {
 fn instruction(it: &Sensitive) -> String {
     match it.result {
         ScanResult::Allowed => "allowed".to_owned(),
+        ScanResult::Refused(class) if it.place.is_constant => format!(
+            "{class}; it is a constant in {}, which belongs into .rodata",
+            it.place.section
+        ),
         ScanResult::Refused(class) => class.to_string(),
     }
 }

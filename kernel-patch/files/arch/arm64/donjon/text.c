@@ -266,7 +266,8 @@ static struct donjon_result seal_page(unsigned long address)
 	return result;
 }
 
-int donjon_seal_text(unsigned long address, int pages, const char *owner)
+int donjon_seal_text(unsigned long address, int pages, const char *owner,
+		     unsigned long *refused)
 {
 	struct donjon_result result = {};
 	int page;
@@ -279,13 +280,17 @@ int donjon_seal_text(unsigned long address, int pages, const char *owner)
 	}
 	for (page = 0; page < pages && !result.status; page++) {
 		result = seal_page(address + page * PAGE_SIZE);
-		if (result.status == DONJON_ERR_BAD_INSTRUCTION)
+		if (result.status == DONJON_ERR_BAD_INSTRUCTION) {
+			unsigned long offset = page * PAGE_SIZE + (u32)result.value;
+
+			if (refused)
+				*refused = address + offset;
 			pr_err("%s: instruction %#010lx at offset %#lx is refused\n",
-			       owner, result.value >> 32,
-			       page * PAGE_SIZE + (u32)result.value);
-		else if (result.status)
+			       owner, result.value >> 32, offset);
+		} else if (result.status) {
 			pr_err("%s: page at offset %#lx does not become executable: %s\n",
 			       owner, page * PAGE_SIZE, donjon_reason(result));
+		}
 		cond_resched();
 	}
 	return errno_of(result);
@@ -294,5 +299,5 @@ int donjon_seal_text(unsigned long address, int pages, const char *owner)
 /* BPF programs and the slots of kprobes; modules have names. */
 int set_memory_rox(unsigned long address, int pages)
 {
-	return donjon_seal_text(address, pages, "generated code");
+	return donjon_seal_text(address, pages, "generated code", NULL);
 }

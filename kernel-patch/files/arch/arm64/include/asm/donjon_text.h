@@ -36,9 +36,11 @@ int donjon_write_literal(void *address, u64 value);
 
 /*
  * Replace pages of vmalloc memory by executable copies. The owner is named if
- * an instruction is refused; the pages before it are executable then, and
- * freeing the memory undoes that.
+ * an instruction is refused, and its address is put to *refused unless that is
+ * NULL; the pages before it are executable then, and freeing the memory undoes
+ * that.
  */
-int donjon_seal_text(unsigned long address, int pages, const char *owner);
+int donjon_seal_text(unsigned long address, int pages, const char *owner,
+		     unsigned long *refused);
 
 #endif /* __ASM_DONJON_TEXT_H */
