@@ -62,6 +62,9 @@ pub struct RunArguments {
     /// Keep what the guest changes in its root file system.
     #[arg(long, requires = "rootfs")]
     pub keep: bool,
+    /// Headers and tools for modules of your own, at /lib/modules/RELEASE/build in the root file system.
+    #[arg(long, requires = "rootfs")]
+    pub build_dir: bool,
     /// A network card, behind which QEMU plays a router to the host's network.
     #[arg(long)]
     pub network: bool,
@@ -100,6 +103,9 @@ pub struct KernelArguments {
     /// Only unpack and patch the source.
     #[arg(long)]
     pub source: bool,
+    /// Print the directory to build modules of your own against: make -C DIR M=… modules.
+    #[arg(long, conflicts_with = "source")]
+    pub build_dir: bool,
     /// The host.
     #[command(flatten)]
     pub host: HostArguments,

@@ -148,6 +148,12 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     let root = root.map(|it| rootfs::obtain(&arguments.host, it, arguments.keep));
     let root = root.transpose()?;
     let mut parts = prepare(&arguments.host, machine, &variant)?;
+    if arguments.build_dir {
+        let linux = Variant::of(&parts.boot.machine);
+        let archive = kernel::external::for_guest(&arguments.host, linux)?;
+        let initramfs = &mut parts.boot.initramfs;
+        *initramfs = guest::with_file(initramfs, "donjon/build.tar.gz", &archive)?;
+    }
     parts.boot.disk = arguments.disk.clone().map(DiskImage::unchanged);
     if root.is_some() {
         parts.boot.disk = root;

@@ -42,6 +42,19 @@ move_mounts() {
     done
 }
 
+# The kernel's modules and the directory to build others against, in memory, where the host gave them.
+add_build_directory() {
+    place=/mnt/lib/modules/$(uname -r)
+    if ! mkdir -p "$place" || ! mount -t tmpfs -o mode=755 tmpfs "$place"; then
+        echo "no directory /lib/modules/$(uname -r) can be made in the root file system" >&2
+        return
+    fi
+    cp /lib/modules/*.ko "$place"
+    mkdir "$place/build"
+    tar -xzf /donjon/build.tar.gz -C "$place/build"
+    rm /donjon/build.tar.gz
+}
+
 # The units that make systemd run the command, with its output to the ports, and end the machine.
 write_units() {
     units=/mnt/run/systemd/system
@@ -80,7 +93,11 @@ has() {
     [ -e "/mnt$1" ] || [ -L "/mnt$1" ]
 }
 
-if ! mount_root; then
+mount_root && mounted=yes
+if [ -n "$mounted" ] && [ -e /donjon/build.tar.gz ]; then
+    add_build_directory
+fi
+if [ -z "$mounted" ]; then
     refuse "the disk has no ext4 file system, neither as a whole nor in a partition: \
 --rootfs takes an image with one"
 elif [ ! -e /donjon/exec ]; then

@@ -53,7 +53,7 @@ const KSELFTEST: &str = "kselftest";
 /// Of all tests, those whose names begin so run by their whole names alone as well. Of the first ones
 /// each takes minutes, and another one meets most of the same code. The others need the native
 /// kernel: building it takes a quarter of an hour, and what is tested with it is Linux without Donjon.
-const BY_NAME: [&str; 21] = [
+const BY_NAME: [&str; 24] = [
     "kernel-off:distribution",
     "bad-input:killed-half-way",
     "asids:roll-over:tlbi:cortex-a53:4",
@@ -73,6 +73,9 @@ const BY_NAME: [&str; 21] = [
     "boot:none:",
     "load:none:",
     "early-program:control",
+    "modules:exchanged",
+    "modules:debian",
+    "modules:own:debian",
     "report:measured",
     "scale:",
 ];

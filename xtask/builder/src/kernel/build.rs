@@ -39,33 +39,8 @@ pub fn build(
     let output = cache
         .join("build")
         .join(format!("{}-{}", tree.name, recipe.directory));
-    fs::create_dir_all(&output)?;
     let log = cache.join(format!("logs/kernel-{}.log", variant.name()));
-    let mark = output.join(".donjon-building");
-    if mark.exists() {
-        remove_last_objects(&output)?;
-    }
-    fs::write(&mark, "")?;
-    configure(tree, &output, recipe, variant, &log)?;
-
-    let step = Step::counted(
-        format!("build Linux {} ({})", tree.version, variant.name()),
-        EXPECTED_STEPS,
-    );
-    let threads = std::thread::available_parallelism().map_or(2, usize::from);
-    let mut command = make(tree, &output, variant);
-    command
-        .arg(format!("-j{threads}"))
-        .arg("Image")
-        .args(recipe.modules.then_some("modules"))
-        .args(DEVICE_TREES);
-    process::logged(&mut command, &log, |line| {
-        if line.starts_with("  ") {
-            step.advance(1);
-        }
-    })?;
-    step.finish();
-    fs::remove_file(&mark)?;
+    everything(tree, &output, recipe, variant, &log)?;
 
     let unfinished = lock.unfinished("kernel");
     fs::create_dir_all(&unfinished)?;
@@ -91,6 +66,46 @@ pub fn build(
         fs::create_dir_all(parent)?;
     }
     Ok(fs::rename(unfinished, place)?)
+}
+
+/// Builds Image, modules and device trees of `variant` in `output`, from what is there already.
+///
+/// # Errors
+///
+/// If the configuration does not take effect, or the build fails.
+pub fn everything(
+    tree: &Tree,
+    output: &Path,
+    recipe: &Recipe,
+    variant: Variant,
+    log: &Path,
+) -> Result<()> {
+    fs::create_dir_all(output)?;
+    let mark = output.join(".donjon-building");
+    if mark.exists() {
+        remove_last_objects(output)?;
+    }
+    fs::write(&mark, "")?;
+    configure(tree, output, recipe, variant, log)?;
+
+    let step = Step::counted(
+        format!("build Linux {} ({})", tree.version, variant.name()),
+        EXPECTED_STEPS,
+    );
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    let mut command = make(tree, output, variant);
+    command
+        .arg(format!("-j{threads}"))
+        .arg("Image")
+        .args(recipe.modules.then_some("modules"))
+        .args(DEVICE_TREES);
+    process::logged(&mut command, log, |line| {
+        if line.starts_with("  ") {
+            step.advance(1);
+        }
+    })?;
+    step.finish();
+    Ok(fs::remove_file(&mark)?)
 }
 
 /// Copies the modules of this build, all into one directory. What an earlier configuration left in
@@ -162,7 +177,8 @@ pub fn configure(
     config::check(&file, &recipe.fragments)
 }
 
-fn make(tree: &Tree, output: &Path, variant: Variant) -> Command {
+/// The kernel's `make` in `output`, with what every build of `variant` has in common.
+pub fn make(tree: &Tree, output: &Path, variant: Variant) -> Command {
     let mut command = Command::new("make");
     command.arg("-C").arg(&tree.path);
     command.arg(format!("O={}", output.display()));

@@ -3,6 +3,7 @@
 
 use anyhow::Result;
 
+use super::external::{ToolsFor, build_directory};
 use super::{Variant, obtain, source_tree};
 use crate::arguments::KernelArguments;
 use crate::environment::{self, Needs};
@@ -17,6 +18,9 @@ pub fn run(arguments: &KernelArguments) -> Result<()> {
     };
     if arguments.source {
         println!("{}", source_tree(&arguments.host, variant)?.display());
+    } else if arguments.build_dir {
+        let directory = build_directory(&arguments.host, variant, ToolsFor::Host)?;
+        println!("{}", directory.display());
     } else {
         println!("{}", obtain(&arguments.host, variant)?.image.display());
     }

@@ -5,6 +5,7 @@ mod build;
 mod command;
 mod config;
 mod debian;
+pub mod external;
 mod overlay;
 mod source;
 pub mod stock;
@@ -244,6 +245,32 @@ pub fn try_fragment(host: &HostArguments, variant: Variant, fragment: &Path) -> 
 pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     let recipe = Recipe::chosen(host, variant)?;
     let source = source::find(host)?;
+    let place = place_of(host, variant, &recipe, &source)?;
+    mark_used(&place);
+    if !place.exists() {
+        let lock = CacheLock::take()?;
+        if !place.exists() {
+            let tree = tree::prepare(&lock, &source, &recipe)?;
+            build::build(&lock, &tree, variant, &recipe, &place)?;
+            prune(&place, &kind(host, variant));
+        }
+    }
+    Ok(Kernel {
+        image: place.join("Image"),
+        vmlinux: place.join("vmlinux"),
+        modules: place.join("modules"),
+        device_trees: place.join("dtbs"),
+        release: fs::read_to_string(place.join("release"))?.trim().to_owned(),
+    })
+}
+
+/// Where the cache has the kernel of a recipe: its name is a digest of what decides the kernel.
+fn place_of(
+    host: &HostArguments,
+    variant: Variant,
+    recipe: &Recipe,
+    source: &source::Source,
+) -> Result<PathBuf> {
     let mut hash = Sha256::new();
     hash.update(source.identity.as_bytes());
     recipe.digest(&mut hash)?;
@@ -256,31 +283,19 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
         hash.update(fs::read(&list).with_context(|| format!("reading {}", list.display()))?);
     }
     let key = paths::digest_name(&hash.finalize());
+    Ok(paths::cache()?
+        .join("kernels")
+        .join(format!("{}-{key}", kind(host, variant))))
+}
+
+/// The beginning of the names of a variant's kernels in the cache.
+fn kind(host: &HostArguments, variant: Variant) -> String {
     // A user's kernels take no place of ours in the cache.
-    let kind = match host.config {
+    match host.config {
         Some(_) if host.has_debian_config() => format!("{DEBIAN}-{}", variant.name()),
         Some(_) => format!("{CONFIGURED}-{}", variant.name()),
         None => variant.name().to_owned(),
-    };
-    let place = paths::cache()?
-        .join("kernels")
-        .join(format!("{kind}-{key}"));
-    mark_used(&place);
-    if !place.exists() {
-        let lock = CacheLock::take()?;
-        if !place.exists() {
-            let tree = tree::prepare(&lock, &source, &recipe)?;
-            build::build(&lock, &tree, variant, &recipe, &place)?;
-            prune(&place, &kind);
-        }
     }
-    Ok(Kernel {
-        image: place.join("Image"),
-        vmlinux: place.join("vmlinux"),
-        modules: place.join("modules"),
-        device_trees: place.join("dtbs"),
-        release: fs::read_to_string(place.join("release"))?.trim().to_owned(),
-    })
 }
 
 /// Makes a kernel of the cache the newest. In a cache that cannot be written it keeps its time.
