@@ -23,6 +23,11 @@ const REFUSALS: usize = 256;
 /// After this many refusals only each power of two is logged: a caller that does nothing else
 /// must not wash everything else out of the log.
 const LOGGED: u64 = 32;
+/// This many are logged beside these because there was no record of their kind: what comes behind
+/// thousands of another kind shows, and what makes ever new kinds washes out little.
+const KINDS_LOGGED: u64 = 64;
+/// Refusals of which there was no record of their kind.
+static KINDS: AtomicU64 = AtomicU64::new(0);
 
 static REFUSED: Mutex<RefusalRing<REFUSALS>> = Mutex::new(RefusalRing::new());
 
@@ -87,14 +92,15 @@ pub fn leave_console() {
     CONSOLE_IS_OURS.store(false, Ordering::Relaxed);
 }
 
-/// Records a refusal, and logs it while there are few.
+/// Records a refusal, and logs it while there are few, or while there are few kinds of them.
 pub fn note_refusal(record: RefusalRecord) {
-    let count = {
+    let (count, is_new) = {
         let mut ring = REFUSED.lock();
-        ring.push(record);
-        ring.count()
+        let is_new = ring.push(record);
+        (ring.count(), is_new)
     };
-    if count <= LOGGED || count.is_power_of_two() {
+    let is_rare = is_new && KINDS.fetch_add(1, Ordering::Relaxed) < KINDS_LOGGED;
+    if count <= LOGGED || count.is_power_of_two() || is_rare {
         log::warn!(
             "refusal {count}: function {} error {} value {:#x} caller {:#x} arguments {:#x} {:#x}",
             record.function,
@@ -107,9 +113,11 @@ pub fn note_refusal(record: RefusalRecord) {
     }
 }
 
-/// The first refusal behind a sequence number.
-pub fn refusal_after(cursor: u64) -> Option<RefusalRecord> {
-    REFUSED.lock().after(cursor).copied()
+/// Gives the refusals behind a sequence number, the oldest first, while the reader wants more.
+pub fn refusals_after(cursor: u64, reader: impl FnMut(&RefusalRecord) -> bool) {
+    let ring = REFUSED.lock();
+    // The reader may change nothing but what it was made with.
+    let _ = ring.after(cursor).map(reader).all(|more| more);
 }
 
 /// Logs what ends the start of the machine, and says it on the console as well: Linux, which

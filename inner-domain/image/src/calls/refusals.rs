@@ -19,16 +19,16 @@ pub fn refusals([cursor, address, length, ..]: &Arguments) -> Outcome {
 
     let mut next = *cursor;
     let mut filled = size_of::<ReplyHeader>() as u64;
-    let most = (room / size_of::<RefusalRecord>()).min(PIECE);
-    for record in core::iter::from_fn(|| {
-        let record = logger::refusal_after(next)?;
+    let mut left = (room / size_of::<RefusalRecord>()).min(PIECE);
+    logger::refusals_after(next, |record| {
+        if left == 0 {
+            return false;
+        }
+        left -= 1;
         next = record.sequence;
-        Some(record)
-    })
-    .take(most)
-    {
         filled += physical::write_outer(&buffer, filled, record.as_bytes());
-    }
+        true
+    });
     physical::write_outer(&buffer, 0, ReplyHeader { next }.as_bytes());
     Ok(filled)
 }
