@@ -14,6 +14,12 @@ struct device_node;
 /* Once, when kernel text and constants are final and before user mode runs. */
 void donjon_handover(void);
 
+/* Probes of the command line, behind the hand-over */
+void donjon_set_boot_probes(void);
+
+/* Whether pages of BPF programs become text by the inner domain, one by one */
+bool donjon_shares_text(void);
+
 /* For interrupt controllers: Linux reads all registers, the inner domain writes some */
 void __iomem *donjon_of_iomap(struct device_node *node, int index);
 void __iomem *donjon_map_gicv3(struct device_node *node, int index);
@@ -25,6 +31,11 @@ int donjon_properties(void *tags, size_t size, u32 *answer);
 #else
 static inline void donjon_handover(void)
 {
+}
+
+static inline bool donjon_shares_text(void)
+{
+	return false;
 }
 
 #define donjon_of_iomap(node, index)	of_iomap(node, index)

@@ -14,6 +14,7 @@
 
 #include <asm/donjon.h>
 #include <asm/donjon_tables.h>
+#include <asm/donjon_text.h>
 
 #include "files.h"
 
@@ -143,6 +144,7 @@ DEFINE_SHOW_ATTRIBUTE(stats);
 static int pool_show(struct seq_file *file, void *unused)
 {
 	struct donjon_pool_stats stats = donjon_pool_stats();
+	struct donjon_pack_stats packs = donjon_pack_stats();
 
 	seq_printf(file, "frames: %lu\n", stats.frames);
 	seq_printf(file, "free: %lu\n", stats.free);
@@ -151,6 +153,12 @@ static int pool_show(struct seq_file *file, void *unused)
 	seq_printf(file, "blocks_removed: %lu\n", stats.blocks_removed);
 	seq_printf(file, "exhausted: %lu\n", stats.exhausted);
 	seq_printf(file, "lost: %lu\n", stats.lost);
+	seq_printf(file, "text: %llu\n",
+		   (donjon_text_pool_end - donjon_text_pool_start) / PAGE_SIZE);
+	seq_printf(file, "text_of_programs: %lu\n", packs.pages);
+	seq_printf(file, "text_of_programs_highest: %lu\n", packs.highest);
+	seq_printf(file, "text_of_programs_most: %lu\n", packs.share);
+	seq_printf(file, "text_of_programs_denied: %lu\n", packs.denied);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(pool);

@@ -80,12 +80,22 @@ static int on_each_cpu_stopped(void *data)
 	return 0;
 }
 
+/* What was put off until now */
+static void go_on(void)
+{
+	/* Programs of the initramfs are not measured, so none has run until here */
+	usermodehelper_enable();
+	/* New text is made from here on */
+	if (IS_ENABLED(CONFIG_KPROBE_EVENTS))
+		donjon_set_boot_probes();
+}
+
 void donjon_handover(void)
 {
 	struct work work = { .bad_cpu = -1 };
 
 	if (!donjon_present()) {
-		usermodehelper_enable();
+		go_on();
 		return;
 	}
 	if (!rodata_enabled)
@@ -119,7 +129,6 @@ void donjon_handover(void)
 		panic("donjon: CPUs %#llx run, are not online and were not compared; leave them off with maxcpus= or nr_cpus=\n",
 		      work.unchecked);
 	free_page((unsigned long)work.args);
-	/* Programs of the initramfs are not measured, so none has run until here */
-	usermodehelper_enable();
 	pr_info("hand-over done on %u CPUs\n", atomic_read(&work.arrived));
+	go_on();
 }

@@ -44,6 +44,9 @@ void donjon_pool_fill(void);
 void donjon_pool_put(struct page *page, unsigned long list);
 void donjon_pool_take(struct page *page);
 
+/* Says by which parameter there is more text. */
+void donjon_text_used_up(const char *owner);
+
 /* Blocks besides the reserved ones. */
 bool donjon_pool_grow(gfp_t gfp);
 void donjon_block_count(struct page *page, int frames);

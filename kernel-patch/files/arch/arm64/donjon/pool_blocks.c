@@ -71,6 +71,35 @@ static void __init set_aside(phys_addr_t *start, phys_addr_t *end,
 	*end = *start + size;
 }
 
+/* Of the pool of text, where the command line has one */
+static phys_addr_t text_size __ro_after_init;
+
+static int __init set_text_size(char *words)
+{
+	phys_addr_t size = words ? memparse(words, NULL) : 0;
+
+	text_size = clamp_t(phys_addr_t, size, POOL_LEAST, POOL_MOST);
+	text_size = round_up(text_size, POOL_BLOCK_SIZE);
+	if (size != text_size)
+		pr_warn("donjon.text= is from 4M to 64M and a multiple of 2M; it is %lluM now\n",
+			text_size / SZ_1M);
+	return 0;
+}
+early_param("donjon.text", set_text_size);
+
+void donjon_text_used_up(const char *owner)
+{
+	phys_addr_t size = donjon_text_pool_end - donjon_text_pool_start;
+
+	if (size < POOL_MOST)
+		pr_err_ratelimited("%s: the pool of text, %lluM, is used up; the parameter donjon.text=%lluM makes it larger\n",
+				   owner, size / SZ_1M,
+				   min_t(phys_addr_t, 2 * size, POOL_MOST) / SZ_1M);
+	else
+		pr_err_ratelimited("%s: the pool of text, %lluM, is used up, and cannot be larger\n",
+				   owner, size / SZ_1M);
+}
+
 void __init donjon_pool_reserve(void)
 {
 	phys_addr_t size = memblock_phys_mem_size() / POOL_SHARE;
@@ -80,7 +109,7 @@ void __init donjon_pool_reserve(void)
 	set_aside(&donjon_table_pool_start, &donjon_table_pool_end, size);
 	bitmap_set(tables, donjon_table_pool_start / POOL_BLOCK_SIZE,
 		   size / POOL_BLOCK_SIZE);
-	set_aside(&donjon_text_pool_start, &donjon_text_pool_end, size);
+	set_aside(&donjon_text_pool_start, &donjon_text_pool_end, text_size ?: size);
 	pr_info("table pool %pa-%pa, text pool %pa-%pa\n",
 		&donjon_table_pool_start, &donjon_table_pool_end,
 		&donjon_text_pool_start, &donjon_text_pool_end);

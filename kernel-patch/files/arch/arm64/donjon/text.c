@@ -27,6 +27,9 @@
 #include <asm/patching.h>
 #include <asm/pgtable.h>
 
+#include "pool.h"
+#include "text.h"
+
 /* The inner domain looks at each instruction, with interrupts off */
 #define SLICE	DONJON_POKE_MAX
 
@@ -249,54 +252,62 @@ int donjon_write_literal(void *address, u64 value)
 
 	if (!donjon_writes_text())
 		return aarch64_insn_write_literal_u64(address, value);
+	donjon_pack_note(address, value);
 	return stop_machine(write_stopped, &write, cpu_online_mask);
 }
 
-/* The inner domain has one page at a time on its way, in several calls. */
-static struct donjon_result seal_page(unsigned long address)
+DEFINE_RAW_SPINLOCK(donjon_seal_lock);
+
+struct donjon_result __kprobes donjon_seal_locked(unsigned long address)
 {
-	static DEFINE_SPINLOCK(lock);
 	struct donjon_result result;
 
-	spin_lock(&lock);
 	do {
 		result = __donjon_call(DONJON_FN_TEXT_SEAL, address, 0, 0, 0, 0, 0);
 	} while (!result.status && result.value);
-	spin_unlock(&lock);
 	return result;
+}
+
+int donjon_seal_result(const char *owner, unsigned long offset,
+		       struct donjon_result result)
+{
+	if (result.status == DONJON_ERR_BAD_INSTRUCTION)
+		pr_err_ratelimited("%s: instruction %#010lx at offset %#lx is refused\n",
+				   owner, result.value >> 32, offset + (u32)result.value);
+	else if (result.status == DONJON_ERR_NO_MEMORY)
+		donjon_text_used_up(owner);
+	else if (result.status)
+		pr_err_ratelimited("%s: page at offset %#lx does not become executable: %s\n",
+				   owner, offset, donjon_reason(result));
+	return errno_of(result);
 }
 
 int donjon_seal_text(unsigned long address, int pages, const char *owner,
 		     unsigned long *refused)
 {
-	struct donjon_result result = {};
-	int page;
+	struct donjon_result result;
+	int page, error = 0;
 
 	if (!donjon_present())
 		return set_memory_ro(address, pages) ?: set_memory_x(address, pages);
 	if (!donjon_live) {
-		pr_warn_once("no new kernel code before the hand-over\n");
+		pr_warn_once("%s: no new kernel code before the hand-over; a probe of the command line is set behind it by kprobe_event=\n",
+			     owner);
 		return -EPERM;
 	}
-	for (page = 0; page < pages && !result.status; page++) {
-		result = seal_page(address + page * PAGE_SIZE);
-		if (result.status == DONJON_ERR_BAD_INSTRUCTION) {
-			unsigned long offset = page * PAGE_SIZE + (u32)result.value;
-
-			if (refused)
-				*refused = address + offset;
-			pr_err("%s: instruction %#010lx at offset %#lx is refused\n",
-			       owner, result.value >> 32, offset);
-		} else if (result.status) {
-			pr_err("%s: page at offset %#lx does not become executable: %s\n",
-			       owner, page * PAGE_SIZE, donjon_reason(result));
-		}
+	for (page = 0; page < pages && !error; page++) {
+		raw_spin_lock(&donjon_seal_lock);
+		result = donjon_seal_locked(address + page * PAGE_SIZE);
+		raw_spin_unlock(&donjon_seal_lock);
+		error = donjon_seal_result(owner, page * PAGE_SIZE, result);
+		if (refused && result.status == DONJON_ERR_BAD_INSTRUCTION)
+			*refused = address + page * PAGE_SIZE + (u32)result.value;
 		cond_resched();
 	}
-	return errno_of(result);
+	return error;
 }
 
-/* BPF programs and the slots of kprobes; modules have names. */
+/* The slots of kprobes; modules have names, and BPF programs pages to share. */
 int set_memory_rox(unsigned long address, int pages)
 {
 	return donjon_seal_text(address, pages, "generated code", NULL);

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include <asm/donjon_tables.h>
+#include <asm/memory.h>
 
 /* Whether kernel code is read-only in every mapping, so that these write it. */
 static __always_inline bool donjon_writes_text(void)
@@ -42,5 +43,41 @@ int donjon_write_literal(void *address, u64 value);
  */
 int donjon_seal_text(unsigned long address, int pages, const char *owner,
 		     unsigned long *refused);
+
+/*
+ * Text of BPF programs, which share pages. The first two take any size, and may
+ * sleep; a program that fails has left something until it is cleared. The third
+ * changes one instruction of a program, the fourth comes before
+ * donjon_write_literal() changes a pointer.
+ */
+int donjon_pack_write(void *address, const void *source, size_t bytes);
+int donjon_pack_clear(void *address, size_t bytes);
+int donjon_pack_poke(void *address, u32 instruction);
+void donjon_pack_note(void *address, u64 value);
+
+/* Most bytes of text that programs have. */
+u64 donjon_pack_limit(void);
+
+struct donjon_pack_stats {
+	unsigned long pages;	/* of text, that programs have */
+	unsigned long highest;	/* most of them ever */
+	unsigned long share;	/* most that there may be */
+	unsigned long denied;	/* programs, or parts, that got no page */
+};
+
+struct donjon_pack_stats donjon_pack_stats(void);
+
+bool __donjon_text_returns(unsigned long address, unsigned long esr);
+
+/*
+ * Whether the kernel has failed to read or to execute a page that is being
+ * exchanged or has been meanwhile: it may try again.
+ */
+static __always_inline bool donjon_text_returns(unsigned long address,
+						unsigned long esr)
+{
+	return donjon_writes_text() && address >= VMALLOC_START &&
+	       address < VMALLOC_END && __donjon_text_returns(address, esr);
+}
 
 #endif /* __ASM_DONJON_TEXT_H */
