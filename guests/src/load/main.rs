@@ -7,9 +7,12 @@
 //! `donjon-load stress [--seconds N] [--cpus N]` mixes the heavy ones.
 //! `donjon-load work [--times N] [--cpus N]` times a fixed amount of each kind of work, and
 //! `donjon-load huge [--times N]` 64 MiB of memory.
+//! `donjon-load filters [--times N] [--processes N]` leaves processes of a user without a capability
+//! behind, which hold filters on system calls.
 
 mod areas;
 mod child;
+mod filters;
 mod pool;
 mod runner;
 mod stress;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::areas::{self, Area};
 use crate::child::{Child, ChildEnd};
-use crate::{stress, work};
+use crate::{filters, stress, work};
 
 /// What one area may take.
 const LIMIT: Duration = Duration::from_secs(900);
@@ -39,6 +39,18 @@ pub fn run(words: &[String]) -> ExitCode {
                 _ => work::run(cpus as usize, times),
             });
             match timed {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => wrong(&error),
+            }
+        }
+        Some("filters") => {
+            let [mut times, mut processes] = [100, 1];
+            let held = numbers(
+                &words[1..],
+                &mut [("--times", &mut times), ("--processes", &mut processes)],
+            )
+            .and_then(|()| filters::run(processes, times));
+            match held {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => wrong(&error),
             }

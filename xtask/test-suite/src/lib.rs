@@ -35,6 +35,7 @@ mod runner;
 mod scale;
 mod scratch;
 mod soak;
+mod text;
 mod trace;
 mod weakened;
 
@@ -192,6 +193,7 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(restart::tests(host_arguments));
     tests.extend(rootfs::tests(host_arguments));
     tests.extend(scale::tests(host_arguments));
+    tests.extend(text::tests(host_arguments));
     tests.extend(trace::tests(host_arguments));
     Ok(tests)
 }

@@ -114,7 +114,7 @@ fn inserted(host: &HostArguments, weakened: &[&str]) -> Result<String> {
 }
 
 /// Puts the module into the guest, with `word` in place of an instruction of its text.
-fn add_module(parts: &mut Parts, index: usize, word: u32) -> Result<()> {
+pub fn add_module(parts: &mut Parts, index: usize, word: u32) -> Result<()> {
     let path = parts.kernel.modules.join(format!("{MODULE}.ko"));
     let mut bytes = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
     let place = unrelocated_place(&bytes)?;

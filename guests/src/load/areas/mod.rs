@@ -18,7 +18,7 @@ mod probes;
 pub mod processes;
 pub mod protection;
 pub mod remapping;
-mod seccomp;
+pub mod seccomp;
 mod shared;
 mod signals;
 mod swap;
@@ -81,6 +81,7 @@ pub const ALL: [Area; 44] = [
     area("ptrace-step", tracing::single_step),
     area("ptrace-breakpoints", tracing::breakpoints),
     area("seccomp", seccomp::filters),
+    area("seccomp-pages", seccomp::shared_pages),
     area("bpf", bpf::programs),
     area("modules", modules::load_and_unload),
     area("module-constants", hashes::hashes),

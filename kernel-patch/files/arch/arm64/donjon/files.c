@@ -159,6 +159,7 @@ static int pool_show(struct seq_file *file, void *unused)
 	seq_printf(file, "text_of_programs_highest: %lu\n", packs.highest);
 	seq_printf(file, "text_of_programs_most: %lu\n", packs.share);
 	seq_printf(file, "text_of_programs_denied: %lu\n", packs.denied);
+	seq_printf(file, "text_retries: %lu\n", packs.retries);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(pool);

@@ -52,6 +52,7 @@ static unsigned long refused_until;
 /* The page that is exchanged, and how many were: see __donjon_text_returns() */
 static unsigned long exchanged;
 static unsigned int exchanges;
+static atomic_long_t retries;
 
 bool donjon_shares_text(void)
 {
@@ -76,6 +77,7 @@ struct donjon_pack_stats donjon_pack_stats(void)
 	copy = stats;
 	mutex_unlock(&packs_mutex);
 	copy.share = programs_share();
+	copy.retries = atomic_long_read(&retries);
 	return copy;
 }
 
@@ -324,10 +326,11 @@ bool __kprobes __donjon_text_returns(unsigned long address, unsigned long esr)
 	do {
 		/* Pairs with the release: the page is read behind the number */
 		before = smp_load_acquire(&exchanges);
-		if (smp_load_acquire(&exchanged) == (address & PAGE_MASK))
+		if (smp_load_acquire(&exchanged) == (address & PAGE_MASK) ||
+		    is_there(address, fetched)) {
+			atomic_long_inc(&retries);
 			return true;
-		if (is_there(address, fetched))
-			return true;
+		}
 		/* The entry was read before the number */
 		smp_rmb();
 	} while (READ_ONCE(exchanges) != before);

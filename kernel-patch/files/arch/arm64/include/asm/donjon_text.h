@@ -63,6 +63,7 @@ struct donjon_pack_stats {
 	unsigned long highest;	/* most of them ever */
 	unsigned long share;	/* most that there may be */
 	unsigned long denied;	/* programs, or parts, that got no page */
+	unsigned long retries;	/* of accesses that met an exchange */
 };
 
 struct donjon_pack_stats donjon_pack_stats(void);
