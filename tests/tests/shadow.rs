@@ -7,6 +7,8 @@ mod bits;
 mod race;
 #[path = "shadow/random.rs"]
 mod random;
+#[path = "shadow/refresh.rs"]
+mod refresh;
 #[path = "shadow/source.rs"]
 mod source;
 #[path = "shadow/threads.rs"]

@@ -18,6 +18,7 @@
 //!   global, never executable at EL1.
 //! * A valid entry changes in place only in its permissions; otherwise it is invalid in between
 //!   and its address invalidated (DDI 0487, D8.17.1, break-before-make).
+//! * A refresh adds no right: what it leaves of a valid entry is the entry, or the entry read-only.
 //! * Every entry that became invalid, or lost a permission, is invalidated in the TLB before the
 //!   call ends, so that an entry which is not there needs no invalidation.
 //! * A frame of a tree is used again only behind an invalidation of the tree's ASID.

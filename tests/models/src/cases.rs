@@ -107,4 +107,5 @@ weakened! {
     "pool" POOL,
     "devices" DEVICES,
     "source" SOURCE,
+    "refresh" REFRESH,
 }

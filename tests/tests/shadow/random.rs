@@ -3,7 +3,7 @@
 
 use std::panic::catch_unwind;
 
-use donjon_core::rules::{Configured, Step};
+use donjon_core::rules::{Checks, Configured, Step};
 use donjon_models::shadow::outer::{self, Counters, Lost};
 use donjon_models::space::random::Random;
 
@@ -45,4 +45,17 @@ fn each_kind_of_step_is_needed() {
         let (call, wrong) = found.unwrap_or_else(|| panic!("{name} is missed by nothing"));
         println!("without {name}: call {call}, {wrong}");
     }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "needs long sequences")]
+fn a_refresh_that_adds_rights_is_noticed() {
+    struct Weakened;
+    impl Checks for Weakened {
+        const REFRESH: bool = false;
+    }
+    let noticed = |seed| outer::run::<Weakened>(Random::new(seed), 4_000, false, None).err();
+    let (call, wrong) = (0..20).find_map(noticed).expect("a run that notices");
+    println!("without the check: call {call}, {wrong}");
+    assert!(wrong.contains("by refresh"), "{wrong}");
 }

@@ -89,32 +89,21 @@ fn unusual_page<C: Checks>(frames: &FrameTable<'_>, descriptor: u64) -> Result<u
     Ok(shadow)
 }
 
-/// The shadow of a valid block descriptor of level 2 whose frames need no look: it is in the tree
-/// with this output already, and `withdraw` would have taken it out.
-///
-/// # Errors
-///
-/// A [`Reason`] for what a user's block may not be.
-pub(super) fn same_block<C: Checks>(descriptor: u64) -> Result<u64, Reason> {
-    let output = descriptor & bits::OUTPUT_ADDRESS;
-    if !bits::is_block(descriptor) || !output.is_multiple_of(BLOCK_SIZE) {
-        return Err(Reason::BadDescriptor);
-    }
-    let as_page = RawDescriptor((descriptor | bits::TABLE) & !bits::CONTIGUOUS);
-    leaf::check_bits::<C>(as_page, true)?;
-    Ok(shadow_of::<C>(descriptor))
-}
-
 /// The shadow of a valid block descriptor of level 2: a block whose frames are all ordinary.
 ///
 /// # Errors
 ///
 /// A [`Reason`] for what a user's block may not be.
 pub(super) fn block<C: Checks>(frames: &FrameTable<'_>, descriptor: u64) -> Result<u64, Reason> {
-    let shadow = same_block::<C>(descriptor)?;
-    match frames.is_ordinary_block(descriptor & bits::OUTPUT_ADDRESS) {
+    let output = descriptor & bits::OUTPUT_ADDRESS;
+    if !bits::is_block(descriptor) || !output.is_multiple_of(BLOCK_SIZE) {
+        return Err(Reason::BadDescriptor);
+    }
+    let as_page = RawDescriptor((descriptor | bits::TABLE) & !bits::CONTIGUOUS);
+    leaf::check_bits::<C>(as_page, true)?;
+    match frames.is_ordinary_block(output) {
         None => Err(Reason::NotMemory),
         Some(false) if C::TARGET => Err(Reason::BadTarget),
-        Some(_) => Ok(shadow),
+        Some(_) => Ok(shadow_of::<C>(descriptor)),
     }
 }

@@ -18,10 +18,10 @@ const MOST: u32 = 400;
 const GROUP_COST: u32 = 20;
 
 impl<C: Checks> Shadows<'_, C> {
-    /// Reads what is writable again from where it was read before. Entries that allow less now
-    /// change, or are dropped; so are those whose source is no memory of Linux's any more. `first`
-    /// begins at the beginning; without it the call goes on where the last one ended. True when
-    /// it came to the end.
+    /// Reads what is writable again from where it was read before. Entries that are read-only in
+    /// Linux's table become read-only. Entries that changed in any other way are dropped, and so are
+    /// those whose source is no memory of Linux's any more. `first` begins at the beginning; without
+    /// it the call goes on where the last one ended. True when it came to the end.
     pub fn refresh<H: Hardware>(
         &self,
         hw: &mut H,
@@ -69,13 +69,11 @@ impl<C: Checks> Shadows<'_, C> {
         pending: &mut Pending,
         cost: &mut u32,
     ) {
-        // In registers, whatever is stored meanwhile.
-        let frames = *frames;
         let table = tree.root.cursor;
         let cell = self.cell(table);
         let size = if PAGES { PAGE_SIZE } else { BLOCK_SIZE };
         let from = cell.source.get();
-        let readable = is_ordinary::<C>(&frames, from).is_ok();
+        let readable = is_ordinary::<C>(frames, from).is_ok();
         let (entries, va) = (self.frame(table), cell.va.get());
         let mut groups = cell.writable.get() & tree.root.left;
         let mut writable = cell.writable.get() & !groups;
@@ -97,7 +95,7 @@ impl<C: Checks> Shadows<'_, C> {
                 } else {
                     0
                 };
-                let new = kept::<C, PAGES>(&frames, source, old);
+                let new = kept::<C>(source, old);
                 if new != 0 && new & bits::READ_ONLY == 0 {
                     writable |= group;
                 }
@@ -112,19 +110,21 @@ impl<C: Checks> Shadows<'_, C> {
     }
 }
 
-/// What is left of an entry, by the descriptor that stands in Linux's table now.
+/// What is left of a writable entry, by the descriptor that stands in Linux's table now: the entry,
+/// the entry read-only, or nothing. A descriptor that differs in anything else is another mapping's
+/// business, which a fault takes over. So an entry only loses, and what was checked when it was
+/// filled need not be checked again: `withdraw` takes entries out whose frame stops being ordinary.
 #[inline(always)]
-fn kept<C: Checks, const PAGES: bool>(frames: &FrameTable<'_>, source: u64, old: u64) -> u64 {
-    let again = if !bits::is_valid(source) {
-        Ok(0)
-    } else if PAGES {
-        leaf::page::<C>(frames, source)
+fn kept<C: Checks>(source: u64, old: u64) -> u64 {
+    let again = leaf::shadow_of::<C>(source);
+    let may_change = if C::REFRESH {
+        bits::READ_ONLY
     } else {
-        leaf::same_block::<C>(source)
+        bits::LIVE
     };
-    // Another page is another mapping's business; here entries only lose.
-    again
-        .ok()
-        .filter(|again| (old ^ again) & !bits::LIVE == 0)
-        .unwrap_or(0)
+    if (old ^ again) & !may_change == 0 {
+        again
+    } else {
+        0
+    }
 }

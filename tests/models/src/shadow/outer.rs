@@ -32,7 +32,11 @@ const PROCESSES: u64 = 8;
 
 /// Valid page, user's, ordinary memory.
 const USER: u64 = 0x703 | 1 << 6 | 1 << 11 | 1 << 53;
+const EL0: u64 = 1 << 6;
 const READ_ONLY: u64 = 1 << 7;
+const ACCESSED: u64 = 1 << 10;
+const GUARDED: u64 = 1 << 50;
+const NO_EL0: u64 = 1 << 54;
 const SHADOW_BITS: u64 = !(1 << 51 | 1 << 52 | 0xf << 55);
 
 struct Outer<'a, C: Checks> {

@@ -10,7 +10,23 @@ use donjon_core::shadow::{Fill, Withdrawal};
 
 use super::super::storage::set_types;
 use super::super::{BLOCK, CPUS, PAGE};
-use super::{MAPPED, MAPPED_BLOCKS, Outer, RAM_END, READ_ONLY, SOURCE_PAGES, SOURCES, USER};
+use super::{
+    ACCESSED, EL0, GUARDED, MAPPED, MAPPED_BLOCKS, NO_EL0, Outer, RAM_END, READ_ONLY, SOURCE_PAGES,
+    SOURCES, USER,
+};
+
+/// What Linux sets and clears in all descriptors of a table: write-protection, as for fork, and each
+/// bit that decides what a process may do.
+const CHANGES: [(u64, u64); 8] = [
+    (READ_ONLY, 0),
+    (READ_ONLY, NO_EL0),
+    (0, NO_EL0),
+    (NO_EL0, 0),
+    (READ_ONLY | GUARDED, 0),
+    (0, GUARDED),
+    (READ_ONLY, EL0),
+    (EL0 | ACCESSED, 0),
+];
 
 impl<C: Checks> Outer<'_, C> {
     pub(super) fn call(&mut self) {
@@ -43,9 +59,10 @@ impl<C: Checks> Outer<'_, C> {
             _ => {
                 // Linux changes descriptors as it likes.
                 let page = SOURCES + self.random.below(SOURCE_PAGES) * PAGE;
+                let (set, cleared) = self.random.one_of(&CHANGES);
                 for index in 0..512 {
                     let old = self.world.get(page + index * 8);
-                    self.world.set(page + index * 8, old | READ_ONLY);
+                    self.world.set(page + index * 8, (old | set) & !cleared);
                 }
             }
         }
@@ -159,6 +176,7 @@ impl<C: Checks> Outer<'_, C> {
 
     pub(super) fn refresh(&mut self) {
         let who = self.who();
+        let before = self.shown(who);
         let mut first = true;
         for _ in 0..10_000 {
             let world = &mut self.world;
@@ -173,6 +191,7 @@ impl<C: Checks> Outer<'_, C> {
         }
         self.count("refresh");
         self.expect_refreshed(who);
+        self.expect_no_more(who, &before);
     }
 
     /// One or two blocks stop being ordinary, and are ordinary again afterwards.

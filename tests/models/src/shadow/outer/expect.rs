@@ -8,8 +8,32 @@ use donjon_core::frames::FrameType;
 use donjon_core::rules::Checks;
 use donjon_core::shadow::{Fill, LEAST_PAGES};
 
-use super::super::{PAGE, leaves};
-use super::{ASIDS_USED, Outer, RAM, RAM_END, READ_ONLY, SHADOW_BITS};
+use super::super::{Leaf, PAGE, leaves};
+use super::{
+    ACCESSED, ASIDS_USED, EL0, GUARDED, NO_EL0, Outer, RAM, RAM_END, READ_ONLY, SHADOW_BITS,
+};
+
+/// The bits of a leaf that [`rights`] are made of.
+const RIGHTS: u64 = EL0 | READ_ONLY | ACCESSED | GUARDED | NO_EL0;
+
+/// What a leaf with PXN allows (DDI 0487, D8.4): EL0 to read, to write, to execute, to branch
+/// indirectly to any instruction of it, and EL1 to read and to write, where PAN forbids what EL0 may
+/// read. Without the access flag nothing is allowed.
+const fn rights(leaf: u64) -> [bool; 6] {
+    let accessed = leaf & ACCESSED != 0;
+    let user = accessed && leaf & EL0 != 0;
+    let kernel = accessed && leaf & EL0 == 0;
+    let writable = leaf & READ_ONLY == 0;
+    let executable = accessed && leaf & NO_EL0 == 0;
+    [
+        user,
+        user && writable,
+        executable,
+        executable && leaf & GUARDED == 0,
+        kernel,
+        kernel && writable,
+    ]
+}
 
 impl<C: Checks> Outer<'_, C> {
     /// No two processes run under one ASID, and none under one of the inner domain's.
@@ -53,6 +77,30 @@ impl<C: Checks> Outer<'_, C> {
                     "{va:#x} of ASID {asid} is still {:#x}, and Linux says {now:x?}",
                     leaf.descriptor
                 ));
+            }
+        }
+    }
+
+    /// What a process has, by address. Nothing without a tree.
+    pub(super) fn shown(&mut self, (asid, id): (u16, u64)) -> BTreeMap<u64, Leaf> {
+        let tree = self.shadows.tree(asid).filter(|it| it.1 == id);
+        tree.map(|(root, _)| leaves(&mut self.world, root).0)
+            .unwrap_or_default()
+    }
+
+    /// A process has nothing that it had not before, and no right to it that it had not.
+    pub(super) fn expect_no_more(&mut self, who: (u16, u64), before: &BTreeMap<u64, Leaf>) {
+        for (va, leaf) in self.shown(who) {
+            let no_more = before.get(&va).is_some_and(|old| {
+                let (was, is) = (rights(old.descriptor), rights(leaf.descriptor));
+                let same = (old.descriptor ^ leaf.descriptor) & !RIGHTS == 0;
+                same && old.size == leaf.size && was.iter().zip(is).all(|(was, is)| *was || !is)
+            });
+            if !no_more {
+                let old = before.get(&va);
+                self.world
+                    .wrong
+                    .push(format!("{va:#x} is {leaf:x?} by refresh and was {old:x?}"));
             }
         }
     }
