@@ -3,6 +3,8 @@
 
 #[path = "shadow/bits.rs"]
 mod bits;
+#[path = "shadow/bounds.rs"]
+mod bounds;
 #[path = "shadow/race.rs"]
 mod race;
 #[path = "shadow/random.rs"]
