@@ -11,6 +11,8 @@ mod race;
 mod random;
 #[path = "shadow/refresh.rs"]
 mod refresh;
+#[path = "shadow/room.rs"]
+mod room;
 #[path = "shadow/source.rs"]
 mod source;
 #[path = "shadow/threads.rs"]

@@ -7,7 +7,7 @@ use super::cell::Name;
 use super::path::{Found, Tree, groups_of};
 use super::pending::Pending;
 use super::pool::Chain;
-use super::{NONE, Shadows, USER_END};
+use super::{Shadows, USER_END};
 use crate::address::Level;
 use crate::rules::{Checks, Hardware, Step};
 
@@ -66,7 +66,7 @@ impl<C: Checks> Shadows<'_, C> {
             Found::Table(table) if va.is_multiple_of(TABLE_SPAN) && next <= end => {
                 self.unlink(hw, tree, table);
                 flush.pending.add_all();
-                flush.keep(self, table);
+                flush.chain = Some(Chain::with(flush.chain, self.cells, table));
                 next
             }
             Found::Table(table) => {
@@ -131,16 +131,4 @@ struct Flush {
     /// Tables that are unlinked and not yet invalidated.
     chain: Option<Chain>,
     cost: u32,
-}
-
-impl Flush {
-    fn keep<C: Checks>(&mut self, shadows: &Shadows<'_, C>, table: u32) {
-        let next = self.chain.map_or(NONE, |chain| chain.first);
-        shadows.cell(table).next.set(next);
-        self.chain = Some(Chain {
-            first: table,
-            last: self.chain.map_or(table, |chain| chain.last),
-            count: self.chain.map_or(1, |chain| chain.count + 1),
-        });
-    }
 }

@@ -129,7 +129,8 @@ impl<C: Checks> Shadows<'_, C> {
         self.make_or_begin_anew(hw, tree, va, &[Level::Zero, Level::One])
     }
 
-    /// With no other tree to drop, a tree that has many tables gives up its own.
+    /// With no other tree to drop, a tree that has many tables gives up its own: some of them, or all
+    /// that it has.
     #[inline(never)]
     fn make_or_begin_anew<H: Hardware>(
         &self,
@@ -141,6 +142,12 @@ impl<C: Checks> Shadows<'_, C> {
         let made = self.make(hw, tree, va, levels);
         if made != Err(Reason::NoRoom) || tree.root.count <= KEPT {
             return made;
+        }
+        if self.thin_out(hw, tree) {
+            let made = self.make(hw, tree, va, levels);
+            if made != Err(Reason::NoRoom) {
+                return made;
+            }
         }
         self.empty(hw, tree);
         self.make(hw, tree, va, levels)

@@ -63,6 +63,20 @@ pub(super) struct Chain {
     pub count: u32,
 }
 
+impl Chain {
+    /// A chain, or none yet, with one page more, which is in no list.
+    pub fn with(chain: Option<Self>, cells: &[Cell], number: u32) -> Self {
+        cells[number as usize]
+            .next
+            .set(chain.map_or(NONE, |it| it.first));
+        Self {
+            first: number,
+            last: chain.map_or(number, |it| it.last),
+            count: chain.map_or(1, |it| it.count + 1),
+        }
+    }
+}
+
 impl<C: Checks> Shadows<'_, C> {
     /// Free pages.
     pub fn free_pages(&self) -> u32 {
