@@ -32,7 +32,7 @@ pub const T1SZ_OUTER: u64 = 17;
 pub const T1SZ_INNER: u64 = 16;
 
 /// Everything that the two views have in common.
-const SHARED: u64 = field(16, T0SZ_SHIFT) // 48-bit lower range; Linux uses 47 of it
+const SHARED: u64 = field(16, T0SZ_SHIFT) // 48-bit lower range, all of it for users
     | field(0b01, 8)    // IRGN0: inner write-back write-allocate
     | field(0b01, 10)   // ORGN0: outer write-back write-allocate
     | field(0b11, 12)   // SH0: inner shareable
