@@ -2,7 +2,7 @@
 //! The operations, on private anonymous memory in pages of 4 KiB.
 
 use anyhow::{Context, Result, bail, ensure};
-use donjon_guests::memory::{Mapping, PAGE};
+use donjon_guests::memory::{Mapping, PAGE, TABLE_SPAN};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
@@ -17,7 +17,7 @@ const WORDS: usize = PAGE / 8;
 
 /// Named in the order in which they are measured: what comes first finds memory that nothing has
 /// used since the boot.
-const NAMES: [&str; 5] = ["fork", "protect", "read", "map", "unmap"];
+const NAMES: [&str; 6] = ["fork", "protect", "read", "map", "unmap", "sparse"];
 
 /// Measures the operations that `words` names, behind a number of pages.
 pub fn run(words: &[String]) -> Result<()> {
@@ -80,6 +80,16 @@ fn once(meter: &mut Meter, pages: usize, names: &[String]) -> Result<Vec<(&'stat
             Ok(())
         })?;
         samples.push(("unmap", unmap));
+    }
+    if is_wanted("sparse") {
+        let memory = Mapping::reserved(pages * TABLE_SPAN)?;
+        let touch = |value| (0..pages).for_each(|it| memory.write(it * TABLE_SPAN / 8, value));
+        touch(1);
+        let again = meter.measure(|| {
+            touch(2);
+            Ok(())
+        })?;
+        samples.push(("sparse", again));
     }
     samples.retain(|(name, _)| is_wanted(name));
     Ok(samples)

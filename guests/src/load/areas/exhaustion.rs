@@ -16,7 +16,7 @@ pub fn oom_kill() -> Result<()> {
     for stride in [PAGE, TABLE_SPAN] {
         Child::start(|| {
             fs::write("/proc/self/oom_score_adj", "1000")?;
-            // As much as an address space of 47 bits has room for, at this stride.
+            // As much as an address space has room for, at this stride.
             let memory = Mapping::reserved((1 << 45).min(stride << 20))?;
             for page in (0..memory.pages()).step_by(stride / PAGE) {
                 memory.stamp_page(page, 2);

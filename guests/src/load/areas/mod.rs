@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The areas, one function each. Every function runs in a process of its own.
 
+mod addresses;
 pub mod bpf;
 mod compaction;
 mod counters;
@@ -60,6 +61,7 @@ pub const ALL: [Area; 44] = [
     area("mprotect", protection::walk),
     area("mprotect-faults", protection::faults),
     area("generated-code", protection::generated_code),
+    area("upper-addresses", addresses::upper_half),
     area("sparse-tables", tables::sparse),
     area("taking-turns", tables::taking_turns),
     area("huge-pages", huge::transparent),

@@ -71,7 +71,12 @@ pub fn walk() -> Result<()> {
 
 /// `rounds` walks over `pages` pages.
 pub fn walk_over(pages: usize, rounds: usize) -> Result<()> {
-    let memory = Mapping::anonymous(pages * PAGE)?;
+    walk_in(&Mapping::anonymous(pages * PAGE)?, rounds)
+}
+
+/// `rounds` walks over a mapping.
+pub fn walk_in(memory: &Mapping, rounds: usize) -> Result<()> {
+    let pages = memory.pages();
     let (reader, writer) = std::io::pipe()?;
     let probe = Probe(reader, writer);
     memory.stamp(9);
@@ -84,8 +89,8 @@ pub fn walk_over(pages: usize, rounds: usize) -> Result<()> {
         for page in (0..pages).step_by(5) {
             let expected = protection_of(page);
             ensure!(
-                probe.readable(&memory, page)? == (expected != NONE)
-                    && probe.writable(&memory, page)? == (expected == WRITE),
+                probe.readable(memory, page)? == (expected != NONE)
+                    && probe.writable(memory, page)? == (expected == WRITE),
                 "page {page} is not as {expected} says"
             );
         }
@@ -142,7 +147,11 @@ pub fn faults() -> Result<()> {
 
 /// Functions that return a number, written, made executable, run, and written again.
 pub fn generated_code() -> Result<()> {
-    let memory = Mapping::anonymous(64 * PAGE)?;
+    generated_code_in(&Mapping::anonymous(64 * PAGE)?)
+}
+
+/// Functions in a mapping that is writable, executable and readable in turn.
+pub fn generated_code_in(memory: &Mapping) -> Result<()> {
     for round in 0..8u32 {
         memory.protect(0, memory.pages(), WRITE)?;
         for page in 0..memory.pages() {
