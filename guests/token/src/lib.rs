@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The signed form of a report: an entity attestation token (EAT, RFC 9711), a map of claims in CBOR,
 //! signed as COSE_Sign1 (RFC 9052) with Ed25519 (RFC 8032). docs/attestation.md lists the claims.
+//!
+//! CBOR writes one value in many ways, and COSE leaves a header unsigned. So that a token cannot be
+//! changed into another one with the same signature, only the bytes that [`sign`] writes are a token.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -71,6 +74,9 @@ pub enum Error {
     Signature,
     /// The payload is not a map with these claims, each of its type and once.
     Claims,
+    /// The bytes say this, but are not those that [`sign`] writes: they have an unprotected header, a
+    /// tag, other claims' order or lengths, or the like.
+    Encoding,
 }
 
 impl fmt::Display for Error {
@@ -80,6 +86,7 @@ impl fmt::Display for Error {
             Self::Algorithm => "it is not signed with EdDSA",
             Self::Signature => "its signature has not 64 bytes",
             Self::Claims => "its claims are not those of a report",
+            Self::Encoding => "it is not written as a quoting compartment writes it",
         })
     }
 }
@@ -169,11 +176,11 @@ pub fn sign(claims: &Claims, signer: impl FnOnce(&[u8]) -> [u8; 64]) -> Option<V
 }
 
 impl Token {
-    /// Of bytes.
+    /// Reads the bytes that [`sign`] writes, and no others with the same meaning.
     ///
     /// # Errors
     ///
-    /// An [`Error`] if they are something else.
+    /// An [`Error`] if the bytes are something else.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let signed = CoseSign1::from_slice(bytes).map_err(|_| Error::NotSigned)?;
         let algorithm = signed.protected.header.alg.as_ref();
@@ -186,9 +193,17 @@ impl Token {
         let payload = signed.payload.as_deref().ok_or(Error::Claims)?;
         let map = Value::from_slice(payload).map_err(|_| Error::Claims)?;
         let claims = Claims::from_map(&map).ok_or(Error::Claims)?;
+        let mut signed = Vec::new();
+        let written = sign(&claims, |it| {
+            signed.extend_from_slice(it);
+            signature
+        });
+        if written.as_deref() != Some(bytes) {
+            return Err(Error::Encoding);
+        }
         Ok(Self {
             claims,
-            signed: signed.tbs_data(&[]),
+            signed,
             signature,
         })
     }

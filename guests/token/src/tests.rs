@@ -3,6 +3,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod encoding;
+
 fn claims() -> Claims {
     Claims {
         nonce: [1; 32],

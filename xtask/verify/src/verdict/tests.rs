@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+use std::fs;
+
+use anyhow::Result;
 use donjon_token::sign;
 use ed25519_dalek::{Signer, SigningKey};
+use tempfile::NamedTempFile;
 
 use super::*;
+use crate::VerifyArguments;
 
 fn claims() -> Claims {
     Claims {
@@ -130,4 +135,67 @@ fn no_byte_of_a_token_can_be_changed() {
             assert!(!verdict.wrong.is_empty(), "byte {at}, bit {bit}");
         }
     }
+}
+
+/// What the command says of a file with these bytes, if everything is as expected of the token.
+fn command(bytes: &[u8]) -> Result<u8> {
+    let file = NamedTempFile::new()?;
+    fs::write(file.path(), bytes)?;
+    let Expected {
+        nonce,
+        key,
+        measurement,
+        started,
+    } = all();
+    crate::run(&VerifyArguments {
+        token: file.path().to_owned(),
+        nonce,
+        key,
+        measurement,
+        started,
+    })
+}
+
+/// The structure around claims and signature is not signed: the signature fits whichever way it is
+/// written.
+#[test]
+fn the_command_refuses_a_token_that_was_written_anew() {
+    let right = bytes(&claims());
+    // An array of four, the protected header in a string, an empty unprotected header.
+    let (head, rest) = right.split_at(6);
+    assert_eq!(head, [0x84, 0x43, 0xa1, 0x01, 0x27, 0xa0]);
+    assert_eq!(command(&right).expect("a token"), 0);
+    let mut accepted = Vec::new();
+    for (what, head, behind) in [
+        (
+            "a key identifier",
+            &[0x84, 0x43, 0xa1, 1, 0x27, 0xa1, 4, 0x41, 1][..],
+            &[][..],
+        ),
+        (
+            "text",
+            &[0x84, 0x43, 0xa1, 1, 0x27, 0xa1, 0x61, b'x', 0x61, b'y'],
+            &[],
+        ),
+        ("a length byte", &[0x98, 4, 0x43, 0xa1, 1, 0x27, 0xa0], &[]),
+        ("no length", &[0x9f, 0x43, 0xa1, 1, 0x27, 0xa0], &[0xff]),
+        (
+            "a string with a length byte",
+            &[0x84, 0x58, 3, 0xa1, 1, 0x27, 0xa0],
+            &[],
+        ),
+        (
+            "a header with a length byte",
+            &[0x84, 0x43, 0xa1, 1, 0x27, 0xb8, 0],
+            &[],
+        ),
+        ("a tag", &[0xd2, 0x84, 0x43, 0xa1, 1, 0x27, 0xa0], &[]),
+        ("a byte behind it", head, &[0]),
+    ] {
+        match command(&[head, rest, behind].concat()) {
+            Ok(_) => accepted.push(what),
+            Err(error) => assert!(error.to_string().contains("is no token"), "{error:#}"),
+        }
+    }
+    assert_eq!(accepted, [""; 0]);
 }
