@@ -24,6 +24,7 @@ pub mod extensions;
 pub mod firmware_calls;
 pub mod firmware_memory;
 pub mod frames;
+pub mod generic_key;
 pub mod handover;
 pub mod live_text;
 pub mod log_ring;

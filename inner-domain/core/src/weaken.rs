@@ -125,6 +125,8 @@ weakenings! {
     PRISTINE = "weaken-pristine", 53;
     /// A template ends while it has clones.
     TEMPLATE = "weaken-template", 54;
+    /// Compartments compute with Linux's generic key.
+    GENERIC_KEY = "weaken-generic-key", 55;
 }
 
 #[cfg(test)]

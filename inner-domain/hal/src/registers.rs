@@ -9,6 +9,7 @@ use aarch64_cpu::registers::{
 };
 use donjon_core::cpu_registers::TranslationRegisters;
 use donjon_core::extensions::{self, Extension};
+use donjon_core::generic_key;
 
 /// Those of this CPU that decide about translation.
 pub fn translation() -> TranslationRegisters {
@@ -85,6 +86,18 @@ pub fn mpidr() -> u64 {
 /// `ID_AA64MMFR0_EL1` of this CPU.
 pub fn memory_features() -> u64 {
     ID_AA64MMFR0_EL1.get()
+}
+
+/// Whether this CPU has PACGA and its key.
+pub fn has_generic_key() -> bool {
+    let (first, second): (u64, u64);
+    // SAFETY: reads two identification registers; where one is not defined it is reserved for such,
+    // and zero.
+    unsafe {
+        asm!("mrs {}, s3_0_c0_c6_1", out(reg) first, options(nomem, nostack));
+        asm!("mrs {}, s3_0_c0_c6_2", out(reg) second, options(nomem, nostack));
+    }
+    generic_key::exists(first, second)
 }
 
 /// `ID_AA64MMFR3_EL1`, which reads as zero where it is not defined.

@@ -71,14 +71,16 @@
     .equ    K_TPIDR, 48
     .equ    K_TPIDRRO, 56
     .equ    K_MDSCR, 64
+    .equ    K_HAS_KEY, 72
     .equ    K_FPSR, 80
     .equ    K_GENERAL, 96
-    .equ    K_Q, 192
-    .equ    K_SIZE, 704
+    .equ    K_KEY, 192
+    .equ    K_Q, 208
+    .equ    K_SIZE, 720
 
     .section .text.context, "ax"
     // x0 the context, x1 TTBR0_EL1, x2 whether to invalidate, x3 whether a call begins: all registers
-    // but x0 to x3 are zero then. Gives 0 for a synchronous exception, 1 for an interrupt, 2 for an
+    // but x0 to x3 are zero then; x4 whether this CPU has the key of PACGA. Gives 0 for a synchronous exception, 1 for an interrupt, 2 for an
     // SError, 3 when a call is over: of its registers the context has x0 alone.
     .global donjon_context_run
 donjon_context_run:
@@ -101,7 +103,7 @@ donjon_context_run:
     stp     x10, x11, [sp, #K_TTBR0]
     stp     x12, x13, [sp, #K_SCTLR]
     stp     x14, x15, [sp, #K_TPIDR]
-    str     x16, [sp, #K_MDSCR]
+    stp     x16, x4, [sp, #K_MDSCR]     // and K_HAS_KEY
 
     // Linux's registers of FP and SIMD: kept here, which takes less than to have Linux save them.
     // FPEN for EL0 and EL1; ZEN and SMEN are 0, so that SVE and SME trap
@@ -148,6 +150,15 @@ donjon_context_run:
     msr     spsr_el1, x11
     msr     tpidr_el0, x12
     msr     tpidrro_el0, xzr
+    cbz     x4, 3f
+    // APGAKeyLo_EL1 and APGAKeyHi_EL1. Nothing enables or traps PACGA here.
+    mrs     x9, s3_0_c2_c3_0
+    mrs     x10, s3_0_c2_c3_1
+    stp     x9, x10, [sp, #K_KEY]
+    ldp     x9, x10, [x0, #{KEY}]
+    msr     s3_0_c2_c3_0, x9
+    msr     s3_0_c2_c3_1, x10
+3:
     // All of that, with the reserved ASID current and no walks of the lower range, before the next
     // write (D24.1.2.2).
     isb
@@ -264,6 +275,12 @@ donjon_context_left:
     msr     tpidr_el0, x14
     msr     tpidrro_el0, x15
     msr     mdscr_el1, x16
+    ldr     x9, [sp, #K_HAS_KEY]
+    cbz     x9, 6f
+    ldp     x9, x10, [sp, #K_KEY]
+    msr     s3_0_c2_c3_0, x9
+    msr     s3_0_c2_c3_1, x10
+6:
 .if !{WEAKEN_SCRUB}
     // Where it was, its flags, and what it accessed.
     msr     elr_el1, xzr

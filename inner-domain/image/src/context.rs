@@ -9,8 +9,13 @@ use donjon_abi::call::Supervisor;
 use donjon_abi::layout::{MAX_CPUS, PAGE_SIZE, PHYSMAP};
 use donjon_abi::tcr;
 use donjon_core::compartment::Entry;
+use donjon_core::generic_key::{self, Key};
 use donjon_core::weaken;
+use donjon_hal::registers;
+use spin::Once;
+use zeroize::Zeroize;
 
+use crate::attestation;
 use crate::gate::INNER;
 
 /// Registers of a program that does not run, in a private frame of its own.
@@ -27,6 +32,9 @@ pub struct Context {
     /// `ESR_EL1` and `FAR_EL1` of the exception with which it was left.
     esr: u64,
     far: u64,
+    /// What PACGA computes with: `APGAKeyLo_EL1` and `APGAKeyHi_EL1`. Zero until the program first
+    /// runs on a CPU that has them.
+    key: Key,
     _reserved: u64,
     /// q0 to q31.
     q: [u128; 32],
@@ -40,9 +48,11 @@ const PSTATE: u64 = 0xf << 28 | 1 << 25 | 1 << 24 | 1 << 12 | 0b11 << 10;
 
 /// Bits of `SCTLR_EL1` that are off while such a program runs: authentication of pointers, for
 /// which Linux's keys are loaded (EnIA, EnIB, EnDA, EnDB), EL0's access to the exception masks
-/// (UMA), alignment faults (A): programs are compiled without `strict-align`, and registers that are
-/// not saved, FPMR (EnFPM) and TPIDR2_EL0 (EnTP2).
-const SCTLR_OFF: u64 = 1 << 60 | 1 << 34 | 1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9 | 1 << 1;
+/// (UMA), alignment faults (A): programs are compiled without `strict-align`, and what instructions
+/// would compute with or give back of registers that are not saved: FPMR (EnFPM), TPIDR2_EL0 (EnTP2),
+/// ACCDATA_EL1 (EnAS0), and RGSR_EL1 and GCR_EL1 (ATA0).
+const SCTLR_OFF: u64 =
+    1 << 60 | 1 << 55 | 1 << 42 | 1 << 34 | 1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9 | 1 << 1;
 
 /// Why a program was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,11 +69,20 @@ pub enum Cause {
 
 unsafe extern "C" {
     /// Runs a program until the next exception; returns the kind of it.
-    fn donjon_context_run(context: *mut Context, ttbr0: u64, invalidate: u64, begin: u64) -> u64;
+    fn donjon_context_run(
+        context: *mut Context,
+        ttbr0: u64,
+        invalidate: u64,
+        begin: u64,
+        has_key: u64,
+    ) -> u64;
 }
 
 /// The tag of the program that each CPU entered last.
 static LAST: [AtomicU64; MAX_CPUS] = [const { AtomicU64::new(0) }; MAX_CPUS];
+
+/// Whether each CPU has the key of PACGA: to ask it takes long under a hypervisor.
+static HAS_KEY: [Once<bool>; MAX_CPUS] = [const { Once::new() }; MAX_CPUS];
 
 /// A program's registers, as long as it runs on this CPU.
 pub struct Registers(*mut Context);
@@ -105,6 +124,23 @@ impl Registers {
         (context.fpsr, context.fpcr) = (0, 0);
     }
 
+    /// Gives the program a key of its own, unless it has one; whether this CPU has its registers. In a
+    /// boot without random bytes it stays zero.
+    fn prepare_key(&mut self, cpu: usize) -> bool {
+        let has_key = HAS_KEY[cpu % MAX_CPUS].call_once(registers::has_generic_key);
+        if !has_key || weaken::GENERIC_KEY {
+            return false;
+        }
+        let key = &mut self.context().key;
+        if *key == [0; 2]
+            && let Some(mut bytes) = attestation::random()
+        {
+            *key = generic_key::from_random(&bytes);
+            bytes.zeroize();
+        }
+        true
+    }
+
     /// Runs the program until the next exception, from the beginning of a call or from where it was
     /// left. `cpu` is this CPU's index.
     pub fn run(&mut self, entry: &Entry, begin: bool, cpu: usize) -> Cause {
@@ -112,11 +148,20 @@ impl Registers {
         let stale = last.load(Ordering::Relaxed) != entry.tag;
         last.store(entry.tag, Ordering::Relaxed);
         self.context().pstate &= PSTATE;
+        let has_key = self.prepare_key(cpu);
         let ttbr0 = entry.root | u64::from(tcr::COMPARTMENT_ASID) << 48;
         // SAFETY: the context is a whole one, and so is the root, whose frames belong to the
         // compartment. Nothing that this CPU holds of other roots has its ASID: it is invalidated
-        // if another tree was entered last.
-        let kind = unsafe { donjon_context_run(self.0, ttbr0, u64::from(stale), u64::from(begin)) };
+        // if another tree was entered last. The key's registers are touched where they exist alone.
+        let kind = unsafe {
+            donjon_context_run(
+                self.0,
+                ttbr0,
+                u64::from(stale),
+                u64::from(begin),
+                u64::from(has_key),
+            )
+        };
         match kind {
             0 => Cause::Synchronous(self.context().esr),
             1 => Cause::Interrupt,
@@ -126,7 +171,7 @@ impl Registers {
     }
 }
 
-const _: () = assert!(offset_of!(Context, q) == 320, "q0 is aligned");
+const _: () = assert!(offset_of!(Context, q) == 336, "q0 is aligned");
 
 /// `ESR_EL1` of an SVC of AArch64 with the number of [`Supervisor::Return`].
 const RETURN: u64 = 0x15 << 26 | 1 << 25;
@@ -143,6 +188,7 @@ global_asm!(
     PC = const offset_of!(Context, pc),
     FPSR = const offset_of!(Context, fpsr),
     ESR = const offset_of!(Context, esr),
+    KEY = const offset_of!(Context, key),
     Q = const offset_of!(Context, q),
     RETURN = const RETURN,
     WEAKEN_SCRUB = const weaken::SCRUB as u32,
