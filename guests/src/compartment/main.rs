@@ -8,6 +8,8 @@ mod channel;
 #[cfg(target_arch = "aarch64")]
 mod code;
 #[cfg(target_arch = "aarch64")]
+mod generic_key;
+#[cfg(target_arch = "aarch64")]
 mod hostile;
 #[cfg(target_arch = "aarch64")]
 mod sign;
@@ -22,7 +24,7 @@ mod program {
     use donjon_client::{Access, Compartment, Exit, Shared};
     use donjon_guests::meter::Meter;
 
-    use crate::{attest, channel, code, hostile, vector};
+    use crate::{attest, channel, code, generic_key, hostile, vector};
 
     pub const CODE: u64 = 0x40_0000;
     pub const DATA: u64 = 0x60_0000;
@@ -197,6 +199,7 @@ mod program {
         \x20 bench [COUNT]  instructions of calls, and of making and ending COUNT clones [100]\n\
         \x20 pairs          makes compartments that reach for each other's memory\n\
         \x20 vector         looks whether instructions of SVE and SME trap in a compartment\n\
+        \x20 generic-key    looks whether PACGA computes something else in a compartment\n\
         \x20 report         prints a report of a compartment, to be verified in this boot\n\
         \x20 verify REPORT  says whether such a report is genuine\n\
         \x20 key            prints a key that a compartment has for itself\n\
@@ -208,6 +211,7 @@ mod program {
             Some("bench") => bench(),
             Some("pairs") => hostile::pairs(),
             Some("vector") => vector::check(),
+            Some("generic-key") => generic_key::check(),
             Some("report") => attest::report(),
             Some("verify") => attest::verify(&std::env::args().nth(2).context("REPORT")?),
             Some("key") => attest::key(),

@@ -10,7 +10,7 @@ mod stop;
 
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use donjon_audit::{Series, Subject};
 use donjon_bench::compartments::call::{self as calls, Calls};
 use donjon_builder::arguments::HostArguments;
@@ -53,6 +53,15 @@ cat /tmp/vector
 [ $(grep -c ': trap ' /tmp/vector) = 2 ] || exit 1
 ";
 
+/// With the reset's key of PACGA and with one that the module writes: with the latter a process computes
+/// something else.
+const GENERIC_KEY: &str = "\
+donjon-compartment generic-key || exit 1
+insmod /lib/modules/donjon_attack.ko || exit 3
+echo 0x123456789 > /sys/module/donjon_attack/parameters/generic_key || exit 4
+for again in 1 2 3 4; do donjon-compartment generic-key || exit 1; done
+";
+
 /// A check in each mode, an audit, and what a call costs.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests = Vec::new();
@@ -63,7 +72,11 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     }
     let with_vectors = host.clone();
     tests.push(Test::beside("compartments:check:asid:max", move || {
-        check_on(&with_vectors, &on_max(), VECTORS)
+        check_on(&with_vectors, &on_max(), VECTORS).map(drop)
+    }));
+    let with_key = host.clone();
+    tests.push(Test::beside("compartments:generic-key", move || {
+        generic_key(&with_key)
     }));
     tests.extend(controls::tests(host));
     tests.push(images::test(host));
@@ -109,10 +122,28 @@ fn counted(switch: Switch) -> Result<Machine> {
 /// The guest's program makes compartments and looks at them. Afterwards all memory is Linux's
 /// again.
 fn check(host: &HostArguments, switch: Switch) -> Result<()> {
-    check_on(host, &machine(switch), "")
+    check_on(host, &machine(switch), "").map(drop)
 }
 
-fn check_on(host: &HostArguments, machine: &MachineArguments, more: &str) -> Result<()> {
+/// A key that the module writes is in effect, each compartment has its own beside it, and it is back
+/// when one was left.
+fn generic_key(host: &HostArguments) -> Result<()> {
+    let text = check_on(host, &on_max(), GENERIC_KEY)?;
+    let mut codes = text.lines().filter_map(|line| {
+        let rest = line.strip_prefix("compartment: PACGA outside ")?;
+        Some(rest.split_once(',')?.0)
+    });
+    let native = codes.next().context("no code of a process")?;
+    let written: Vec<&str> = codes.collect();
+    let first = written.first().context("no code with a key")?;
+    ensure!(
+        written.len() == 4 && written.iter().all(|it| it == first) && *first != native,
+        "a process computes {native}, and with a key that was written {written:?}"
+    );
+    Ok(())
+}
+
+fn check_on(host: &HostArguments, machine: &MachineArguments, more: &str) -> Result<String> {
     const SCRIPT: &str = "\
 donjon-compartment check || exit 1
 dmesg | grep 'WARNING: \\|BUG: ' && exit 1
@@ -122,7 +153,7 @@ exit 0
     let boot = prepare(host, Machine::new(machine)?, &variant)?.boot;
     let text = says(&boot, &format!("{more}{SCRIPT}"), TIMEOUT)?.text;
     ensure!(text.contains("compartment: all as expected"), "{text}");
-    Ok(())
+    Ok(text)
 }
 
 /// Nothing is wrong at any moment, also at those at which CPUs are in compartments.

@@ -20,7 +20,7 @@ struct Control {
     says: &'static [&'static str],
 }
 
-const CONTROLS: [Control; 3] = [
+const CONTROLS: [Control; 4] = [
     Control {
         without: "weaken-tree",
         command: "pairs",
@@ -39,6 +39,11 @@ const CONTROLS: [Control; 3] = [
         command: "vector",
         says: &["RDVL: SUCCEEDED", "SMSTART: SUCCEEDED"],
     },
+    Control {
+        without: "weaken-generic-key",
+        command: "generic-key",
+        says: &["PACGA: SUCCEEDED"],
+    },
 ];
 
 /// One for each.
@@ -54,7 +59,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 /// The command fails, and says what it found.
 fn succeeds(host: &HostArguments, control: &Control) -> Result<()> {
     let arguments = match control.command {
-        "vector" => on_max(),
+        "vector" | "generic-key" => on_max(),
         _ => machine(Switch::Asid),
     };
     let mut inner = InnerVariant::sound(arguments.switch);
