@@ -107,8 +107,9 @@ impl Compartment {
     ///
     /// # Errors
     ///
-    /// If there is no device, this is not root, or there is no memory; if `frames` is 0 or more than
-    /// the inner domain counts.
+    /// If there is no device, this is not root, or there is no memory; if the user would have more than
+    /// RLIMIT_MEMLOCK of frames that compartments may have and of shared pages, without CAP_IPC_LOCK; if
+    /// `frames` is 0 or more than the inner domain counts.
     pub fn create(frames: u64) -> Result<Self> {
         let this = Self::open()?;
         let mut frames = frames;
@@ -153,7 +154,7 @@ impl Compartment {
     /// # Errors
     ///
     /// If a page is at that address, or there are no pages to share; if its limit does not allow the
-    /// tables that they need; if there is no memory.
+    /// tables that they need; if there is no memory, or the user would have more than RLIMIT_MEMLOCK.
     ///
     /// # Safety
     ///
@@ -252,7 +253,8 @@ impl Compartment {
     ///
     /// # Errors
     ///
-    /// If Linux does not have so much; if this is not root.
+    /// If this compartment could not take so much, by its limit and what it has already; if Linux does
+    /// not have so much.
     pub fn reserve(&self, bytes: u64) -> Result<()> {
         let mut bytes = bytes;
         self.ask("reserving memory", request::<u64>(WRITE, 6), &mut bytes)

@@ -2,6 +2,8 @@
 //! Makes compartments and looks whether they do what they should.
 
 #[cfg(target_arch = "aarch64")]
+mod account;
+#[cfg(target_arch = "aarch64")]
 mod attest;
 #[cfg(target_arch = "aarch64")]
 mod channel;
@@ -24,7 +26,7 @@ mod program {
     use donjon_client::{Access, Compartment, Exit, Shared};
     use donjon_guests::meter::Meter;
 
-    use crate::{attest, channel, code, generic_key, hostile, vector};
+    use crate::{account, attest, channel, code, generic_key, hostile, vector};
 
     pub const CODE: u64 = 0x40_0000;
     pub const DATA: u64 = 0x60_0000;
@@ -200,6 +202,7 @@ mod program {
         \x20 pairs          makes compartments that reach for each other's memory\n\
         \x20 vector         looks whether instructions of SVE and SME trap in a compartment\n\
         \x20 generic-key    looks whether PACGA computes something else in a compartment\n\
+        \x20 account        looks whether a user without capabilities is charged for memory\n\
         \x20 report         prints a report of a compartment, to be verified in this boot\n\
         \x20 verify REPORT  says whether such a report is genuine\n\
         \x20 key            prints a key that a compartment has for itself\n\
@@ -211,6 +214,7 @@ mod program {
             Some("bench") => bench(),
             Some("pairs") => hostile::pairs(),
             Some("vector") => vector::check(),
+            Some("account") => account::check(),
             Some("generic-key") => generic_key::check(),
             Some("report") => attest::report(),
             Some("verify") => attest::verify(&std::env::args().nth(2).context("REPORT")?),

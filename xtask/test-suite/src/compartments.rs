@@ -53,6 +53,14 @@ cat /tmp/vector
 [ $(grep -c ': trap ' /tmp/vector) = 2 ] || exit 1
 ";
 
+/// A user that has the device and no capability. Root's are charged as well, and not limited.
+const ACCOUNT: &str = "\
+chmod 666 /dev/donjon/compartment || exit 1
+donjon-compartment account || exit 1
+chmod 600 /dev/donjon/compartment
+(ulimit -l 0; donjon-compartment check) || exit 1
+";
+
 /// With the reset's key of PACGA and with one that the module writes: with the latter a process computes
 /// something else.
 const GENERIC_KEY: &str = "\
@@ -73,6 +81,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     let with_vectors = host.clone();
     tests.push(Test::beside("compartments:check:asid:max", move || {
         check_on(&with_vectors, &on_max(), VECTORS).map(drop)
+    }));
+    let of_user = host.clone();
+    tests.push(Test::beside("compartments:account", move || {
+        check_on(&of_user, &machine(Switch::Asid), ACCOUNT).map(drop)
     }));
     let with_key = host.clone();
     tests.push(Test::beside("compartments:generic-key", move || {

@@ -26,27 +26,12 @@
 #include <asm/neon.h>
 #include <asm/sysreg.h>
 
+#include "compartment.h"
 #include "files.h"
 #include "private.h"
 
 /* Files that are open: with the last one, the memory of compartments goes back. */
 static atomic_t users = ATOMIC_INIT(0);
-
-/* Pages that are pinned in one go. */
-#define SHARE_BATCH	16
-
-struct shared {
-	struct list_head list;
-	struct page *page;
-};
-
-struct compartment {
-	struct mutex mutex;
-	unsigned long handle;	/* 0 for none */
-	struct list_head shared;
-	/* What it was made from, which stays as long */
-	struct file *template;
-};
 
 static struct donjon_result call(unsigned long function, unsigned long a1,
 				 unsigned long a2, unsigned long a3,
@@ -55,8 +40,7 @@ static struct donjon_result call(unsigned long function, unsigned long a1,
 	return __donjon_call(function, a1, a2, a3, a4, 0, 0);
 }
 
-/* As an errno. */
-static long refused(struct donjon_result result)
+long compartment_refused(struct donjon_result result)
 {
 	if (result.status == DONJON_ERR_INVALID_ARGUMENT)
 		return -EINVAL;
@@ -84,10 +68,11 @@ static int compartment_open(struct inode *inode, struct file *file)
 
 	if (!donjon_live)
 		return -ENODEV;
-	it = kzalloc(sizeof(*it), GFP_KERNEL);
+	it = kzalloc(sizeof(*it), GFP_KERNEL_ACCOUNT);
 	if (!it)
 		return -ENOMEM;
 	mutex_init(&it->mutex);
+	compartment_account_open(&it->account);
 	INIT_LIST_HEAD(&it->shared);
 	file->private_data = it;
 	atomic_inc(&users);
@@ -97,7 +82,6 @@ static int compartment_open(struct inode *inode, struct file *file)
 static int compartment_release(struct inode *inode, struct file *file)
 {
 	struct compartment *it = file->private_data;
-	struct shared *shared, *next;
 	struct donjon_result result = {};
 
 	while (it->handle) {
@@ -106,13 +90,14 @@ static int compartment_release(struct inode *inode, struct file *file)
 			break;
 		cond_resched();
 	}
-	/* A compartment that lives on goes on to write to these */
-	if (!result.status)
-		list_for_each_entry_safe(shared, next, &it->shared, list) {
-			/* What was written there went by no table of Linux's */
-			unpin_user_pages_dirty_lock(&shared->page, 1, true);
-			kfree(shared);
-		}
+	/* A compartment that lives on goes on to write to these, and has its frames */
+	if (!result.status) {
+		compartment_unshare(it);
+		donjon_private_promise(-it->frames);
+	} else {
+		compartment_account_keep(&it->account);
+	}
+	compartment_account_close(&it->account);
 	if (it->template)
 		fput(it->template);
 	kfree(it);
@@ -121,21 +106,43 @@ static int compartment_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/*
+ * Makes one that may have so many frames. Its holder is charged for all of them
+ * before: it takes them itself, and the inner domain does not ask here.
+ */
+static long make(struct compartment *it, unsigned long function,
+		 unsigned long argument, unsigned long frames)
+{
+	struct donjon_result result;
+	long error;
+
+	/* It cannot have more than there is */
+	frames = min(frames, totalram_pages());
+	error = compartment_charge(&it->account, frames);
+	if (error)
+		return error;
+	donjon_private_promise(frames);
+	result = donjon_private_call(function, argument, 0, 0, 0);
+	if (result.status) {
+		donjon_private_promise(-frames);
+		compartment_uncharge(&it->account, frames);
+		return compartment_refused(result);
+	}
+	it->frames = frames;
+	/* Who sees it sees how many frames it may have */
+	smp_store_release(&it->handle, result.value);
+	return 0;
+}
+
 static long create(struct compartment *it, void __user *argument)
 {
 	struct donjon_compartment_create create;
-	struct donjon_result result;
 
 	if (copy_from_user(&create, argument, sizeof(create)))
 		return -EFAULT;
 	if (it->handle)
 		return -EEXIST;
-	result = donjon_private_call(DONJON_FN_COMPARTMENT_CREATE, create.frames,
-				  0, 0, 0);
-	if (result.status)
-		return refused(result);
-	it->handle = result.value;
-	return 0;
+	return make(it, DONJON_FN_COMPARTMENT_CREATE, create.frames, create.frames);
 }
 
 static const struct file_operations compartment_fops;
@@ -151,7 +158,7 @@ static long copy_template(struct compartment *it)
 		if (fatal_signal_pending(current))
 			return -EINTR;
 	} while (!result.status && result.value);
-	return result.status ? refused(result) : 0;
+	return result.status ? compartment_refused(result) : 0;
 }
 
 /* Another file of this device, with a reference */
@@ -175,14 +182,17 @@ static unsigned long handle_of(struct file *file)
 {
 	struct compartment *it = file->private_data;
 
-	return READ_ONCE(it->handle);
+	/* With the number of frames behind it; make() stores them */
+	return smp_load_acquire(&it->handle);
 }
 
 static long clone(struct compartment *it, void __user *argument)
 {
-	struct donjon_result result;
+	struct compartment *template;
+	unsigned long handle;
 	struct file *file;
 	__s32 descriptor;
+	long error;
 
 	if (copy_from_user(&descriptor, argument, sizeof(descriptor)))
 		return -EFAULT;
@@ -191,13 +201,15 @@ static long clone(struct compartment *it, void __user *argument)
 	file = other_file(it, descriptor);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	result = donjon_private_call(DONJON_FN_COMPARTMENT_CLONE, handle_of(file),
-				  0, 0, 0);
-	if (result.status) {
+	/* It has the limit of what it is made from */
+	template = file->private_data;
+	handle = handle_of(file);
+	error = make(it, DONJON_FN_COMPARTMENT_CLONE, handle,
+		     handle ? template->frames : 0);
+	if (error) {
 		fput(file);
-		return refused(result);
+		return error;
 	}
-	it->handle = result.value;
 	it->template = file;
 	return copy_template(it);
 }
@@ -212,7 +224,7 @@ static long add_page(struct compartment *it, unsigned long va,
 					  va, access, page_to_phys(page));
 		cond_resched();
 	} while (!result.status && result.value);
-	return result.status ? refused(result) : 0;
+	return result.status ? compartment_refused(result) : 0;
 }
 
 static long add(struct compartment *it, void __user *argument)
@@ -246,57 +258,6 @@ static long add(struct compartment *it, void __user *argument)
 	return error;
 }
 
-static long share_page(struct compartment *it, unsigned long va, struct page *page)
-{
-	struct shared *shared = kmalloc(sizeof(*shared), GFP_KERNEL_ACCOUNT);
-	struct donjon_result result;
-
-	if (!shared)
-		return -ENOMEM;
-	result = donjon_private_call(DONJON_FN_COMPARTMENT_SHARE, it->handle, va,
-				  page_to_phys(page), 0);
-	if (result.status) {
-		kfree(shared);
-		return refused(result);
-	}
-	shared->page = page;
-	list_add(&shared->list, &it->shared);
-	return 0;
-}
-
-static long share(struct compartment *it, void __user *argument)
-{
-	struct donjon_compartment_share share;
-	struct page *pages[SHARE_BATCH];
-	long error = 0;
-	int count, i;
-
-	if (copy_from_user(&share, argument, sizeof(share)))
-		return -EFAULT;
-	if (!it->handle)
-		return -ENODEV;
-	if (!PAGE_ALIGNED(share.va | share.address | share.bytes) || !share.bytes)
-		return -EINVAL;
-	while (share.bytes && !error) {
-		count = min_t(u64, share.bytes / PAGE_SIZE, SHARE_BATCH);
-		count = pin_user_pages_fast(share.address, count,
-					    FOLL_WRITE | FOLL_LONGTERM, pages);
-		if (count <= 0)
-			return count ?: -EFAULT;
-		for (i = 0; i < count; i++) {
-			if (!error)
-				error = share_page(it, share.va + i * PAGE_SIZE,
-						   pages[i]);
-			if (error)
-				unpin_user_page(pages[i]);
-		}
-		share.va += count * PAGE_SIZE;
-		share.address += count * PAGE_SIZE;
-		share.bytes -= count * PAGE_SIZE;
-	}
-	return error;
-}
-
 static long seal(struct compartment *it, void __user *argument)
 {
 	struct donjon_compartment_seal seal;
@@ -308,7 +269,7 @@ static long seal(struct compartment *it, void __user *argument)
 		return -ENODEV;
 	result = call(DONJON_FN_COMPARTMENT_SEAL, it->handle, seal.entry,
 		      seal.stack, 0);
-	return result.status ? refused(result) : 0;
+	return result.status ? compartment_refused(result) : 0;
 }
 
 /*
@@ -351,7 +312,7 @@ static long run(struct compartment *it, struct donjon_compartment_run __user *us
 			resume_user_mode_work(NULL);
 	} while (!signal_pending(current));
 	if (result.status < 0)
-		return refused(result);
+		return compartment_refused(result);
 	run.exit = result.status;
 	run.value = result.value;
 	return copy_to_user(user, &run, sizeof(run)) ? -EFAULT : 0;
@@ -375,7 +336,7 @@ static long connect(struct compartment *it,
 				  handle_of(file), 0, 0);
 	fput(file);
 	if (result.status)
-		return refused(result);
+		return compartment_refused(result);
 	connect.end = lower_32_bits(result.value);
 	connect.other_end = upper_32_bits(result.value);
 	return copy_to_user(user, &connect, sizeof(connect)) ? -EFAULT : 0;
@@ -404,18 +365,24 @@ static long info(struct compartment *it, void __user *argument)
 	return copy_to_user(argument, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
-/* Has so many bytes free for compartments; another one may take them before. */
-static long reserve(void __user *argument)
+/*
+ * Has so many bytes free for compartments; another one may take them before. They
+ * are of the frames that this compartment may have, for which its holder was
+ * charged, and which it does not have yet.
+ */
+static long reserve(struct compartment *it, void __user *argument)
 {
+	unsigned long has;
 	u64 bytes, free, blocks;
 	int taken = 0;
 
-	if (!capable(CAP_SYS_ADMIN))
-		return -EPERM;
 	if (copy_from_user(&bytes, argument, sizeof(bytes)))
 		return -EFAULT;
-	if (bytes / PAGE_SIZE > totalram_pages())
-		return -ENOMEM;
+	if (!it->handle)
+		return -ENODEV;
+	has = fact(it, DONJON_COMPARTMENT_FRAMES);
+	if (DIV_ROUND_UP_ULL(bytes, PAGE_SIZE) > it->frames - min(it->frames, has))
+		return -EDQUOT;
 	free = donjon_information(DONJON_INFO_PRIVATE_FREE) * PAGE_SIZE;
 	blocks = DIV_ROUND_UP_ULL(bytes - min(bytes, free), SZ_2M);
 	for (; blocks; blocks -= taken) {
@@ -445,7 +412,7 @@ static long compartment_ioctl(struct file *file, unsigned int command,
 		error = add(it, argument);
 		break;
 	case DONJON_COMPARTMENT_SHARE:
-		error = share(it, argument);
+		error = compartment_share(it, argument);
 		break;
 	case DONJON_COMPARTMENT_SEAL:
 		error = seal(it, argument);
@@ -463,7 +430,7 @@ static long compartment_ioctl(struct file *file, unsigned int command,
 		error = connect(it, argument);
 		break;
 	case DONJON_COMPARTMENT_RESERVE:
-		error = reserve(argument);
+		error = reserve(it, argument);
 		break;
 	default:
 		error = -ENOTTY;

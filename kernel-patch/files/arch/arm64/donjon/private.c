@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) "donjon: " fmt
 
+#include <linux/atomic.h>
 #include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/mm.h>
@@ -30,6 +31,8 @@ struct private_block {
 static DEFINE_MUTEX(blocks_mutex);
 static LIST_HEAD(blocks);
 static unsigned int block_count;
+/* Frames that compartments may have: no more blocks than these need */
+static atomic_long_t promised = ATOMIC_LONG_INIT(0);
 
 static struct donjon_result pool_call(unsigned long function, struct private_block *block,
 				      bool waits)
@@ -129,6 +132,23 @@ static int try_blocks(unsigned int count, struct list_head *refused)
 	return result.value == DONJON_REASON_NO_ROOM ? -ENOSPC : -EAGAIN;
 }
 
+void donjon_private_promise(long frames)
+{
+	atomic_long_add(frames, &promised);
+}
+
+/*
+ * The more the more there are already, but no more than compartments may fill. One
+ * at least: that somebody asks shows that those that there are do not do.
+ */
+static unsigned int how_many(void)
+{
+	unsigned long most = DIV_ROUND_UP(atomic_long_read(&promised), SZ_2M / PAGE_SIZE);
+	unsigned long count = min(block_count / 4UL, most - min(most, block_count));
+
+	return clamp(count, 1, DONJON_POOL_TOGETHER_MAX);
+}
+
 int donjon_private_grow(unsigned int count)
 {
 	unsigned int tries = 0;
@@ -136,8 +156,7 @@ int donjon_private_grow(unsigned int count)
 	int taken;
 
 	mutex_lock(&blocks_mutex);
-	/* Unless it is said: the more the more there are already */
-	count = clamp(count ?: block_count / 4, 1, DONJON_POOL_TOGETHER_MAX);
+	count = count ? min(count, DONJON_POOL_TOGETHER_MAX) : how_many();
 	do {
 		taken = try_blocks(count, &refused);
 		count = 1;

@@ -5,8 +5,13 @@
 #include <asm/donjon.h>
 
 /*
- * So many blocks more for compartments, or fewer; the driver chooses if count is 0.
- * How many it became, or an error.
+ * Compartments may have so many frames more, for which their holders were charged;
+ * negative if they are gone.
+ */
+void donjon_private_promise(long frames);
+/*
+ * So many blocks more for compartments, or fewer; the driver chooses if count is 0,
+ * within what is promised. How many it became, or an error.
  */
 int donjon_private_grow(unsigned int count);
 /* Take back the blocks of which no compartment has a frame. */

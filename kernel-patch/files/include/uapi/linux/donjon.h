@@ -78,7 +78,10 @@ struct donjon_compartment_info {
 	_IOWR(DONJON_COMPARTMENT_IOCTL, 4, struct donjon_compartment_run)
 #define DONJON_COMPARTMENT_INFO \
 	_IOR(DONJON_COMPARTMENT_IOCTL, 5, struct donjon_compartment_info)
-/* Has so many bytes free for compartments; what is missing comes from Linux */
+/*
+ * Has so many bytes free for compartments, within what this one may have and has
+ * not yet (EDQUOT); what is missing comes from Linux
+ */
 #define DONJON_COMPARTMENT_RESERVE	_IOW(DONJON_COMPARTMENT_IOCTL, 6, __u64)
 
 /* Another open file of this device, whose compartment is sealed and has not run */

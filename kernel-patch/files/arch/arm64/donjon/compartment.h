@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef __DONJON_COMPARTMENT_H
+#define __DONJON_COMPARTMENT_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+
+#include <asm/donjon.h>
+
+#include "compartment_account.h"
+
+struct file;
+
+/* The compartment of an open file. */
+struct compartment {
+	struct mutex mutex;
+	unsigned long handle;	/* 0 for none */
+	/* Private frames that it may have and that its holder was charged for */
+	unsigned long frames;
+	struct compartment_account account;
+	struct list_head shared;
+	/* What it was made from, which stays as long */
+	struct file *template;
+};
+
+/* A refusal as an errno. */
+long compartment_refused(struct donjon_result result);
+long compartment_share(struct compartment *it, void __user *argument);
+/* Unpins all pages that it shared, when it is gone. */
+void compartment_unshare(struct compartment *it);
+
+#endif /* __DONJON_COMPARTMENT_H */
