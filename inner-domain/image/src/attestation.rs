@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The secrets of this boot: what reports and keys of compartments come from.
 
+use core::ops::Deref;
+
 use donjon_abi::boot_info::{BootInfo, BootSecrets};
 use donjon_abi::manifest::Identity;
 use donjon_core::attestation::{Boot, Derived, Secrets};
 use donjon_core::random::{self, Generator};
 use donjon_core::waits::{COMPARTMENTS, Waiting};
 use donjon_hal::physical;
-use spin::Once;
 use spin::mutex::Mutex;
+use spin::rwlock::RwLock;
 use zeroize::Zeroize;
 
 use crate::calls::information::release;
 use crate::gate;
 
-static SECRETS: Once<Secrets> = Once::new();
+static SECRETS: RwLock<Option<Secrets>, Waiting<COMPARTMENTS>> = RwLock::new(None);
 static GENERATOR: Mutex<Option<Generator>, Waiting<COMPARTMENTS>> = Mutex::new(None);
 
 /// Takes what the boot stage has left, if it found any secret, and wipes it there.
@@ -49,12 +51,23 @@ pub unsafe fn take(boot: &BootInfo) {
     };
     let mut secrets = Secrets::new(derived, of_boot);
     *GENERATOR.lock() = secrets.take_generator();
-    SECRETS.call_once(|| secrets);
+    *SECRETS.write() = Some(secrets);
 }
 
-/// The secrets, if this boot has any.
-pub fn secrets() -> Option<&'static Secrets> {
-    SECRETS.get()
+/// The secrets, if this boot has any, and the machine does not stop.
+pub fn secrets() -> impl Deref<Target = Option<Secrets>> {
+    SECRETS.read()
+}
+
+/// Wipes the secrets and what random bytes come from, where the machine stops. It waits for no lock: a
+/// CPU that holds one uses what it protects.
+pub fn forget() {
+    if let Some(mut secrets) = SECRETS.try_write() {
+        *secrets = None;
+    }
+    if let Some(mut generator) = GENERATOR.try_lock() {
+        *generator = None;
+    }
 }
 
 /// Random bytes, if this boot has a source of them.

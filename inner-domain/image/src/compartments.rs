@@ -3,14 +3,18 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use donjon_abi::boot_info::Bank;
 use donjon_abi::call::{Error, Reason};
+use donjon_abi::layout::PHYSMAP;
 use donjon_core::compartment::{Compartments, wipe_all};
 use donjon_core::private::PrivateFrames;
+use donjon_core::weaken;
+use donjon_hal::cpu;
 use donjon_hal::steps::Executor;
 use spin::Once;
 
 use crate::outcome::Refusal;
-use crate::users;
+use crate::{attestation, state, users};
 
 static COMPARTMENTS: Once<Compartments<'static>> = Once::new();
 static FRAMES: Once<PrivateFrames<'static>> = Once::new();
@@ -21,15 +25,32 @@ pub fn set(compartments: Compartments<'static>, frames: PrivateFrames<'static>) 
     FRAMES.call_once(|| frames);
 }
 
-/// Wipes what they have before Linux stops the machine. Refused while one runs.
+/// Wipes what they have, and the secrets that their keys come from, before Linux stops the machine.
+/// Refused while one runs.
 pub fn stop() -> Result<(), Refusal> {
     // Before the hand-over there are none.
-    let (Ok(compartments), Some(frames)) = (get(), FRAMES.get()) else {
-        return Ok(());
-    };
-    compartments
-        .stop(&mut Executor, frames)
-        .map_err(Refusal::rule)
+    if let (Ok(compartments), Some(frames)) = (get(), FRAMES.get()) {
+        compartments
+            .stop(&mut Executor, frames)
+            .map_err(Refusal::rule)?;
+    }
+    forget();
+    Ok(())
+}
+
+/// Wipes secrets, and writes zeros of the inner memory back that may stand in caches alone: these, and
+/// those of stacks and slots, which were wiped when they had been used.
+fn forget() {
+    if weaken::WIPE {
+        return;
+    }
+    attestation::forget();
+    if let Some(machine) = state::machine() {
+        let Bank { start, end } = machine.boot.region;
+        // SAFETY: the physical view maps all of RAM, the inner memory included. Cleaning changes no
+        // content.
+        unsafe { cpu::clean_to_coherency(PHYSMAP + start, end - start) };
+    }
 }
 
 /// Wipes what they have, once, where the inner domain itself stops the machine. It takes no lock,
@@ -41,6 +62,7 @@ pub fn wipe() {
         && !WIPED.swap(true, Ordering::Relaxed)
     {
         wipe_all(&mut Executor, frames);
+        forget();
     }
 }
 

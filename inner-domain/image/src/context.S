@@ -211,6 +211,7 @@ donjon_context_run:
     // The call is over: nothing of it but x0 counts any more.
 donjon_context_returned:
     ldr     x3, [sp], #16
+    stp     xzr, xzr, [sp, #-16]
     mov     x2, #3
     str     x3, [x0]
     constant48 x9, {INNER}
@@ -234,6 +235,7 @@ donjon_context_left:
     stp     x26, x27, [x0, #208]
     stp     x28, x29, [x0, #224]
     ldp     x3, x4, [sp], #16
+    stp     xzr, xzr, [sp, #-16]        // Masked: nothing else is there, and nothing comes.
     str     x30, [x0, #240]
     stp     x3, x4, [x0]
     constant48 x9, {INNER}

@@ -15,8 +15,8 @@ use donjon_hal::registers;
 use spin::Once;
 use zeroize::Zeroize;
 
-use crate::attestation;
 use crate::gate::INNER;
+use crate::{attestation, stack};
 
 /// Registers of a program that does not run, in a private frame of its own.
 #[repr(C, align(16))]
@@ -132,11 +132,13 @@ impl Registers {
             return false;
         }
         let key = &mut self.context().key;
-        if *key == [0; 2]
-            && let Some(mut bytes) = attestation::random()
-        {
-            *key = generic_key::from_random(&bytes);
-            bytes.zeroize();
+        if *key == [0; 2] {
+            stack::wiped(|| {
+                if let Some(mut bytes) = attestation::random() {
+                    *key = generic_key::from_random(&bytes);
+                    bytes.zeroize();
+                }
+            });
         }
         true
     }

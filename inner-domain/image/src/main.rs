@@ -24,5 +24,6 @@ mod pen;
 mod per_cpu;
 mod secondary_entry;
 mod service;
+mod stack;
 mod state;
 mod users;

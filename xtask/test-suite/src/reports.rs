@@ -2,10 +2,12 @@
 //! Reports, keys and random bytes of compartments: of which boot they are, and where their secrets
 //! are not.
 
+pub mod left;
 mod token;
 mod weakened;
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
@@ -31,7 +33,8 @@ const START: u64 = 0x4000_0000;
 const SIZE: u64 = 512 << 20;
 /// The comparison that a build leaves out.
 const FEATURE: &str = "weaken-report";
-const IDENTITY: &[u8; 32] = b"identity of a test: 32 bytes !!!";
+/// What the loader gives in these tests.
+pub const IDENTITY: &[u8; 32] = b"identity of a test: 32 bytes !!!";
 /// Tries them, among other things.
 const FORGE: &str = "donjon-compartment check";
 /// Three bits of each of 17 words.
@@ -64,7 +67,12 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     let (of_weak, control) = (host.clone(), host.clone());
     let name = "compartments:control:weaken-report";
     let weak = "compartments:reports:weakened";
+    let (of_left, unwiped) = (host.clone(), host.clone());
     vec![
+        Test::beside("compartments:reports:left", move || left::nothing(&of_left)),
+        Test::beside("compartments:reports:left:control", move || {
+            left::unwiped(&unwiped)
+        }),
         Test::beside(weak, move || weakened::refused(&of_weak)),
         Test::beside("compartments:reports", move || boots(&of_boots)),
         Test::beside("compartments:token", move || token::signed(&of_token)),
@@ -114,6 +122,22 @@ fn bytes(words: &[u64]) -> [u8; 32] {
     bytes
 }
 
+/// What a guest says, and its memory when it has said `look`.
+fn said_and_left(parts: &Parts, script: &str, place: &Path) -> Result<(String, Vec<u8>)> {
+    let memory = place.join("memory");
+    let (mut text, mut saved) = (Vec::new(), None);
+    let status = qemu::exec_live(&parts.boot, script, TIMEOUT, |live, _, bytes| {
+        text.extend(bytes);
+        if saved.is_none() && text.ends_with(b"look\n") {
+            saved = Some(monitor::save_memory(live.monitor, START, SIZE, &memory));
+        }
+    })?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    ensure!(status == 0, "{text}");
+    saved.context("the guest did not say when to look")??;
+    Ok((text, fs::read(&memory)?))
+}
+
 /// Two boots with one identity, and one without.
 fn boots(host: &HostArguments) -> Result<()> {
     let place = TempDir::new()?;
@@ -122,21 +146,11 @@ fn boots(host: &HostArguments) -> Result<()> {
     let sound = InnerVariant::sound(Switch::Asid);
     let given = parts(host, Some(&identity), &sound)?;
 
-    let memory = place.path().join("memory");
-    let (mut text, mut saved) = (Vec::new(), None);
-    let status = qemu::exec_live(&given.boot, SAY, TIMEOUT, |live, _, bytes| {
-        text.extend(bytes);
-        if saved.is_none() && text.ends_with(b"look\n") {
-            saved = Some(monitor::save_memory(live.monitor, START, SIZE, &memory));
-        }
-    })?;
-    let text = String::from_utf8_lossy(&text);
-    ensure!(status == 0, "{text}");
-    saved.context("the guest did not say when to look")??;
+    let (text, memory) = said_and_left(&given, SAY, place.path())?;
     all_refused(&text)?;
     let report = said(&text, "report")?;
     let key = said(&text, "key")?;
-    is_derived(&text, report, key, &fs::read(&memory)?)?;
+    is_derived(&text, report, key, &memory)?;
 
     let script = format!("{FORGE} && donjon-compartment verify {report} && donjon-compartment key");
     let later = says(&given.boot, &script, TIMEOUT)?.text;
@@ -158,11 +172,7 @@ fn boots(host: &HostArguments) -> Result<()> {
 /// The key is the one that comes from the identity; neither that nor what keys come from is in memory
 /// but the inner domain's, where the latter is once.
 fn is_derived(text: &str, report: &str, key: &str, memory: &[u8]) -> Result<()> {
-    let boot = said(text, "boot")?.trim_matches(['[', ']']);
-    let boot: Vec<u64> = boot
-        .split(", ")
-        .map(|it| u64::from_str_radix(it, 16))
-        .collect::<Result<_, _>>()?;
+    let boot = words_of_boot(text)?;
     let [digest @ .., version, weakened, identity] = &*boot else {
         anyhow::bail!("too few words: {boot:x?}");
     };
@@ -196,17 +206,29 @@ fn is_derived(text: &str, report: &str, key: &str, memory: &[u8]) -> Result<()> 
         let places = found(memory, &bytes);
         ensure!(places.is_empty(), "{what} is in memory at {places:x?}");
     }
-    let region = text.lines().find_map(|it| it.strip_prefix("memory: "));
-    let region = region.context("no `memory:` line")?;
-    let (start, end) = region.split_once('-').context("a range")?;
-    let parse = |it: &str| u64::from_str_radix(it.trim_start_matches("0x"), 16);
-    let inner = parse(start)?..=parse(end)?;
+    let inner = inner_memory(text)?;
     let places = found(memory, &keys);
     ensure!(
         !places.is_empty() && places.iter().all(|it| inner.contains(it)),
         "what keys come from is at {places:x?}; the inner domain has {inner:x?}"
     );
     Ok(())
+}
+
+/// What a guest says that is in all reports of its boot: the digest's words and three others.
+fn words_of_boot(text: &str) -> Result<Vec<u64>> {
+    let boot = said(text, "boot")?.trim_matches(['[', ']']);
+    let words = boot.split(", ").map(|it| u64::from_str_radix(it, 16));
+    Ok(words.collect::<Result<_, _>>()?)
+}
+
+/// The inner domain's memory, as `status` has it.
+fn inner_memory(text: &str) -> Result<RangeInclusive<u64>> {
+    let region = text.lines().find_map(|it| it.strip_prefix("memory: "));
+    let region = region.context("no `memory:` line")?;
+    let (start, end) = region.split_once('-').context("a range")?;
+    let parse = |it: &str| u64::from_str_radix(it.trim_start_matches("0x"), 16);
+    Ok(parse(start)?..=parse(end)?)
 }
 
 /// What is computed between the identity and what the inner domain gets: with any of it Linux would

@@ -206,7 +206,7 @@ impl Compartments<'_> {
         for word in [entry, stack, limit] {
             state.hash.update(word.to_le_bytes());
         }
-        state.measurement = state.hash.finalize_reset().into();
+        state.measurement = core::mem::take(&mut state.hash).finalize().into();
         (state.entry, state.stack) = (entry, stack);
         state.is_pristine = true;
         state.phase = Phase::Idle;

@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
+use sha2::Sha256;
 
 use super::space::{UPPER, first_valid, place};
 use super::{Compartments, Guard, Handle, NONE, Phase, State, channel};
@@ -57,6 +58,8 @@ impl Compartments<'_> {
                 }
                 state.phase = Phase::Vacant;
                 state.measurement = [0; 32];
+                // Some of the last page is still in its buffer, where it was not sealed.
+                state.hash = Sha256::default();
                 let template = core::mem::replace(&mut state.template, NONE);
                 self.make_vacant(handle.index(), &mut state);
                 drop(state);

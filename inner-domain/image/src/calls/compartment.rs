@@ -6,7 +6,7 @@ use donjon_core::compartment::{Access, Handle};
 use donjon_hal::steps::Executor;
 
 use crate::outcome::{Arguments, Outcome, Refusal};
-use crate::{compartments, domain};
+use crate::{compartments, domain, stack};
 
 /// Makes one.
 pub fn create([limit, ..]: &Arguments) -> Outcome {
@@ -25,7 +25,8 @@ pub fn add([handle, va, access, from, ..]: &Arguments) -> Outcome {
     let access = Access::from_word(*access).ok_or(Error::InvalidArgument)?;
     let mut domain = domain::lock_after_handover()?;
     let (handle, page) = (Handle::from_word(*handle), (*va, access, *from));
-    let added = compartments.add(&mut Executor, domain.rules.private(), handle, page);
+    let private = domain.rules.private();
+    let added = stack::wiped(|| compartments.add(&mut Executor, private, handle, page));
     added.map(|all| u64::from(!all)).map_err(Refusal::rule)
 }
 
@@ -40,7 +41,8 @@ pub fn share([handle, va, frame, ..]: &Arguments) -> Outcome {
 
 /// Ends the building.
 pub fn seal([handle, entry, stack, ..]: &Arguments) -> Outcome {
-    let sealed = compartments::get()?.seal(Handle::from_word(*handle), *entry, *stack);
+    let (compartments, handle) = (compartments::get()?, Handle::from_word(*handle));
+    let sealed = stack::wiped(|| compartments.seal(handle, *entry, *stack));
     sealed.map(|()| 0).map_err(Refusal::rule)
 }
 

@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 use crate::context::{Cause, Registers};
 use crate::outcome::{CallResult, Refusal};
 use crate::per_cpu::PerCpu;
-use crate::{attestation, compartments, dispatch, domain, panic_report, users};
+use crate::{attestation, compartments, dispatch, domain, panic_report, stack, users};
 
 /// Class of an SVC of AArch64 in `ESR_EL1`, whose low 16 bits are its number (D24.2.40).
 const SVC: u64 = 0x15;
@@ -147,10 +147,10 @@ impl Serve<'_> {
             Some(Supervisor::Send) => self.transfer(argument, false),
             Some(Supervisor::Receive) => self.transfer(argument, true),
             Some(Supervisor::Peer) => self.peer(argument),
-            Some(Supervisor::Random) => self.random(),
-            Some(Supervisor::Report) => self.report(),
-            Some(Supervisor::Verify) => self.verify(),
-            Some(Supervisor::Key) => self.key(argument),
+            Some(Supervisor::Random) => stack::wiped(|| self.random()),
+            Some(Supervisor::Report) => stack::wiped(|| self.report()),
+            Some(Supervisor::Verify) => stack::wiped(|| self.verify()),
+            Some(Supervisor::Key) => stack::wiped(|| self.key(argument)),
             // RETURN is told apart where the program is left.
             Some(Supervisor::Return) | None => Some((Exit::Died, CompartmentExit::Faulted, esr)),
         }
@@ -219,7 +219,8 @@ impl Serve<'_> {
         let mut data = [0; DATA];
         self.get(0, &mut data);
         let of_itself = self.compartments.measurement_and_limit(self.at.0).ok();
-        let report = of_itself.zip(attestation::secrets());
+        let secrets = attestation::secrets();
+        let report = of_itself.zip(secrets.as_ref());
         self.program.set(0, u64::from(report.is_some()));
         if let Some(((measurement, limit), secrets)) = report {
             let subject = Subject {
@@ -246,7 +247,9 @@ impl Serve<'_> {
             limit: self.program.argument(8),
             data,
         };
-        let secrets = attestation::secrets().filter(|it| it.is_genuine(&subject, &code));
+        let secrets = attestation::secrets();
+        let secrets = secrets.as_ref();
+        let secrets = secrets.filter(|it| it.is_genuine(&subject, &code));
         self.program.set(0, u64::from(secrets.is_some()));
         if let Some(secrets) = secrets {
             self.put_boot(secrets.boot());
@@ -257,8 +260,9 @@ impl Serve<'_> {
     /// A key: 1 in x0, and it in the next four registers.
     fn key(mut self, purpose: u64) -> Option<(Exit, CompartmentExit, u64)> {
         let of_itself = self.compartments.measurement_and_limit(self.at.0).ok();
+        let secrets = attestation::secrets();
         let mut key = of_itself
-            .zip(attestation::secrets())
+            .zip(secrets.as_ref())
             .map(|((measurement, _), secrets)| secrets.key(&measurement, purpose));
         self.program.set(0, u64::from(key.is_some()));
         self.put(1, &key.unwrap_or_default());

@@ -11,7 +11,7 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::prepare;
 use donjon_loops::marker;
-use donjon_machine::arguments::Switch;
+use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu;
 use donjon_machine::qemu::monitor::Monitor;
@@ -19,6 +19,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{TIMEOUT, machine};
+use crate::reports::IDENTITY;
+use crate::reports::left::{SAY, secrets_in, words_of_key};
 use crate::runner::Test;
 
 /// What messages are made from.
@@ -68,34 +70,56 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     ]
 }
 
+/// What is in RAM at the end.
+#[derive(Debug)]
+struct Left {
+    /// How often the word that all messages begin with.
+    messages: usize,
+    /// How often what keys of compartments come from.
+    secrets: usize,
+    /// Places in the inner domain's memory with a part of a key.
+    key: usize,
+}
+
 fn nothing_is_left(host: &HostArguments, end: End) -> Result<()> {
-    let inside = words_after(host, end, "inside", &[])?;
+    let inside = left_after(host, end, "inside", &[])?;
     ensure!(
-        inside == 0,
-        "a message of compartments is in RAM {inside} times"
+        (inside.messages, inside.secrets, inside.key) == (0, 0, 0),
+        "something of compartments is in RAM: {inside:?}"
     );
-    let outside = words_after(host, end, "outside", &[])?;
-    ensure!(outside > 0, "no message of processes is found in RAM");
+    let outside = left_after(host, end, "outside", &[])?;
+    ensure!(
+        outside.messages > 0,
+        "no message of processes is found in RAM"
+    );
     Ok(())
 }
 
 fn is_left_unwiped(host: &HostArguments, end: End) -> Result<()> {
-    let found = words_after(host, end, "inside", &[UNWIPED])?;
-    ensure!(found > 0, "nothing is found although nothing was wiped");
+    let found = left_after(host, end, "inside", &[UNWIPED])?;
+    ensure!(
+        found.messages > 0 && found.secrets > 0,
+        "not all is found although nothing was wiped: {found:?}"
+    );
     Ok(())
 }
 
-/// How often the word that all messages begin with is in RAM at the end.
-fn words_after(host: &HostArguments, how: End, place: &str, weakened: &[&str]) -> Result<usize> {
-    let machine = Machine::new(&machine(Switch::Asid))?;
+/// After messages, a report and a key of compartments, in a boot with an identity.
+fn left_after(host: &HostArguments, how: End, place: &str, weakened: &[&str]) -> Result<Left> {
+    let folder = TempDir::new()?;
+    let identity = folder.path().join("identity");
+    fs::write(&identity, IDENTITY)?;
+    let machine = Machine::new(&MachineArguments {
+        identity: Some(identity),
+        ..machine(Switch::Asid)
+    })?;
     let mut variant = InnerVariant::sound(Switch::Asid);
     variant.weakened = weakened.iter().map(|it| (*it).to_owned()).collect();
     let boot = prepare(host, machine, &variant)?.boot;
-    let folder = TempDir::new()?;
     let memory = folder.path().join("memory");
     let command = how.command;
     let script = format!(
-        "donjon-scrape hold {place} {SEED} | \
+        "{SAY}donjon-scrape hold {place} {SEED} | \
          {{ read word; echo $word; sleep 3; {command}; sleep 600; }}"
     );
     let (mut text, mut waiting) = (Vec::new(), None);
@@ -118,7 +142,12 @@ fn words_after(host: &HostArguments, how: End, place: &str, weakened: &[&str]) -
     };
     saved.with_context(|| format!("{end:#}"))?;
     let memory = fs::read(&memory)?;
-    Ok(memchr::memmem::find_iter(&memory, &marker(SEED).to_le_bytes()).count())
+    let marker = marker(SEED).to_le_bytes();
+    Ok(Left {
+        messages: memchr::memmem::find_iter(&memory, &marker).count(),
+        secrets: secrets_in(&text, &memory)?,
+        key: words_of_key(&text, &memory)?.len(),
+    })
 }
 
 /// Saves RAM when the machine ends, or in place of a reset, and ends QEMU.
