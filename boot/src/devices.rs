@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use donjon_abi::boot_info::{MAX_MEDIATED, MAX_READABLE};
 use donjon_abi::layout::PAGE_SIZE;
 use donjon_abi::manifest::DmaProfile;
-use donjon_core::devices::{Decision, DeviceList, Effect, Rule, Window, decide};
+use donjon_core::devices::{Decision, DeviceList, Effect, Rule, Window, decide, plugged};
 use donjon_core::placement::Range;
 use donjon_core::redistributors;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -41,7 +41,7 @@ pub struct Devices {
     withheld: Vec<Withheld>,
     /// Registers of harmful devices that are not enabled: there they are all the same.
     disabled: Vec<Range>,
-    open: Vec<(&'static Rule, usize)>,
+    open: Vec<Open>,
     /// Pages that Linux may read. In the open profile a device in them may be one that it writes.
     pub readable: Vec<Range>,
     /// Registers there that the inner domain writes for Linux, and the bits that Linux may set.
@@ -50,6 +50,14 @@ pub struct Devices {
     pub mailbox: Option<u64>,
     interrupt_parent: Option<u32>,
     profile: DmaProfile,
+}
+
+/// Devices of one kind that are mapped although they can do harm.
+struct Open {
+    rule: &'static Rule,
+    count: usize,
+    /// What is plugged in, where they are sockets.
+    plugged: Option<Vec<String>>,
 }
 
 /// A device that Linux does not get.
@@ -61,7 +69,8 @@ struct Withheld {
 }
 
 /// Judges all devices that are enabled. `banks` is RAM, whatever a device's node says. `read` is the
-/// value of a register of 32 bits of a GICv3's redistributors.
+/// value of a register of 32 bits of a GICv3's redistributors, or of what says which device is plugged
+/// in.
 pub fn find(
     tree: &Fdt,
     banks: &[Range],
@@ -110,9 +119,16 @@ impl Devices {
             let (path, compatible, why) = (&it.path, &it.compatible, it.why);
             line(&format_args!("withheld: {path} ({compatible}): {why}"));
         }
-        for (rule, count) in &self.open {
-            let (compatible, reason) = (rule.compatible, rule.reason);
-            line(&format_args!("open: {count} of {compatible}: {reason}"));
+        for it in &self.open {
+            let (compatible, reason, count) = (it.rule.compatible, it.rule.reason, it.count);
+            let plugged = match &it.plugged {
+                None => String::new(),
+                Some(list) if list.is_empty() => String::from(", nothing plugged in"),
+                Some(list) => format!(", plugged in: {}", list.join(", ")),
+            };
+            line(&format_args!(
+                "open: {count} of {compatible}{plugged}: {reason}"
+            ));
         }
     }
 
@@ -195,7 +211,7 @@ fn add(
     let why = match decide(names.iter().copied(), found.profile) {
         Decision::Mapped(rule) => {
             if rule.effect == Effect::Open {
-                note(&mut found.open, rule);
+                note(&mut found.open, rule, &registers, read);
             }
             if let Effect::Mediated(start, end) = rule.effect {
                 let first = registers.first().map_or(0, |it| it.start());
@@ -244,10 +260,41 @@ fn add(
     Ok(())
 }
 
-fn note(open: &mut Vec<(&'static Rule, usize)>, rule: &'static Rule) {
-    match open.iter_mut().find(|(it, _)| *it == rule) {
-        Some((_, count)) => *count += 1,
-        None => open.push((rule, 1)),
+/// Counts an open device, and names what is plugged into it.
+fn note(open: &mut Vec<Open>, rule: &'static Rule, registers: &[Range], read: &dyn Fn(u64) -> u32) {
+    let plugged = registers.first().and_then(|it| plugged(rule, *it, read));
+    match open.iter_mut().find(|it| it.rule == rule) {
+        Some(it) => {
+            it.count += 1;
+            if let (Some(all), Some(more)) = (&mut it.plugged, plugged) {
+                all.extend(more);
+            }
+        }
+        None => open.push(Open {
+            rule,
+            count: 1,
+            plugged,
+        }),
+    }
+}
+
+/// What is plugged into a device with these first registers; none if it is no socket.
+fn plugged(rule: &Rule, registers: Range, read: &dyn Fn(u64) -> u32) -> Option<Vec<String>> {
+    match rule.compatible {
+        "virtio,mmio" => {
+            let device = plugged::virtio(registers.start(), read);
+            let named = device
+                .map(|it| format!("{} ({it}) at {:#x}", plugged::kind(it), registers.start()));
+            Some(named.into_iter().collect())
+        }
+        "pci-host-ecam-generic" => {
+            let named = |it: plugged::PciFunction| {
+                let ((device, function), (vendor, model)) = (it.place, it.identity);
+                format!("{vendor:04x}:{model:04x} at 00:{device:02x}.{function}")
+            };
+            Some(plugged::pci(registers, read).map(named).collect())
+        }
+        _ => None,
     }
 }
 

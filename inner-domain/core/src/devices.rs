@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use crate::placement::Range;
 
+pub mod plugged;
 mod rules;
 
 pub use rules::{Decision, Effect, RULES, Rule, WITHHELD, decide};
