@@ -119,6 +119,9 @@
 #ifdef CONFIG_PREEMPT_RT
 #error "CONFIG_DONJON needs CONFIG_PREEMPT_RT=n: an access with page faults disabled tries the locks of page tables, which sleep there"
 #endif
+#ifdef CONFIG_BOOT_CONFIG
+#error "CONFIG_DONJON needs CONFIG_BOOT_CONFIG=n: the initramfs, which is not measured, would add kernel parameters before the hand-over"
+#endif
 #ifdef CONFIG_KGDB
 #error "CONFIG_DONJON needs CONFIG_KGDB=n: a debugger would write text and registers from outside"
 #endif
