@@ -9,6 +9,7 @@ mod compartment;
 mod error;
 mod facts;
 pub(crate) mod function;
+mod property;
 
 pub use compartment::{CompartmentExit, CompartmentFact, Supervisor};
 pub use error::{Error, Reason};
@@ -19,6 +20,7 @@ pub use function::{
     POOL_TEXT, POOL_TOGETHER_MAX, PROPERTIES_MAX, REGISTER_SCTLR, RELEASE_MAX, RefusalRecord,
     ReplyHeader, Signature, TableEntry,
 };
+pub use property::{PROPERTIES, Property};
 
 use crate::declare::constants;
 

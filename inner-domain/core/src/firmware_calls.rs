@@ -17,7 +17,18 @@ mod id {
     pub const SYSTEM_OFF: u32 = 0x8400_0008;
     pub const SYSTEM_RESET: u32 = 0x8400_0009;
     pub const PSCI_FEATURES: u32 = 0x8400_000a;
+    /// Version of the source of random numbers (DEN 0098).
+    pub const TRNG_VERSION: u32 = 0x8400_0050;
+    /// Version of the interface to secure partitions (DEN 0077).
+    pub const FFA_VERSION: u32 = 0x8400_0063;
 }
+
+/// What each owner of a range of functions answers about itself (DEN 0028, 6.2): how many calls it
+/// has, by which UUID it is known, and its revision.
+const QUERIES: [u32; 3] = [0xff00, 0xff01, 0xff03];
+/// Bits of an identifier that name a query of any owner: a fast call with arguments of 32 bits, in
+/// the range of an owner below 64.
+const QUERY: u32 = 0xc0ff_ffff;
 
 /// Bit 30 of an identifier: the arguments have 64 bits.
 const WIDE: u32 = 1 << 30;
@@ -62,8 +73,24 @@ pub const fn decide(function: u64, argument: u64) -> Decision {
         },
         // The work-arounds are calls at each exception; none is on the list.
         id::SMCCC_ARCH_FEATURES => Decision::NotSupported,
+        // Linux's drivers ask at each boot whether these are there. The firmware is not asked.
+        id::TRNG_VERSION | id::FFA_VERSION if function & WIDE == 0 => Decision::NotSupported,
+        _ if is_query(function) => Decision::NotSupported,
         _ => Decision::Refuse,
     }
+}
+
+/// Whether a call asks what an owner of functions is: Linux asks a hypervisor so whether it is KVM.
+const fn is_query(function: u32) -> bool {
+    let query = function & QUERY;
+    let mut index = 0;
+    while index < QUERIES.len() {
+        if query == 1 << 31 | QUERIES[index] {
+            return true;
+        }
+        index += 1;
+    }
+    false
 }
 
 #[cfg(test)]
@@ -110,11 +137,40 @@ mod tests {
         for function in [
             0x8200_0000_u64,
             0xb200_0000,
-            0x8600_ff01,
+            // Features and services of KVM, random numbers, secure partitions, SDEI.
+            0x8600_0000,
+            0x8600_0001,
+            0x8400_0051,
+            0xc400_0053,
+            0x8400_0064,
             0xc400_0020,
+            // What resembles a query.
+            0xc600_ff01,
+            0x0600_ff01,
+            0x8601_ff01,
+            0x8600_ff02,
+            0xc400_0050,
             1 << 32,
+            1 << 32 | 0x8600_ff01,
         ] {
             assert_eq!(decide(function, 0), Decision::Refuse, "{function:#x}");
+        }
+    }
+
+    #[test]
+    fn asking_what_is_there_is_answered_without_the_firmware() {
+        // As a guest of KVM, Linux asks for random numbers and for the hypervisor; drivers ask for
+        // secure partitions and for a trusted OS.
+        for function in [
+            0x8400_0050_u64,
+            0x8600_ff01,
+            0x8400_0063,
+            0xbf00_ff01,
+            0x8400_ff01,
+            0x8200_ff03,
+        ] {
+            let decision = decide(function, 0);
+            assert_eq!(decision, Decision::NotSupported, "{function:#x}");
         }
     }
 }

@@ -10,68 +10,9 @@
 //! next tag, so that the walk goes on at words that were data. So a message has one tag, a buffer
 //! that is larger than each answer, and of Linux's words the one that says what is asked about.
 
-use donjon_abi::call::Reason;
+use donjon_abi::call::{PROPERTIES, Reason};
 
 use crate::weaken;
-
-/// A tag on the list.
-struct Tag {
-    number: u32,
-    /// Whether the first word of its buffer says what is asked about.
-    has_subject: bool,
-}
-
-const fn tag(number: u32) -> Tag {
-    Tag {
-        number,
-        has_subject: false,
-    }
-}
-
-const fn about(number: u32) -> Tag {
-    Tag {
-        number,
-        has_subject: true,
-    }
-}
-
-/// Tags that only ask. No answer is longer than 20 bytes.
-const ALLOWED: &[Tag] = &[
-    // Revision, variant and hash of the firmware.
-    tag(0x0000_0001),
-    tag(0x0000_0002),
-    tag(0x0000_0003),
-    // Model and revision of the board, MAC address, serial number.
-    tag(0x0001_0001),
-    tag(0x0001_0002),
-    tag(0x0001_0003),
-    tag(0x0001_0004),
-    // Memory of the CPUs and of the VideoCore.
-    tag(0x0001_0005),
-    tag(0x0001_0006),
-    // Power of a device, and how long the device needs to come up.
-    about(0x0002_0001),
-    about(0x0002_0002),
-    // State and rate of a clock, its highest, lowest and measured one.
-    about(0x0003_0001),
-    about(0x0003_0002),
-    about(0x0003_0004),
-    about(0x0003_0007),
-    about(0x0003_0047),
-    // A voltage, its highest and lowest.
-    about(0x0003_0003),
-    about(0x0003_0005),
-    about(0x0003_0008),
-    // A temperature, and the highest.
-    about(0x0003_0006),
-    about(0x0003_000a),
-    // State of a power domain.
-    about(0x0003_0030),
-    // Whether the power supply was too weak. Its word would say which bits to clear: none.
-    tag(0x0003_0046),
-    // Channels of the DMA engine that the firmware leaves alone.
-    tag(0x0006_0001),
-];
 
 /// Words before the tag: bytes of the message, and what the firmware says about it.
 pub const HEADER: usize = 2;
@@ -106,7 +47,7 @@ impl Question {
             return Err(Reason::BadProperty);
         };
         let fits = (1..=BUFFER).contains(&buffer.len()) && *bytes as usize == buffer.len() * 4;
-        let listed = ALLOWED.iter().find(|it| it.number == *number);
+        let listed = PROPERTIES.iter().find(|it| it.tag == *number);
         if !fits || (listed.is_none() && !weaken::PROPERTIES) {
             return Err(Reason::BadProperty);
         }
@@ -245,11 +186,11 @@ mod tests {
 
         #[test]
         fn careless_firmware_finds_the_tag_and_no_other(
-            index in 0..ALLOWED.len(),
+            index in 0..PROPERTIES.len(),
             buffer in prop::collection::vec(any::<u32>(), 1..=BUFFER),
             answer in any::<[u32; 2]>(),
         ) {
-            let number = ALLOWED[index].number;
+            let number = PROPERTIES[index].tag;
             let mut words = std::vec![number, buffer.len() as u32 * 4, 0];
             words.extend(buffer);
             let mut message = Question::of(&words).expect("on the list").message();

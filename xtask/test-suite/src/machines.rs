@@ -3,6 +3,7 @@
 //! words, and what a tree sets aside is not Linux's.
 
 pub mod board;
+mod firmware;
 mod gicv3;
 mod raspberry_pi;
 mod uefi;
@@ -227,6 +228,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests.extend(board::tests(host));
     tests.extend(gicv3::tests(host));
     tests.extend(uefi::tests(host));
+    tests.extend(firmware::tests(host));
     for case in CASES.iter().chain(gicv3::CASES) {
         let host = host.clone();
         tests.push(Test::beside(&format!("machine:{}", case.name), move || {

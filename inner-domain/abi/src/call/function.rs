@@ -411,7 +411,7 @@ buffers! {
         /// The error.
         pub error: i64,
         /// What the call gave back in x1: a reason, or one from bit 32 on above the index in a
-        /// list, or an instruction above its offset.
+        /// list or the tag of a property, or an instruction above its offset.
         pub value: u64,
         /// Where the call came from.
         pub caller: u64,

@@ -50,7 +50,9 @@ pub fn ask([address, bytes, ..]: &Arguments) -> Outcome {
     let words = &mut words[..count];
     // SAFETY: RAM by the check, aligned to words.
     unsafe { physical::read_outer(*address, words) };
-    let question = Question::of(words).map_err(Refusal::rule)?;
+    // A record of the refusal names the tag.
+    let tag = u64::from(words[0]);
+    let question = Question::of(words).map_err(|it| Refusal::rule_at(it, tag))?;
     let asked = match domain.asked {
         Some(asked) => asked,
         None => {

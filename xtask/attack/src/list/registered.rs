@@ -12,7 +12,7 @@ use super::all;
 const MODULE: &str = "kernel-patch/files/arch/arm64/donjon/attack";
 /// What is carried out elsewhere: no attacks but loads, attempts that need a device tree of their own
 /// (`machine:`), and searches (`bench compartments`).
-const OF_TESTS: [(&str, &str); 31] = [
+const OF_TESTS: [(&str, &str); 32] = [
     ("ask-videocore", "mailbox"),
     ("ask-videocore", "short-tag"),
     ("ask-videocore", "tag"),
@@ -40,6 +40,7 @@ const OF_TESTS: [(&str, &str); 31] = [
     ("scrape-memory", "store"),
     ("scrape-memory", "table"),
     ("scrape-memory", "user"),
+    ("start-cpu-by-firmware", "by-number"),
     ("use-stale-entry", "frame"),
     ("use-stale-entry", "inner"),
     ("use-stale-entry", "private"),

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 
 use donjon_abi::call::{
     CORE_FUNCTIONS, CompartmentExit, CompartmentFact, Counter, Error, Function, Information,
-    Reason, Supervisor,
+    PROPERTIES, Reason, Supervisor,
 };
 use donjon_abi::declare::{Documentation, Layout};
 use donjon_abi::manifest::{DmaProfile, Identity, Randomness, SwitchMode};
@@ -102,6 +102,11 @@ pub fn header() -> String {
     values!(out, "DMA_", DmaProfile);
     section(&mut out, "An array with their names, by number");
     strings(&mut out, "DMA_NAMES", dma_names());
+    section(
+        &mut out,
+        "An array of the tags that DONJON_FN_PROPERTIES passes on",
+    );
+    properties(&mut out);
     section(&mut out, "Values of DONJON_INFO_IDENTITY");
     values!(out, "IDENTITY_", Identity);
     section(&mut out, "Values of DONJON_INFO_RANDOMNESS");
@@ -235,6 +240,15 @@ fn strings(out: &mut String, name: &str, entries: Vec<Entry>) {
     continued(out, 0, &format!("#define DONJON_{name} {{"));
     for (index, text) in entries {
         continued(out, 1, &format!("[{index}] = \"{text}\","));
+    }
+    out.push_str("}\n");
+}
+
+/// The initialiser of the array of tags.
+fn properties(out: &mut String) {
+    continued(out, 0, "#define DONJON_PROPERTIES {");
+    for it in PROPERTIES {
+        continued(out, 1, &format!("{:#x},", it.tag));
     }
     out.push_str("}\n");
 }

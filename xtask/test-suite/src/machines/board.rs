@@ -188,6 +188,8 @@ fn boots(host: &HostArguments, board: &str, switch: Switch) -> Result<()> {
         &mode,
         "dma: strict",
         "firmware: found",
+        // Linux's own drivers cause none.
+        "refusals: 0",
         "no USB",
         "back: 3",
     ] {

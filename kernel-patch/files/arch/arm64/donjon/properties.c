@@ -3,11 +3,13 @@
  * Questions to the VideoCore of a Raspberry Pi. In the DMA profile "strict" the
  * inner domain has its mailbox, and passes on what only asks.
  */
+#include <linux/array_size.h>
 #include <linux/delay.h>
 #include <linux/donjon.h>
 #include <linux/export.h>
 #include <linux/gfp.h>
 #include <linux/io.h>
+#include <linux/printk.h>
 #include <linux/string.h>
 
 #include <asm/donjon.h>
@@ -24,6 +26,24 @@ bool donjon_has_mailbox(void)
 }
 EXPORT_SYMBOL_GPL(donjon_has_mailbox);
 
+static const u32 passed_on[] = DONJON_PROPERTIES;
+
+/*
+ * Whether @tags is one tag that the inner domain passes on. Drivers ask for others at
+ * each boot. They get an error here, so that a refusal on record is an attack.
+ */
+static bool is_passed_on(const u32 *tags, size_t size)
+{
+	int i;
+
+	if (size < 4 * sizeof(*tags) || tags[1] != size - 3 * sizeof(*tags))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(passed_on); i++)
+		if (tags[0] == passed_on[i])
+			return true;
+	return false;
+}
+
 /*
  * Sends @tags, one tag with its buffer, and puts the answer in its place. @answer is
  * the firmware's word about the message.
@@ -34,6 +54,11 @@ int donjon_properties(void *tags, size_t size, u32 *answer)
 	int wait = 0;
 	void *page;
 
+	if (!is_passed_on(tags, size)) {
+		pr_info_ratelimited("donjon: property %#x is not passed on\n",
+				    size < sizeof(u32) ? 0 : *(u32 *)tags);
+		return -EPERM;
+	}
 	if (size > DONJON_PROPERTIES_MAX)
 		return -E2BIG;
 	page = (void *)get_zeroed_page(GFP_KERNEL);

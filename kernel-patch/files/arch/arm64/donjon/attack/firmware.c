@@ -58,6 +58,13 @@ static void system_suspend(void)
 	call(SYSTEM_SUSPEND, address(), 0, 0);
 }
 
+/* What Linux asks at boot on some machines, or anything else: attack_value */
+static void by_number(void)
+{
+	call(attack_value, 0, 0, 0);
+}
+
+DONJON_ATTACK("start-cpu-by-firmware", "by-number", by_number);
 DONJON_ATTACK("start-cpu-by-firmware", "cpu-on", cpu_on);
 DONJON_ATTACK("start-cpu-by-firmware", "cpu-on-32", cpu_on_32);
 DONJON_ATTACK("start-cpu-by-firmware", "cpu-suspend", cpu_suspend);

@@ -617,6 +617,35 @@
 	[DONJON_DMA_OPEN] = "open",					\
 }
 
+/* An array of the tags that DONJON_FN_PROPERTIES passes on */
+
+#define DONJON_PROPERTIES {						\
+	0x1,								\
+	0x2,								\
+	0x3,								\
+	0x10001,							\
+	0x10002,							\
+	0x10003,							\
+	0x10004,							\
+	0x10005,							\
+	0x10006,							\
+	0x20001,							\
+	0x20002,							\
+	0x30001,							\
+	0x30002,							\
+	0x30004,							\
+	0x30007,							\
+	0x30047,							\
+	0x30003,							\
+	0x30005,							\
+	0x30008,							\
+	0x30006,							\
+	0x3000a,							\
+	0x30030,							\
+	0x30046,							\
+	0x60001,							\
+}
+
 /* Values of DONJON_INFO_IDENTITY */
 
 /* This boot alone: the next one has others. */
@@ -713,7 +742,8 @@ struct donjon_refusal_record {
 	s64 error;
 	/*
 	 * What the call gave back in x1: a reason, or one from bit 32 on above
-	 * the index in a list, or an instruction above its offset.
+	 * the index in a list or the tag of a property, or an instruction above
+	 * its offset.
 	 */
 	u64 value;
 	/* Where the call came from. */
