@@ -18,6 +18,7 @@ use dtoolkit::{Node, Property};
 use crate::board;
 use crate::devices::{self, Devices};
 use crate::failure::Failure;
+use crate::pins;
 use crate::reserved::Reserved;
 
 /// Reads the device tree at a physical address.
@@ -209,6 +210,9 @@ pub fn amend(
     let mut model = DeviceTree::from_fdt(tree);
     devices.disable_withheld(&mut model);
     board::replace_clocks(tree, &mut model);
+    if let Some(controller) = &devices.pins {
+        pins::forget(tree, controller, &mut model.root);
+    }
     if conduit == Conduit::Emulated {
         board::name_psci(&mut model);
     }

@@ -14,6 +14,7 @@ use donjon_abi::boot_info::{MAX_MEDIATED, MAX_READABLE};
 use donjon_abi::layout::PAGE_SIZE;
 use donjon_abi::manifest::DmaProfile;
 use donjon_core::devices::{Decision, DeviceList, Effect, Rule, Window, decide, plugged};
+use donjon_core::pins::Chip;
 use donjon_core::placement::Range;
 use donjon_core::redistributors;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -21,6 +22,7 @@ use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
 use dtoolkit::{Node, Property};
 
 use crate::failure::Failure;
+use crate::pins::{self, Controller};
 
 /// Addresses mean the same to the root's children and to a CPU.
 const ROOT_BUS: Window = Window {
@@ -42,6 +44,10 @@ pub struct Devices {
     /// Registers of harmful devices that are not enabled: there they are all the same.
     disabled: Vec<Range>,
     open: Vec<Open>,
+    /// The controller of pins, if Linux does not get it.
+    pub pins: Option<Controller>,
+    /// The phandles of how pins are to be for the devices that Linux gets.
+    pub pin_states: Vec<u32>,
     /// Pages that Linux may read. In the open profile a device in them may be one that it writes.
     pub readable: Vec<Range>,
     /// Registers there that the inner domain writes for Linux, and the bits that Linux may set.
@@ -83,6 +89,8 @@ pub fn find(
         withheld: Vec::new(),
         disabled: Vec::new(),
         open: Vec::new(),
+        pins: None,
+        pin_states: Vec::new(),
         readable: Vec::new(),
         mediated: Vec::new(),
         mailbox: None,
@@ -213,6 +221,7 @@ fn add(
             if rule.effect == Effect::Open {
                 note(&mut found.open, rule, &registers, read);
             }
+            found.pin_states.extend(pins::first_state(node));
             if let Effect::Mediated(start, end) = rule.effect {
                 let first = registers.first().map_or(0, |it| it.start());
                 let page = first & !(PAGE_SIZE - 1);
@@ -250,6 +259,14 @@ fn add(
     }
     if names.first() == Some(&MAILBOX) {
         found.mailbox = registers.first().map(|it| it.start());
+    }
+    let chip = names.first().and_then(|it| Chip::of(it));
+    if let (Some(chip), Some(registers)) = (chip, registers.first()) {
+        found.pins = Some(Controller {
+            path: String::from(path),
+            chip,
+            registers: registers.start(),
+        });
     }
     found.withheld.push(Withheld {
         path: String::from(path),

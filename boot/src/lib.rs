@@ -10,4 +10,5 @@ pub mod board;
 pub mod device_tree;
 pub mod devices;
 pub mod failure;
+pub mod pins;
 pub mod reserved;

@@ -22,4 +22,4 @@ mod secrets;
 mod sequence;
 mod stop;
 
-use donjon_boot::{board, device_tree, devices, failure, reserved};
+use donjon_boot::{board, device_tree, devices, failure, pins, reserved};

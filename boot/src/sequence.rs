@@ -12,6 +12,7 @@ use donjon_abi::boot_info::{Bank, BootInfo, Conduit, ConsoleKind, MAX_MEDIATED, 
 use donjon_abi::layout::{BLOCK_SIZE, MAX_CPUS, PAGE_SIZE, ROOT_PAGE, TABLE_BLOCK_SIZE};
 use donjon_abi::tcr;
 use donjon_core::cpus::CpuSet;
+use donjon_core::pins::Registers;
 use donjon_core::placement::{self, Range};
 use donjon_core::requirements;
 use donjon_hal::console::Console;
@@ -28,7 +29,7 @@ use crate::inner::{self, Builder};
 use crate::report::{self, Line};
 use crate::reserved::{self, Reserved};
 use crate::secrets::{self, Secrets};
-use crate::{board, device_tree, heap, identity, measure, pen};
+use crate::{board, device_tree, heap, identity, measure, pen, pins};
 
 /// For `start.S`: in x0 and x1.
 #[repr(C)]
@@ -74,6 +75,7 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
     let machine = describe(&tree, device_tree, &image, conduit)?;
     // SAFETY: these are the banks of RAM that the device tree lists.
     unsafe { identity::cover(&machine.banks) }?;
+    set_pins(&tree, &machine.devices);
 
     let digest = measure::digest(image.linux_bytes());
     let [a, b, c, d] = digest;
@@ -177,7 +179,7 @@ fn describe(
     let cpus = CpuSet::new(cpu_nodes.iter().map(|it| it.affinity))?;
 
     let whole = image.whole()?;
-    let devices = devices::find(tree, &banks, image.dma_profile, &redistributor)?;
+    let devices = devices::find(tree, &banks, image.dma_profile, &device_register)?;
     report::line(&format_args!("dma: {}", image.dma_profile.name()));
     devices.report(report::line);
     let tree_range = Range::with_size(tree_address, tree.data().len() as u64);
@@ -209,12 +211,47 @@ fn describe(
     })
 }
 
-/// A register of a GICv3's redistributor; all ones where it cannot be read.
-fn redistributor(register: u64) -> u32 {
+/// A register of a GICv3's redistributor, or one that says which device is plugged in; all ones where
+/// it cannot be read.
+fn device_register(register: u64) -> u32 {
     match identity::device(register) {
-        // SAFETY: a register of a redistributor, by the device tree, mapped as a device.
+        // SAFETY: a register by the device tree, mapped as a device. Reading has no effect on those
+        // that are asked for.
         Some(address) => unsafe { (address as *const u32).read_volatile() },
         None => u32::MAX,
+    }
+}
+
+/// The registers of a controller of pins, from this address on.
+struct PinRegisters(u64);
+
+impl Registers for PinRegisters {
+    fn read(&self, offset: u64) -> u32 {
+        // SAFETY: registers of the controller, mapped as a device.
+        unsafe { ((self.0 + offset) as *const u32).read_volatile() }
+    }
+
+    fn write(&mut self, offset: u64, value: u32) {
+        // SAFETY: registers of the controller, mapped as a device. They concern pins alone.
+        unsafe { ((self.0 + offset) as *mut u32).write_volatile(value) };
+    }
+
+    fn wait(&mut self) {
+        // At 2.5 GHz more than twice as long as is asked for, if each takes one cycle.
+        for _ in 0..4000 {
+            core::hint::spin_loop();
+        }
+    }
+}
+
+/// Gives the pins of Linux's devices their functions, if Linux cannot do it itself.
+fn set_pins(tree: &Fdt, devices: &Devices) {
+    let Some(controller) = &devices.pins else {
+        return;
+    };
+    if let Some(registers) = identity::device(controller.registers) {
+        let pins = pins::find(tree, controller, &devices.pin_states);
+        pins.apply(controller.chip, &mut PinRegisters(registers), report::line);
     }
 }
 

@@ -30,6 +30,7 @@ pub mod live_text;
 pub mod log_ring;
 pub mod outer_range;
 pub mod pen;
+pub mod pins;
 pub mod placement;
 pub mod private;
 pub mod properties;

@@ -107,6 +107,13 @@ const CASES: &[Case] = &[
         outcome: "SUCCEEDED, its registers are mapped",
         ..BOARD_DEVICES
     },
+    BOARD_PINS,
+    Case {
+        name: "raspi3b:pins:control",
+        machine: board::machine_with_dma,
+        outcome: "SUCCEEDED, pins have the functions of the debug port",
+        ..BOARD_PINS
+    },
     BOARD_MAILBOX,
     Case {
         name: "raspi3b:mailbox:control",
@@ -147,7 +154,8 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// Of the Raspberry Pi 3: DMA, the page of mailbox and interrupt controller, watchdog, clocks, USB.
+/// Of the Raspberry Pi 3: DMA, the page of mailbox and interrupt controller, watchdog, clocks, pins,
+/// USB.
 const BOARD_DEVICES: Case = Case {
     name: "raspi3b:devices",
     machine: board::machine,
@@ -156,8 +164,20 @@ const BOARD_DEVICES: Case = Case {
         0x3f00_b000,
         0x3f10_0000,
         0x3f10_1000,
+        PINS,
         0x3f98_0000,
     ],
+    ..DEVICES
+};
+/// Pins of the Raspberry Pi 3.
+const PINS: u64 = 0x3f20_0000;
+/// The functions of pins, among them the cores' debug port, which pull resistors in the same page drive.
+/// In the DMA profile that is open they are Linux's.
+const BOARD_PINS: Case = Case {
+    name: "raspi3b:pins",
+    machine: board::machine,
+    attempt: "reach-debug-port/select",
+    values: &[PINS],
     ..DEVICES
 };
 /// The registers of the mailbox. Where Linux has them, in the DMA profile that is open, the firmware

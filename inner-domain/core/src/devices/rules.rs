@@ -2,8 +2,9 @@
 //! Which devices the outer domain may have, by their `compatible` strings, and why.
 //!
 //! A device is mapped because a rule says that its registers can neither aim a write at memory,
-//! nor stop the coherency of caches and TLBs, nor start or drive a CPU. Everything else is
-//! withheld, whether anything bad is known of it or not. `docs/devices.md` has the same table.
+//! nor stop the coherency of caches and TLBs, nor start or drive a CPU, nor reset the machine past
+//! the inner domain. Everything else is withheld, whether anything bad is known of it or not.
+//! `docs/devices.md` has the same table.
 
 use donjon_abi::manifest::DmaProfile;
 
@@ -12,7 +13,8 @@ use donjon_abi::manifest::DmaProfile;
 pub enum Effect {
     /// Nothing that its registers do reaches memory, coherency or a CPU.
     Harmless,
-    /// It can be told to write memory. Mapped in the DMA profile that is open, and no other.
+    /// It can be told to write memory, to drive a CPU's debug port or to reset the machine. Mapped in
+    /// the DMA profile that is open, and no other.
     Open,
     /// It shares its page with a device that is withheld. Linux maps the page read-only, and the
     /// inner domain writes the registers of 32 bits from one offset up to another one.
@@ -61,16 +63,18 @@ const fn open(compatible: &'static str, reason: &'static str) -> Rule {
 const SERIAL: &str = "characters and line settings; DMA would be a controller's, which is withheld";
 const CARD: &str = "data goes through a register; DMA would be a controller's, which is withheld";
 const TIMER: &str = "counts and raises its own interrupt";
-const PINS: &str = "levels and functions of pins";
+const LINES: &str = "levels of eight lines, none of which selects a function of a pin";
+const PINS: &str =
+    "leads the cores' debug port to pins, which it drives itself by their pull resistors";
 const GIC: &str = "routes and raises interrupts, which the inner domain masks";
-const WATCHDOG: &str = "resets the machine, which Linux may ask the firmware for as well";
+const WATCHDOG: &str = "resets the machine before the memory of compartments is wiped";
 
 /// Every device that is mapped.
 pub const RULES: &[Rule] = &[
     // QEMU's virt.
     harmless("arm,pl011", SERIAL),
     harmless("arm,pl031", "tells the time and raises its own interrupt"),
-    harmless("arm,pl061", PINS),
+    harmless("arm,pl061", LINES),
     harmless("arm,cortex-a15-gic", GIC),
     harmless("arm,gic-400", GIC),
     harmless("arm,gic-v2m-frame", "a write to it raises an interrupt"),
@@ -91,7 +95,7 @@ pub const RULES: &[Rule] = &[
     harmless("arm,pl050", "bytes from and to a keyboard or mouse"),
     harmless("arm,pl180", CARD),
     harmless("arm,sp804", TIMER),
-    harmless("arm,sp805", WATCHDOG),
+    open("arm,sp805", WATCHDOG),
     harmless("arm,armv7-timer-mem", TIMER),
     harmless(
         "smsc,lan9118",
@@ -108,7 +112,7 @@ pub const RULES: &[Rule] = &[
         reason: "enables and disables interrupts; its page is the mailbox's as well",
     },
     harmless("brcm,bcm2835-system-timer", TIMER),
-    harmless("brcm,bcm2835-gpio", PINS),
+    open("brcm,bcm2835-gpio", PINS),
     harmless(
         "brcm,bcm2835-aux",
         "enables the small UART and two SPI controllers",
@@ -129,7 +133,7 @@ pub const RULES: &[Rule] = &[
         "reads and writes any memory: DMA of its own",
     ),
     // Raspberry Pi 4, where it differs.
-    harmless("brcm,bcm2711-gpio", PINS),
+    open("brcm,bcm2711-gpio", PINS),
     harmless("brcm,bcm2711-rng200", "random numbers"),
     open(
         "brcm,bcm2711-emmc2",
@@ -207,8 +211,8 @@ pub fn decide<'a>(
         if let Some((_, why)) = WITHHELD.iter().find(|(pattern, _)| matches(pattern, name)) {
             return Decision::Withheld(why);
         }
-        let mut with_dma = RULES.iter().filter(|it| it.effect == Effect::Open);
-        if let Some(rule) = with_dma.find(|it| it.compatible == name)
+        let mut open = RULES.iter().filter(|it| it.effect == Effect::Open);
+        if let Some(rule) = open.find(|it| it.compatible == name)
             && profile == DmaProfile::Strict
         {
             return Decision::Withheld(rule.reason);
@@ -270,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_dma_is_mapped_in_the_open_profile_alone() {
+    fn what_can_do_harm_is_mapped_in_the_open_profile_alone() {
         for rule in RULES {
             let wanted = match rule.effect {
                 Effect::Open => Decision::Withheld(rule.reason),
@@ -281,6 +285,17 @@ mod tests {
             let names = [rule.compatible].into_iter();
             assert_eq!(decide(names.clone(), DmaProfile::Strict), wanted);
             assert_eq!(decide(names, DmaProfile::Open), Decision::Mapped(rule));
+        }
+        // Debug ports and watchdogs as well as DMA, as the most specific name or another one.
+        for names in [
+            &["brcm,bcm2835-gpio"][..],
+            &["brcm,bcm2711-gpio", "brcm,bcm2835-gpio"],
+            &["brcm,bcm7211-gpio", "brcm,bcm2711-gpio"],
+            &["arm,sp805", "arm,primecell"],
+            &["virtio,mmio"],
+        ] {
+            let found = decide(names.iter().copied(), DmaProfile::Strict);
+            assert!(matches!(found, Decision::Withheld(_)), "{names:?}");
         }
         let resembles = ["arm,pl011", "brcm,bcm2835-mbox"].into_iter();
         let found = decide(resembles, DmaProfile::Strict);

@@ -12,7 +12,7 @@ use super::all;
 const MODULE: &str = "kernel-patch/files/arch/arm64/donjon/attack";
 /// What is carried out elsewhere: no attacks but loads, attempts that need a device tree of their own
 /// (`machine:`), and searches (`bench compartments`).
-const OF_TESTS: [(&str, &str); 32] = [
+const OF_TESTS: [(&str, &str); 33] = [
     ("ask-videocore", "mailbox"),
     ("ask-videocore", "short-tag"),
     ("ask-videocore", "tag"),
@@ -32,6 +32,7 @@ const OF_TESTS: [(&str, &str); 32] = [
     ("map-protected-memory", "device"),
     ("map-protected-memory", "release-address"),
     ("map-protected-memory", "reserved"),
+    ("reach-debug-port", "select"),
     ("reclaim", "transaction"),
     ("scrape-memory", "device"),
     ("scrape-memory", "linear"),

@@ -2,8 +2,8 @@
 //! The auditor's own list of devices that Linux may map.
 //!
 //! What is not here must not be mapped. A device is here because its registers can neither aim a
-//! write at memory, nor stop the coherency of a CPU, nor start one; or because it is an open case
-//! that the threat model accepts (O3).
+//! write at memory, nor stop the coherency of a CPU, nor start or debug one, nor reset the machine; or
+//! because it is an open case that the threat model accepts (O3).
 
 /// Which of a device's registers may be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,8 @@ pub struct Known {
     pub compatible: &'static str,
     /// How much of it.
     pub part: Part,
-    /// Whether it has DMA: it may be mapped in the profile that is open, and no other.
+    /// Whether it has DMA, or does other harm that the open profile accepts: it may be mapped in that
+    /// profile, and no other.
     pub has_dma: bool,
     /// Why.
     #[allow(dead_code, reason = "for readers and for tests")]
@@ -60,7 +61,11 @@ pub const MAPPED: [Known; 29] = [
         "a FIFO of characters; its DMA is another device's",
     ),
     all("arm,pl031", "a clock with an alarm"),
-    all("arm,pl061", "levels of pins, among them the power key"),
+    all(
+        "arm,pl061",
+        "eight lines, among them the power key; a line is its own or the board's, and no function is \
+         selected by number",
+    ),
     all(
         "arm,cortex-a15-gic",
         "a GICv2 keeps everything in registers: interrupts, which are masked inside",
@@ -90,7 +95,10 @@ pub const MAPPED: [Known; 29] = [
         "enables interrupts, and its page has the mailbox to the firmware's processor",
     ),
     all("brcm,bcm2835-system-timer", "a counter with four alarms"),
-    all("brcm,bcm2835-gpio", "functions and levels of pins"),
+    with_dma(
+        "brcm,bcm2835-gpio",
+        "O4: functions 4 of pins 22 to 27 and 5 of pins 4, 5, 6, 12, 13 are the cores' JTAG",
+    ),
     all("brcm,bcm2835-aux", "which of three small devices are on"),
     all("brcm,bcm2835-aux-uart", "a FIFO of characters, without DMA"),
     all("brcm,bcm2835-aux-spi", "a FIFO of bytes, without DMA"),
@@ -110,7 +118,10 @@ pub const MAPPED: [Known; 29] = [
     ),
     all("brcm,bcm2835-pwm", "pulses; its DMA is another device's"),
     // Raspberry Pi 4.
-    all("brcm,bcm2711-gpio", "functions and levels of pins"),
+    with_dma(
+        "brcm,bcm2711-gpio",
+        "O4: function 4 of pins 22 to 27 is the cores' JTAG",
+    ),
     all("brcm,bcm2711-rng200", "a FIFO of random words"),
     with_dma("brcm,bcm2711-emmc2", "O3: it follows descriptors in memory"),
     with_dma("brcm,bcm2835-usb", "O3: it copies to any address"),
