@@ -17,15 +17,15 @@ use dtoolkit::{Node, Property};
 
 /// A controller of pins that is withheld.
 pub struct Controller {
-    /// Its path in the tree.
+    /// The controller's path in the tree.
     pub path: String,
-    /// Of which kind it is.
+    /// The chip that it is a part of.
     pub chip: Chip,
     /// Physical address of its registers.
     pub registers: u64,
 }
 
-/// What its pins are to be.
+/// What the pins of a controller are to be.
 #[derive(Default)]
 pub struct Pins {
     /// In the order of the tree.
@@ -57,7 +57,7 @@ pub fn find(tree: &Fdt, controller: &Controller, phandles: &[u32]) -> Pins {
 }
 
 impl Pins {
-    /// Makes the pins so, and says what the debug port of the cores is led to.
+    /// Gives the pins their pull resistors and functions, and says what the debug port of the cores is led to.
     pub fn apply(&self, chip: Chip, registers: &mut impl Registers, line: impl Fn(&dyn Display)) {
         for setting in &self.settings {
             setting.apply(registers);

@@ -5,7 +5,7 @@
 //! One function of some pins is the debug port of the cores (JTAG). Pull resistors act on a pad
 //! whatever its function is, and each pad's level can be read: who has these registers can lead the
 //! port to pins, drive its inputs and read its output, without a cable. So Linux gets them in the DMA
-//! profile that is open alone. In the other one the boot stage gives the pins of Linux's devices
+//! profile that is open alone. In the profile strict the boot stage gives the pins of Linux's devices
 //! their functions, once.
 
 /// A chip with pins of this kind.
@@ -52,14 +52,7 @@ impl Chip {
     pub const fn is_debug_port(self, pin: u32, function: u32) -> bool {
         match function {
             ALT4 => 22 <= pin && pin <= 27,
-            ALT5 => matches!(
-                (self, pin),
-                (Self::Bcm2835, 4)
-                    | (Self::Bcm2835, 5)
-                    | (Self::Bcm2835, 6)
-                    | (Self::Bcm2835, 12)
-                    | (Self::Bcm2835, 13)
-            ),
+            ALT5 => matches!((self, pin), (Self::Bcm2835, 4..=6 | 12..=13)),
             _ => false,
         }
     }
@@ -83,7 +76,7 @@ const fn select(pin: u32) -> (u64, u32) {
 /// A pull resistor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pull {
-    /// None.
+    /// No resistor.
     Off,
     /// To ground.
     Down,
@@ -95,7 +88,7 @@ pub enum Pull {
 pub trait Registers {
     /// Reads the register of 32 bits at an offset.
     fn read(&self, offset: u64) -> u32;
-    /// Writes it.
+    /// Writes the register of 32 bits at an offset.
     fn write(&mut self, offset: u64, value: u32);
     /// Waits for at least 150 cycles of the VideoCore's clock of 250 MHz.
     fn wait(&mut self);
@@ -130,7 +123,7 @@ impl Setting {
         })
     }
 
-    /// Makes the pin so.
+    /// Gives the pin its pull resistor and its function.
     pub fn apply(self, registers: &mut impl Registers) {
         if let Some(pull) = self.pull {
             self.apply_pull(pull, registers);
@@ -255,7 +248,7 @@ mod tests {
         registers.words[5] = u32::MAX;
         let setting = Setting::new(Chip::Bcm2835, 53, 0b100, None).expect("a pin");
         setting.apply(&mut registers);
-        assert_eq!(registers.written, [(0x14, 0xffff_ffff & !(0b011 << 9))]);
+        assert_eq!(registers.written, [(0x14, !(0b011 << 9))]);
         // What is so already is not written again.
         setting.apply(&mut registers);
         assert_eq!(registers.written.len(), 1);
@@ -275,7 +268,7 @@ mod tests {
         registers.words[0xec / 4] = u32::MAX;
         let down = Setting::new(Chip::Bcm2711, 35, 0, Some(1)).expect("a pin");
         down.apply(&mut registers);
-        assert_eq!(registers.written, [(0xec, 0xffff_ffff & !(0b01 << 6))]);
+        assert_eq!(registers.written, [(0xec, !(0b01 << 6))]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ echo then: $(grep refusals: /sys/kernel/security/donjon/status)
 grep -o 'properties .*' /sys/kernel/security/donjon/refusals | cut -d ' ' -f 1-7
 dmesg | grep 'is not passed on'";
 
-/// All of them.
+/// Tests of what Linux's questions to firmware do to the number of refusals.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let (calls, property) = (host.clone(), host.clone());
     vec![
