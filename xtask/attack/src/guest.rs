@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use donjon_audit::{Report, Subject};
 use donjon_builder::guest;
 use donjon_builder::run::Parts;
+use donjon_machine::finding::Finding;
 use donjon_machine::gdb::Stub;
 use donjon_machine::qemu::{self, Live, Patience, monitor};
 
@@ -166,10 +167,10 @@ pub fn alone(parts: &Parts, attack: &Attack, attempt: &Attempt) -> Result<Line> 
         }
         Err(error) => {
             let text = format!("{error:#}");
-            ensure!(
-                !text.contains("SUCCEEDED"),
-                "it succeeded, and the machine then failed: {text}"
-            );
+            if text.contains("SUCCEEDED") {
+                let text = format!("it succeeded, and the machine then failed: {text}");
+                return Err(Finding::Attack.error(text));
+            }
             match attempt.end {
                 AttemptEnd::Panic => is_stop(&text)?,
                 AttemptEnd::Hang => is_hang_at_vector(&text)?,

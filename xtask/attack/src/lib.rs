@@ -24,7 +24,7 @@ mod table;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
@@ -130,10 +130,16 @@ pub fn controls_succeed(bench: Bench<'_>, without: Without) -> Result<()> {
 
 fn all_good(judgements: Vec<Judgement>) -> Result<()> {
     let records = judgements.into_iter().map(Judgement::record);
-    let bad = records.filter(|it| !it.is_good());
-    let bad: Vec<_> = bad.map(|it| it.to_string()).collect();
-    ensure!(bad.is_empty(), "{}", bad.join("\n"));
-    Ok(())
+    let bad: Vec<Record> = records.filter(|it| !it.is_good()).collect();
+    if bad.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<_> = bad.iter().map(Record::to_string).collect();
+    let text = lines.join("\n");
+    Err(match bad.iter().find_map(Record::finding) {
+        Some(finding) => finding.error(text),
+        None => anyhow!(text),
+    })
 }
 
 /// What the controls of the attacks are built without that a machine survives.

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use donjon_machine::arguments::Switch;
+use donjon_machine::finding::Finding;
 use serde::Serialize;
 
 use super::attempt::Attack;
@@ -65,6 +66,18 @@ impl Record {
         self.wrong.push(why);
     }
 
+    /// What there is among that which is wrong, and no later run takes back. A control that did not
+    /// succeed is not of that kind.
+    pub fn finding(&self) -> Option<Finding> {
+        if self.outcome != "stopped" {
+            Some(Finding::Attack)
+        } else if self.audit_violations > 0 {
+            Some(Finding::Violation)
+        } else {
+            None
+        }
+    }
+
     /// Whether everything is as it has to be.
     pub const fn is_good(&self) -> bool {
         self.wrong.is_empty()
@@ -116,12 +129,14 @@ mod tests {
         let mut record = Record::new(&ATTACK, Switch::Asid);
         record.by.push("a hang".into());
         assert!(record.is_good());
+        assert_eq!(record.finding(), None);
         assert_eq!(
             record.to_string(),
             "zero                   stopped   forge-zero: write 0 (1 attempt, audit 0, control n/a): a hang"
         );
         record.fail("it went on".into());
         assert!(!record.is_good());
+        assert_eq!(record.finding(), Some(Finding::Attack));
         assert!(record.to_string().ends_with("\n     WRONG: it went on"));
     }
 

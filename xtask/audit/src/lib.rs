@@ -11,6 +11,7 @@ mod target;
 use anyhow::{Context, Result};
 use donjon_builder::run::Parts;
 use donjon_machine::arguments::Switch;
+use donjon_machine::finding::Finding;
 use donjon_machine::paths;
 use donjon_machine::qemu::{Live, tree};
 
@@ -44,6 +45,18 @@ impl Subject {
         };
         donjon_auditor::Subject::of(&sources).map(Self)
     }
+}
+
+/// Fails if an audit found something, in a guest in which nothing may be wrong.
+///
+/// # Errors
+///
+/// A [`Finding::Violation`], which has the report as its text.
+pub fn expect_clean(report: &Report) -> Result<()> {
+    if report.violations.is_empty() {
+        return Ok(());
+    }
+    Err(Finding::Violation.error(report))
 }
 
 /// Stops a running guest, audits it, lets it go on; see [`donjon_auditor::live`].

@@ -5,11 +5,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::environment::{self, Needs};
 use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::finding::Finding;
 use donjon_machine::paths;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -149,10 +150,10 @@ fn compare(now: &Counts, recorded: &Counts) -> Result<()> {
     if grown.is_empty() {
         return Ok(());
     }
-    bail!(
+    Err(Finding::Figures.error(format!(
         "more instructions than {FILE} has: {}; if that is meant, run `cargo xtask bench --record`",
         grown.join("; ")
-    )
+    )))
 }
 
 /// The short form: the gate and the rows of LMBench, without the native kernel.
@@ -250,6 +251,7 @@ mod tests {
             "{error}"
         );
         assert!(!error.to_string().contains("fork"), "{error}");
+        assert_eq!(Finding::of(&error), Some(Finding::Figures));
         assert!(compare(&recorded, &recorded).is_ok());
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! * [`arguments`]: what a command line says about a machine.
 //! * [`board`]: commands on a machine that is reached by its console or by ssh.
+//! * [`finding`]: failures that no repetition takes back.
 //! * [`fvp`]: Arm's model of a whole machine in place of QEMU.
 //! * [`gem5`]: gem5 in place of QEMU, whose TLB is tagged with ASIDs.
 //! * [`machine`]: the recipes in `qemu/`, and a machine as asked for.
@@ -18,6 +19,7 @@
 
 pub mod arguments;
 pub mod board;
+pub mod finding;
 pub mod fvp;
 pub mod gdb;
 pub mod gem5;

@@ -8,7 +8,7 @@ mod held;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use donjon_audit::{Report, Subject, of_stopped};
+use donjon_audit::{Report, Subject, expect_clean, of_stopped};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::prepare;
@@ -100,9 +100,7 @@ fn rolls_over(host: &HostArguments, switch: Switch, cpu: &str, cpus: u32) -> Res
         "only {} generations of ASIDs",
         end.generations
     );
-    let report = &end.report;
-    ensure!(report.violations.is_empty(), "{report}");
-    Ok(())
+    expect_clean(&end.report)
 }
 
 /// Leaves Linux as few ASIDs as it can do with; also gives the generation of that moment.

@@ -11,12 +11,13 @@ mod stop;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use donjon_audit::{Series, Subject};
+use donjon_audit::{Series, Subject, expect_clean};
 use donjon_bench::compartments::call::{self as calls, Calls};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::prepare;
 use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::finding::{Finding, none_succeeded};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu;
 use donjon_machine::said::says;
@@ -164,6 +165,7 @@ exit 0
     let variant = InnerVariant::sound(machine.switch);
     let boot = prepare(host, Machine::new(machine)?, &variant)?.boot;
     let text = says(&boot, &format!("{more}{SCRIPT}"), TIMEOUT)?.text;
+    none_succeeded(&text)?;
     ensure!(text.contains("compartment: all as expected"), "{text}");
     Ok(text)
 }
@@ -180,7 +182,7 @@ fn audit(host: &HostArguments) -> Result<()> {
     let count = audits.count();
     let mut inside = 0;
     for report in audits.reports()? {
-        ensure!(report.violations.is_empty(), "{report}");
+        expect_clean(&report)?;
         inside += report.cpus_in_compartments;
     }
     ensure!(
@@ -196,7 +198,9 @@ fn call(host: &HostArguments, switch: Switch) -> Result<()> {
     let script = format!("{} && donjon-compartment bench 20", calls::command());
     let text = says(&boot, &script, TIMEOUT)?.text;
     for goal in Calls::of(&text)?.goals() {
-        ensure!(goal.is_met, "{goal}:\n{text}");
+        if !goal.is_met {
+            return Err(Finding::Figures.error(format!("{goal}:\n{text}")));
+        }
     }
     let left = text
         .lines()
@@ -213,10 +217,12 @@ fn call(host: &HostArguments, switch: Switch) -> Result<()> {
             rest.split_whitespace().next()?.parse::<u64>().ok()
         };
         let instructions = text.lines().find_map(figure);
-        ensure!(
-            instructions.is_some_and(|it| it <= most),
-            "{what}: {instructions:?} instructions, at most {most} are allowed:\n{text}"
-        );
+        let instructions = instructions.with_context(|| format!("no {what} in:\n{text}"))?;
+        if instructions > most {
+            return Err(Finding::Figures.error(format!(
+                "{what}: {instructions} instructions, at most {most} are allowed:\n{text}"
+            )));
+        }
     }
     Ok(())
 }

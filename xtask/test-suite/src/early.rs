@@ -9,6 +9,7 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::prepare;
 use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::finding::Finding;
 use donjon_machine::initramfs;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu;
@@ -33,7 +34,9 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     vec![
         Test::beside("early-program", move || {
             let early = console(&over, Switch::Asid, WITHOUT_INIT)?;
-            ensure!(!early.contains(SAYS), "it runs:\n{early}");
+            if early.contains(SAYS) {
+                return Err(Finding::Attack.error(format!("it runs:\n{early}")));
+            }
             ensure!(early.contains(NO_ROOT), "Linux ended early:\n{early}");
             // The same program, asked for by the same kernel behind the hand-over.
             let late = console(&over, Switch::Asid, "")?;

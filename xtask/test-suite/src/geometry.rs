@@ -19,6 +19,7 @@ use donjon_builder::kernel::Variant;
 use donjon_builder::run;
 use donjon_core::placement::Range;
 use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::finding::Finding;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::scratch::Scratch;
 use donjon_machine::qemu::{self, monitor};
@@ -44,7 +45,9 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             guest.root_follows_the_rules()?;
             let report = guest.enumerate()?;
             ensure!(report.combinations() > 0, "nothing was enumerated");
-            ensure!(report.escapes().count() == 0, "{report}");
+            if report.escapes().count() > 0 {
+                return Err(Finding::Escape.error(report));
+            }
             Ok(())
         }),
         Test::beside("geometry:control", move || {

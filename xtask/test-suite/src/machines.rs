@@ -16,6 +16,7 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::finding::none_succeeded;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{Boot, tree};
 use donjon_machine::said::{Said, says};
@@ -253,6 +254,9 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         let host = host.clone();
         tests.push(Test::beside(&format!("machine:{}", case.name), move || {
             let text = attacked(&host, case)?;
+            if case.outcome.starts_with("stopped") {
+                none_succeeded(&text)?;
+            }
             for value in case.values {
                 let line = format!("{value:#x}: attack {}: {}", case.attempt, case.outcome);
                 ensure!(text.contains(&line), "no line `{line}`:\n{text}");

@@ -15,6 +15,7 @@ use donjon_builder::guest;
 use donjon_builder::kernel::Variant;
 use donjon_builder::run::Parts;
 use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::finding::Finding;
 use donjon_machine::machine::Machine;
 use donjon_machine::said::says;
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -65,6 +66,9 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 fn refused(host: &HostArguments) -> Result<()> {
     let said = inserted(host, &[])?;
     for (index, (name, word)) in WORDS.iter().enumerate() {
+        if said.contains(&format!("bad{index}: in")) {
+            return Err(Finding::Attack.error(format!("{name} is in:\n{said}")));
+        }
         let message = format!("{MODULE}: instruction {word:#010x} at offset 0x");
         ensure!(
             said.contains(&format!("bad{index}: refused")) && said.contains(&message),

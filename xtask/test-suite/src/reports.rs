@@ -18,6 +18,7 @@ use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::{Parts, prepare};
 use donjon_core::attestation::{Boot, Derived, Secrets};
 use donjon_machine::arguments::{Firmware, MachineArguments, Switch};
+use donjon_machine::finding::{Finding, none_succeeded};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, monitor};
 use donjon_machine::said::says;
@@ -93,6 +94,7 @@ fn parts(host: &HostArguments, identity: Option<&Path>, variant: &InnerVariant) 
 
 /// The guest changes each word of a report in so many ways.
 fn all_refused(text: &str) -> Result<()> {
+    none_succeeded(text)?;
     let line = format!("compartment: {FORGED} forged reports: all refused");
     ensure!(text.lines().any(|it| it == line), "no `{line}` in:\n{text}");
     Ok(())
@@ -197,21 +199,22 @@ fn is_derived(text: &str, report: &str, key: &str, memory: &[u8]) -> Result<()> 
         bytes(&words(key)?) == secrets.key(&measurement, 0),
         "the key is not what the identity gives"
     );
-    ensure!(
-        found(memory, IDENTITY).is_empty(),
-        "the identity is in memory at {:x?}",
-        found(memory, IDENTITY)
-    );
-    for (what, bytes) in between(&started) {
+    let identity = [("the identity", *IDENTITY)];
+    for (what, bytes) in identity.into_iter().chain(between(&started)) {
         let places = found(memory, &bytes);
-        ensure!(places.is_empty(), "{what} is in memory at {places:x?}");
+        if !places.is_empty() {
+            let text = format!("{what} is in memory at {places:x?}");
+            return Err(Finding::Violation.error(text));
+        }
     }
     let inner = inner_memory(text)?;
     let places = found(memory, &keys);
-    ensure!(
-        !places.is_empty() && places.iter().all(|it| inner.contains(it)),
-        "what keys come from is at {places:x?}; the inner domain has {inner:x?}"
-    );
+    ensure!(!places.is_empty(), "what keys come from is nowhere");
+    if !places.iter().all(|it| inner.contains(it)) {
+        return Err(Finding::Violation.error(format!(
+            "what keys come from is at {places:x?}; the inner domain has {inner:x?}"
+        )));
+    }
     Ok(())
 }
 

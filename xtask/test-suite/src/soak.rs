@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use donjon_audit::{Series, Subject};
+use donjon_audit::{Series, Subject, expect_clean};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::prepare;
@@ -60,7 +60,7 @@ fn soak(host: &HostArguments) -> Result<()> {
         "there were only {looks} audits"
     );
     for report in audits.reports()? {
-        ensure!(report.violations.is_empty(), "{report}");
+        expect_clean(&report)?;
     }
     println!("{looks} audits, no violation");
     Ok(())

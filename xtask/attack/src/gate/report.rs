@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use anyhow::Result;
 use donjon_machine::arguments::Switch;
+use donjon_machine::finding::Finding;
 use serde::Serialize;
 
 use super::one::{Run, RunEnd};
@@ -113,6 +115,18 @@ impl Summary {
             described: Vec::new(),
             seen: BTreeSet::new(),
         }
+    }
+
+    /// Fails unless everything is as it has to be.
+    ///
+    /// # Errors
+    ///
+    /// A [`Finding::Escape`], which has the summary as its text.
+    pub fn expect_good(&self) -> Result<()> {
+        if self.is_good() {
+            return Ok(());
+        }
+        Err(Finding::Escape.error(self))
     }
 
     /// Adds a run.

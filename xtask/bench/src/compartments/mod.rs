@@ -19,7 +19,7 @@ mod trust;
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use comfy_table::Table;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
@@ -28,6 +28,7 @@ use donjon_builder::json;
 use donjon_builder::progress::Step;
 use donjon_builder::run;
 use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::finding::Finding;
 use donjon_machine::machine::Machine;
 use serde::Serialize;
 
@@ -181,8 +182,10 @@ impl Report {
     pub fn check(&self) -> Result<()> {
         let missed = self.goals.iter().filter(|it| !it.is_met);
         let missed: Vec<String> = missed.map(ToString::to_string).collect();
-        ensure!(missed.is_empty(), "{}", missed.join("\n"));
-        Ok(())
+        if missed.is_empty() {
+            return Ok(());
+        }
+        Err(Finding::Figures.error(missed.join("\n")))
     }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! All that was measured, as it is written to a file.
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
+use donjon_machine::finding::Finding;
 use serde::Serialize;
 
 use super::boot::Boots;
@@ -64,8 +65,10 @@ impl Report {
     /// may have, or if a call is too long.
     pub fn check(&self) -> Result<()> {
         let wrong: Vec<String> = self.wrong().collect();
-        ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
-        Ok(())
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        Err(Finding::Figures.error(wrong.join("\n")))
     }
 
     fn wrong(&self) -> impl Iterator<Item = String> {

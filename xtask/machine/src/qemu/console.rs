@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Finds panics and the exit status in the output of a console.
 
+use crate::finding::INNER_PANIC;
+
 /// Lines shown when something went wrong.
 const SHOWN: usize = 30;
 
 /// Marks of a guest that will not recover.
-const FATAL: [&str; 2] = ["donjon: PANIC", "Kernel panic - not syncing"];
+const FATAL: [&str; 2] = [INNER_PANIC, "Kernel panic - not syncing"];
 
 /// Linux writes this of a request that failed, and then the disk's letter.
 const DISK_ERROR: &str = " error, dev vd";

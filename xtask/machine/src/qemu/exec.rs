@@ -4,6 +4,7 @@
 //! Console, standard output, standard error and status each have a socket. Nothing but the
 //! command writes to its own, so its output arrives byte for byte.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::os::unix::net::UnixListener;
@@ -411,6 +412,17 @@ fn listen(
     Ok(())
 }
 
+thread_local! {
+    /// Consoles of this thread's guests that were kept.
+    static KEPT: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The files with the consoles of the guests that this thread ran since the last call.
+#[must_use]
+pub fn kept_consoles() -> Vec<PathBuf> {
+    KEPT.take()
+}
+
 /// Keeps the console's text where the user can read it.
 fn keep(console: &Console) -> Result<PathBuf> {
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -421,5 +433,6 @@ fn keep(console: &Console) -> Result<PathBuf> {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let path = directory.join(format!("{}-{number}.log", std::process::id() % 16));
     fs::write(&path, console.bytes())?;
+    KEPT.with_borrow_mut(|it| it.push(path.clone()));
     Ok(path)
 }

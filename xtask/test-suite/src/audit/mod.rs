@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use donjon_audit::{Report, Series, Snapshot, Subject, of_stopped};
+use donjon_audit::{Report, Series, Snapshot, Subject, expect_clean, of_stopped};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::{self, Parts};
@@ -128,7 +128,7 @@ pub fn is_clean(host: &HostArguments, machine: &MachineArguments) -> Result<()> 
     })?;
     ensure!(audits.count() > 1, "there was no audit under load");
     for report in audits.reports()? {
-        ensure!(report.violations.is_empty(), "{report}");
+        expect_clean(&report)?;
         ensure!(
             // One may be on its way in.
             report.cpus + 1 >= cpus as usize

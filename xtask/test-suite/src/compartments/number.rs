@@ -2,7 +2,7 @@
 //! Many compartments that end: what an auditor sees of their frames.
 
 use anyhow::{Context, Result, ensure};
-use donjon_audit::{Report, Series, Subject};
+use donjon_audit::{Report, Series, Subject, expect_clean};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::prepare;
@@ -45,7 +45,7 @@ fn number(host: &HostArguments) -> Result<()> {
     let frames: usize = frames.context("no `frames:`")?.trim().parse()?;
     let reports = audits.reports()?;
     for report in &reports {
-        ensure!(report.violations.is_empty(), "{report}");
+        expect_clean(report)?;
     }
     let [before, alive, ended, end] = &reports[..] else {
         anyhow::bail!("{} looks:\n{text}", reports.len());

@@ -12,6 +12,7 @@ use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::prepare;
 use donjon_loops::marker;
 use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::finding::Finding;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu;
 use donjon_machine::qemu::monitor::Monitor;
@@ -83,10 +84,10 @@ struct Left {
 
 fn nothing_is_left(host: &HostArguments, end: End) -> Result<()> {
     let inside = left_after(host, end, "inside", &[])?;
-    ensure!(
-        (inside.messages, inside.secrets, inside.key) == (0, 0, 0),
-        "something of compartments is in RAM: {inside:?}"
-    );
+    if (inside.messages, inside.secrets, inside.key) != (0, 0, 0) {
+        let text = format!("something of compartments is in RAM: {inside:?}");
+        return Err(Finding::Violation.error(text));
+    }
     let outside = left_after(host, end, "outside", &[])?;
     ensure!(
         outside.messages > 0,

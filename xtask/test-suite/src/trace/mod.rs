@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use donjon_abi::trace::RecordKind;
 use donjon_builder::arguments::HostArguments;
 use donjon_machine::arguments::Switch;
+use donjon_machine::finding::Finding;
 use donjon_models::trace::{Oracle, Rule};
 
 use super::runner::Test;
@@ -100,7 +101,10 @@ fn is_sound(recorded: &Recorded) -> Result<()> {
     let counters = oracle.counters();
     let said = oracle.violations().iter().map(ToString::to_string);
     let said: Vec<String> = said.collect();
-    ensure!(said.is_empty(), "{}\n{counters}", said.join("\n"));
+    if !said.is_empty() {
+        let text = format!("{}\n{counters}", said.join("\n"));
+        return Err(Finding::Violation.error(text));
+    }
     let events = RecordKind::ALL
         .iter()
         .all(|it| counters.events.contains_key(it));
