@@ -10,6 +10,16 @@ pub struct TestArguments {
     /// Run the tests whose names contain one of these.
     #[arg(value_name = "FILTER")]
     pub filters: Vec<String>,
+    /// Run each of the tests so many times beside a load on the host's CPUs, and say how many runs
+    /// failed.
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "filters",
+        conflicts_with = "list",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub repeat: Option<u32>,
     /// Only list the names.
     #[arg(long)]
     pub list: bool,

@@ -18,6 +18,7 @@ use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::board::boot;
 use donjon_machine::board::serial::Port;
 use donjon_machine::board::session::{Patience, Session};
+use donjon_machine::finding::Finding;
 use donjon_machine::fvp::MODEL;
 use donjon_machine::machine::Machine;
 use donjon_machine::process::{self, Running};
@@ -42,12 +43,12 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     vec![
         Test::beside("bench:serial", move || serial(&for_serial)),
         Test::beside("bench:serial:cores", move || cores(&for_cores)),
-        Test::beside("bench:serial:refused", serial_refused),
-        Test::beside("bench:ssh", by_ssh),
-        Test::beside("fvp:missing", model_missing),
-        Test::beside("fvp:refused", model_refused),
-        Test::beside("fvp:run", move || model_runs(&for_run)),
-        Test::beside("fvp:interrupted", move || model_is_stopped(&for_stop)),
+        Test::beside("bench:serial:refused", serial_refused).on_host(),
+        Test::beside("bench:ssh", by_ssh).on_host(),
+        Test::beside("fvp:missing", model_missing).on_host(),
+        Test::beside("fvp:refused", model_refused).on_host(),
+        Test::beside("fvp:run", move || model_runs(&for_run)).on_host(),
+        Test::beside("fvp:interrupted", move || model_is_stopped(&for_stop)).on_host(),
     ]
 }
 
@@ -73,10 +74,11 @@ fn serial(host: &HostArguments) -> Result<()> {
         ("firmware_call", &arrived["firmware_call"]),
     ] {
         let expected = Samples::named(name, &usual)?.median();
-        ensure!(
-            value["median"].as_f64() == Some(expected),
-            "{name}: {expected} in an ordinary run, at the serial port {value}"
-        );
+        if value["median"].as_f64() != Some(expected) {
+            return Err(Finding::Figures.error(format!(
+                "{name}: {expected} in an ordinary run, at the serial port {value}"
+            )));
+        }
     }
     let cores = &arrived["cores"];
     ensure!(

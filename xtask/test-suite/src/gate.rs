@@ -87,16 +87,14 @@ const WEAKENED: [Weakened; 11] = [
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests = Vec::new();
     for mode in MODES {
-        tests.push(Test::beside(
-            &format!("gate-model:{}", mode.name()),
-            move || is_the_model(mode),
-        ));
+        let name = format!("gate-model:{}", mode.name());
+        tests.push(Test::beside(&name, move || is_the_model(mode)).on_host());
         let host = host.clone();
         tests.push(Test::beside(
             &format!("gate-run:{}", mode.name()),
             move || {
                 let summary = Plan::new(&host, mode, RUNS).carry_out(|_| ())?;
-                ensure!(summary.is_good(), "{summary}");
+                summary.expect_good()?;
                 // Runs that forge nothing, or are not disturbed where they should be, prove nothing.
                 ensure!(summary.forged > RUNS / 2, "few forged values: {summary}");
                 ensure!(summary.disturbed > RUNS / 10, "few exceptions: {summary}");
@@ -113,7 +111,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     let (sound, control) = (host.clone(), host.clone());
     tests.push(Test::beside("gate-run:geometry", move || {
         let summary = geometries(&sound, false)?;
-        ensure!(summary.is_good(), "{summary}");
+        summary.expect_good()?;
         ensure!(
             summary.forged > GEOMETRIES / 2,
             "few forged values: {summary}"

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Running tests and saying how they went.
 
+mod busy;
+mod logs;
+pub mod repeat;
+mod verdict;
+
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Error, Result, anyhow};
+use donjon_machine::finding::Finding;
+
+use verdict::Verdict;
 
 /// From where a thread takes its next test. There are two threads: a guest with one busy CPU takes
 /// about one of the host's. They begin at both ends, because tests of one kind stand together, and
@@ -18,12 +27,18 @@ enum End {
     Last,
 }
 
+/// Most failures that are looked at twice. Where there are more, chance is not the reason, and the run
+/// has failed whatever a repetition shows.
+const MOST_AGAIN: usize = 10;
+
 /// One test.
 pub struct Test {
     /// Its name; parts are separated by colons.
     pub name: String,
     /// Whether it may run beside others like it.
     pub parallel: bool,
+    /// Whether it needs no guest, so that chance has no part in it.
+    pub on_host: bool,
     /// What it does.
     pub body: Box<dyn Fn() -> Result<()> + Send + Sync>,
 }
@@ -34,6 +49,7 @@ impl Test {
         Self {
             name: name.to_owned(),
             parallel: false,
+            on_host: false,
             body: Box::new(body),
         }
     }
@@ -41,51 +57,107 @@ impl Test {
     /// A test that may run beside others.
     pub fn beside(name: &str, body: impl Fn() -> Result<()> + Send + Sync + 'static) -> Self {
         Self {
-            name: name.to_owned(),
             parallel: true,
-            body: Box::new(body),
+            ..Self::alone(name, body)
+        }
+    }
+
+    /// A test without a guest.
+    pub fn on_host(self) -> Self {
+        Self {
+            on_host: true,
+            ..self
         }
     }
 }
 
-#[derive(Default)]
-struct Counters {
-    passed: usize,
-    failures: Vec<String>,
+/// Why a test failed.
+struct Failure {
+    text: String,
+    /// What it found that no repetition takes back.
+    finding: Option<Finding>,
 }
 
-/// Runs the tests, those that want to be alone first. True if all passed.
-pub fn run(tests: &[Test]) -> bool {
-    let start = Instant::now();
-    let counters = Mutex::new(Counters::default());
-    for test in tests.iter().filter(|it| !it.parallel) {
-        one(test, &counters);
+impl Failure {
+    fn of(error: &Error) -> Self {
+        Self {
+            text: format!("{error:#}"),
+            finding: Finding::of(error),
+        }
     }
+
+    /// The reason in one line.
+    fn reason(&self) -> &str {
+        self.text.lines().next().unwrap_or_default().trim()
+    }
+}
+
+/// A test that was run.
+struct Ran<'a> {
+    test: &'a Test,
+    seconds: f32,
+    failure: Option<Failure>,
+    /// What it printed on consoles, and why it failed.
+    log: Option<PathBuf>,
+}
+
+impl Ran<'_> {
+    /// Whether it is to be run once more.
+    fn may_be_chance(&self) -> bool {
+        let failure = self.failure.as_ref();
+        failure.is_some_and(|it| it.finding.is_none() && !self.test.on_host)
+    }
+}
+
+/// Runs the tests, those that want to be alone first, then once more those that may have failed by
+/// chance. True if all passed, a few of them the second time.
+pub fn run(tests: &[Test]) -> bool {
+    let verdict = verdict(tests, &logs::folder());
+    print!("{verdict}");
+    verdict.is_good()
+}
+
+fn verdict<'a>(tests: &'a [Test], logs: &Path) -> Verdict<'a> {
+    let start = Instant::now();
+    let ran = Mutex::new(Vec::new());
+    let first = |test: &'a Test| {
+        let first = once(test, logs, 1);
+        say_first(&first);
+        ran.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(first);
+    };
+    tests.iter().filter(|it| !it.parallel).for_each(first);
     let parallel = Mutex::new(tests.iter().filter(|it| it.parallel).collect());
     thread::scope(|scope| {
         for end in [End::First, End::Last] {
-            let (parallel, counters) = (&parallel, &counters);
+            let (parallel, first) = (&parallel, &first);
             scope.spawn(move || {
                 while let Some(test) = take(parallel, end) {
-                    one(test, counters);
+                    first(test);
                 }
             });
         }
     });
-    let counters = counters
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    println!();
-    for name in &counters.failures {
-        println!("failed: {name}");
+    let first = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let doubtful: Vec<&Test> = first
+        .iter()
+        .filter(|it| it.may_be_chance())
+        .map(|it| it.test)
+        .collect();
+    let mut second = Vec::new();
+    if doubtful.len() <= MOST_AGAIN {
+        for test in doubtful {
+            let ran = once(test, logs, 2);
+            say(&ran, "");
+            second.push(ran);
+        }
     }
-    println!("in {} s", start.elapsed().as_secs());
-    println!(
-        "{} passed, {} failed",
-        counters.passed,
-        counters.failures.len()
-    );
-    counters.failures.is_empty()
+    Verdict {
+        first,
+        second,
+        seconds: start.elapsed().as_secs(),
+    }
 }
 
 /// The next test at this end.
@@ -97,23 +169,56 @@ fn take<'a>(tests: &Mutex<VecDeque<&'a Test>>, end: End) -> Option<&'a Test> {
     }
 }
 
-fn one(test: &Test, counters: &Mutex<Counters>) {
+/// Runs a test, and keeps what there is to read of a failure and of a repetition.
+fn once<'a>(test: &'a Test, logs: &Path, number: u32) -> Ran<'a> {
     let start = Instant::now();
+    logs::begin();
     let result = catch_unwind(AssertUnwindSafe(|| (test.body)()))
         .unwrap_or_else(|_| Err(anyhow!("it panicked; the message stands above")));
     let seconds = start.elapsed().as_secs_f32();
-    let mut counters = counters.lock().unwrap_or_else(PoisonError::into_inner);
-    match result {
-        Ok(()) => {
-            println!("ok     {} ({seconds:.1} s)", test.name);
-            counters.passed += 1;
-        }
-        Err(error) => {
-            println!("FAILED {} ({seconds:.1} s)", test.name);
-            for line in format!("{error:#}").lines() {
-                println!("       {line}");
-            }
-            counters.failures.push(test.name.clone());
-        }
+    let failure = result.as_ref().err().map(Failure::of);
+    let text = failure.as_ref().map_or("it passed", |it| &it.text);
+    let is_of_interest = failure.is_some() || number > 1;
+    let log = is_of_interest.then(|| logs::keep(logs, &test.name, number, text));
+    Ran {
+        test,
+        seconds,
+        failure,
+        log: log.flatten(),
     }
 }
+
+/// Says how the first run of a test went. One that may have failed by chance has not failed yet.
+fn say_first(ran: &Ran<'_>) {
+    if !ran.may_be_chance() {
+        return say(ran, "");
+    }
+    println!("AGAIN  {} ({:.1} s)", ran.test.name, ran.seconds);
+    say_why(ran);
+    println!("       It runs once more at the end, alone.");
+}
+
+/// Says how a test went.
+fn say(ran: &Ran<'_>, of: &str) {
+    let word = match ran.failure {
+        None => "ok    ",
+        Some(_) => "FAILED",
+    };
+    println!("{word} {} ({:.1} s){of}", ran.test.name, ran.seconds);
+    say_why(ran);
+}
+
+fn say_why(ran: &Ran<'_>) {
+    let Some(failure) = &ran.failure else {
+        return;
+    };
+    for line in failure.text.lines() {
+        println!("       {line}");
+    }
+    if let Some(log) = &ran.log {
+        println!("       log: {}", log.display());
+    }
+}
+
+#[cfg(test)]
+mod tests;
