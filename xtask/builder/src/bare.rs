@@ -2,7 +2,7 @@
 //! Building the programs that do not run on the host: inner domain, boot stage, guest programs.
 
 use std::env;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,7 +12,7 @@ use donjon_machine::process::Running;
 use donjon_machine::qemu::SOURCES;
 
 use crate::environment::{BARE_TARGET, GUEST_TARGET};
-use crate::paths;
+use crate::{lock, paths};
 
 /// The two programs of a boot image.
 pub struct BareMetal {
@@ -91,9 +91,7 @@ pub fn build_in(place: &Place, variant: &InnerVariant) -> Result<BareMetal> {
         fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
     }
     // Another process may build another variant: its programs have the same names.
-    let lock = shared.join("lock");
-    let lock = File::create(&lock).with_context(|| format!("creating {}", lock.display()))?;
-    lock.lock().context("waiting for another build")?;
+    let _lock = lock::take(&shared.join("lock"))?;
     let switch = variant.switch.name();
     let mut features = vec![
         "donjon-boot/bare".to_owned(),
@@ -157,6 +155,9 @@ pub fn build_guests() -> Result<[PathBuf; 2]> {
 
 fn build_for_guests(target: &str, what: &[&str], flags: &[&str]) -> Result<PathBuf> {
     let target = paths::in_root(target);
+    fs::create_dir_all(&target).with_context(|| format!("making {}", target.display()))?;
+    // cargo would wait for another one without a word.
+    let _lock = lock::take(&target.join("lock"))?;
     let mut command = cargo(&Place::ours(), GUEST_TARGET, flags)?;
     command.args(what).arg("--target-dir").arg(&target);
     // The target brings its own C library and start files, so no cross linker is needed.

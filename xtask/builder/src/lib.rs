@@ -15,6 +15,7 @@
 //!
 //! * [`arguments`]: what a command line says about the host.
 //! * [`paths`]: the repository and the cache.
+//! * [`lock`]: locks between commands.
 //! * [`progress`]: progress on stderr.
 //! * [`json`]: files for `--json`; [`whole`]: files that are there as a whole or not at all.
 
@@ -26,6 +27,7 @@ pub mod environment;
 pub mod guest;
 pub mod json;
 pub mod kernel;
+pub mod lock;
 pub mod pack;
 pub mod paths;
 pub mod progress;

@@ -2,11 +2,12 @@
 //! Where things are: the repository and the cache.
 
 use std::env;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use nix::fcntl::{Flock, FlockArg};
+
+use crate::lock::{self, Lock};
 
 pub use donjon_machine::paths::{in_root, root};
 
@@ -34,7 +35,7 @@ pub fn digest_name(digest: &[u8]) -> String {
 
 /// Held while the cache changes, so that two commands do not collide.
 pub struct CacheLock {
-    _lock: Flock<File>,
+    _lock: Lock,
     temporary: PathBuf,
 }
 
@@ -44,20 +45,27 @@ impl CacheLock {
         Self::take_in(&cache()?)
     }
 
-    /// The same for a directory of the cache that has a lock of its own: what is made there takes
-    /// minutes, and uses what the other lock guards.
+    /// The lock of a directory of the cache that has one of its own: what is made there takes minutes,
+    /// and uses what the other lock guards.
     pub fn take_in(cache: &Path) -> Result<Self> {
         fs::create_dir_all(cache)?;
-        let open = || File::create(cache.join("lock")).context("creating the lock of the cache");
-        let lock = match Flock::lock(open()?, FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => lock,
-            Err(_) => {
-                eprintln!("waiting for another `cargo xtask` that is building …");
-                Flock::lock(open()?, FlockArg::LockExclusive)
-                    .map_err(|(_, errno)| errno)
-                    .context("locking the cache")?
-            }
-        };
+        let lock = lock::take(&cache.join("lock"))?;
+        Self::of(lock, cache)
+    }
+
+    /// The cache's lock, or nothing once `place` is there: what is finished needs none.
+    pub fn take_unless_there(place: &Path) -> Result<Option<Self>> {
+        Self::take_unless_there_in(&cache()?, place)
+    }
+
+    /// The lock of a directory of the cache, or nothing once `place` is there.
+    pub fn take_unless_there_in(cache: &Path, place: &Path) -> Result<Option<Self>> {
+        fs::create_dir_all(cache)?;
+        let lock = lock::take_unless(&cache.join("lock"), || place.exists())?;
+        lock.map(|it| Self::of(it, cache)).transpose()
+    }
+
+    fn of(lock: Lock, cache: &Path) -> Result<Self> {
         let temporary = cache.join("tmp");
         if temporary.exists() {
             fs::remove_dir_all(&temporary).with_context(|| {

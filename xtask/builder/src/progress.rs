@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Progress on stderr: bars on a terminal, one line at the beginning and end elsewhere.
+//! Progress on stderr: bars on a terminal, elsewhere a line at the beginning, at the end, and now and
+//! then in a step that takes long.
 
 use std::io::{IsTerminal, stderr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+
+/// Seconds between two lines of a step, where there is no terminal.
+const PAUSE: u64 = 30;
 
 /// One step that takes a while.
 pub struct Step {
@@ -12,6 +17,8 @@ pub struct Step {
     title: String,
     start: Instant,
     plain: bool,
+    /// When the last line of it was printed, in seconds from its start.
+    said: AtomicU64,
     done: bool,
 }
 
@@ -58,6 +65,7 @@ impl Step {
             title,
             start: Instant::now(),
             plain,
+            said: AtomicU64::new(0),
             done: false,
         }
     }
@@ -65,6 +73,19 @@ impl Step {
     /// `units` more are done.
     pub fn advance(&self, units: u64) {
         self.bar.inc(units);
+        if let Some(line) = self.line(self.start.elapsed().as_secs()) {
+            eprintln!("{line}");
+        }
+    }
+
+    /// How far it is, in words, if that is to be said at this moment.
+    fn line(&self, seconds: u64) -> Option<String> {
+        let (position, length) = (self.bar.position(), self.bar.length()?);
+        let is_due = self.plain && seconds >= self.said.load(Ordering::Relaxed) + PAUSE;
+        is_due.then(|| {
+            self.said.store(seconds, Ordering::Relaxed);
+            format!("{}: {} of {length}", self.title, position.min(length))
+        })
     }
 
     /// What it is at now, on a terminal.
@@ -108,6 +129,19 @@ mod tests {
         assert_eq!((step.bar.position(), step.bar.length()), (2, Some(5)));
         step.advance(1);
         assert_eq!(step.bar.position(), 3);
+        step.vanish();
+    }
+
+    #[test]
+    fn without_a_terminal_a_long_step_is_heard_of_now_and_then() {
+        let mut step = Step::counted("install", 40);
+        step.plain = true;
+        step.bar.set_position(12);
+        assert_eq!(step.line(PAUSE - 1), None);
+        assert_eq!(step.line(PAUSE).as_deref(), Some("install: 12 of 40"));
+        step.bar.set_position(50);
+        assert_eq!(step.line(PAUSE + 1), None);
+        assert_eq!(step.line(2 * PAUSE).as_deref(), Some("install: 40 of 40"));
         step.vanish();
     }
 }

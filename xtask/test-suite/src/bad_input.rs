@@ -5,12 +5,13 @@ mod rootfs;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::kernel::{self, Variant};
+use donjon_builder::lock;
 use donjon_machine::process::{self, Running};
 use donjon_machine::tools::QEMU;
 
@@ -37,7 +38,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("bad-input:rootfs-disk-full", rootfs_disk_full),
         Test::alone("bad-input:killed-half-way", killed_half_way),
     ];
-    let quick: [(&str, Body); 28] = [
+    let quick: [(&str, Body); 29] = [
         ("tool-missing", tool_missing),
         ("tool-hidden", tool_hidden),
         ("qemu-too-old", qemu_too_old),
@@ -86,6 +87,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
                 &["--disk and --firmware grub"],
             )
         }),
+        ("lock-held", lock_held),
         ("lmbench", lmbench),
         ("report", report),
         ("rootfs", rootfs::wrong_names),
@@ -264,6 +266,35 @@ fn patch_does_not_apply() -> Result<()> {
     )
 }
 
+/// Another command holds the lock of the cache: which, and who has it, is said before the wait is over.
+fn lock_held() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let path = scratch.file("cache/donjon/lock", "")?;
+    let held = lock::take(&path)?;
+    let errors = scratch.path().join("errors");
+    let mut command = scratch.xtask(&["kernel", "--native", "--source"]);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(fs::File::create(&errors)?);
+    let words = format!(
+        "wait for the lock {}, which process {} (",
+        fs::canonicalize(&path)?.display(),
+        std::process::id()
+    );
+    kill_when(&mut command, &|| {
+        fs::read_to_string(&errors).is_ok_and(|it| it.contains(&words))
+    })
+    .with_context(|| {
+        format!(
+            "{words}\n{}",
+            fs::read_to_string(&errors).unwrap_or_default()
+        )
+    })?;
+    drop(held);
+    Ok(())
+}
+
 /// No such file, a file that is no configuration.
 fn kernel_config() -> Result<()> {
     let scratch = Scratch::new()?;
@@ -407,7 +438,7 @@ fn killed_half_way() -> Result<()> {
     let scratch = Scratch::new()?;
     let cache = scratch.path().join("cache/donjon");
     let source = ["kernel", "--native", "--source"];
-    kill_when(&mut scratch.xtask(&source), &|| {
+    kill_when(silent(&mut scratch.xtask(&source)), &|| {
         cache.join("tmp/linux/tree/arch").exists()
     })?;
     let trees = fs::read_dir(cache.join("linux"))?.count();
@@ -426,7 +457,7 @@ fn killed_half_way() -> Result<()> {
     let build = ["kernel", "--native"];
     let log = cache.join("logs/kernel-native.log");
     let compiling = || fs::read_to_string(&log).is_ok_and(|it| it.contains("  CC      arch/arm64"));
-    kill_when(&mut scratch.xtask(&build), &compiling)?;
+    kill_when(silent(&mut scratch.xtask(&build)), &compiling)?;
     ensure!(
         !cache.join("kernels").exists(),
         "a half kernel is in its final place"
@@ -443,10 +474,11 @@ fn killed_half_way() -> Result<()> {
     Ok(())
 }
 
+fn silent(command: &mut Command) -> &mut Command {
+    command.stderr(Stdio::null()).stdout(Stdio::null())
+}
+
 fn kill_when(command: &mut Command, reached: &dyn Fn() -> bool) -> Result<()> {
-    command
-        .stderr(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null());
     let mut running = Running::start(command)?;
     let deadline = Instant::now() + Duration::from_secs(600);
     while !reached() {

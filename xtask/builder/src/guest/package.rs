@@ -142,13 +142,9 @@ fn obtain(name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
 fn obtain_for(architecture: &str, name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
     let place = paths::cache()?.join(name);
     let file = place.join(proof);
-    if file.exists() {
+    let Some(lock) = CacheLock::take_unless_there(&file)? else {
         return Ok(file);
-    }
-    let lock = CacheLock::take()?;
-    if file.exists() {
-        return Ok(file);
-    }
+    };
     let step = Step::spinner(format!("download {name} for {architecture}"));
     let unfinished = lock.unfinished(name);
     let apt = Apt::new(&unfinished, None)?.with_architecture(architecture);

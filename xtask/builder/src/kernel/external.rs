@@ -63,11 +63,7 @@ pub fn build_directory(host: &HostArguments, variant: Variant, tools: ToolsFor) 
     );
     let source = source::find(host)?;
     let place = place_of(host, variant, &recipe, &source)?.join(tools.directory());
-    if place.exists() {
-        return Ok(place);
-    }
-    let lock = CacheLock::take()?;
-    if !place.exists() {
+    if let Some(lock) = CacheLock::take_unless_there(&place)? {
         let tree = tree::prepare(&lock, &source, &recipe)?;
         let unfinished = lock.unfinished("build-directory");
         install(&tree, &recipe, variant, tools, &unfinished)?;

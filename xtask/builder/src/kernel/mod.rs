@@ -247,13 +247,10 @@ pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     let source = source::find(host)?;
     let place = place_of(host, variant, &recipe, &source)?;
     mark_used(&place);
-    if !place.exists() {
-        let lock = CacheLock::take()?;
-        if !place.exists() {
-            let tree = tree::prepare(&lock, &source, &recipe)?;
-            build::build(&lock, &tree, variant, &recipe, &place)?;
-            prune(&place, &kind(host, variant));
-        }
+    if let Some(lock) = CacheLock::take_unless_there(&place)? {
+        let tree = tree::prepare(&lock, &source, &recipe)?;
+        build::build(&lock, &tree, variant, &recipe, &place)?;
+        prune(&place, &kind(host, variant));
     }
     Ok(Kernel {
         image: place.join("Image"),

@@ -22,8 +22,8 @@ pub const STATUS: &str = "status";
 
 /// What a minimal Debian has not, and a login, devices and a network need.
 const PACKAGES: &str = "systemd-sysv,udev,dbus,iproute2,netbase,procps";
-/// Lines that debootstrap writes in the guest: one for each package that it configures. It
-/// downloads some more files than these.
+/// Packages that debootstrap unpacks and configures in the guest. It downloads some more files than
+/// these.
 const PACKAGES_IN_ALL: u64 = 120;
 /// Packages of the base image that were downloaded, in the directory of all images. debootstrap
 /// takes from there what has the right digest.
@@ -110,8 +110,8 @@ pub fn obtain(host: &HostArguments, lock: &CacheLock, directory: &Path) -> Resul
             image: &unfinished,
             packages: None,
             script: SECOND_STAGE,
-            lines: PACKAGES_IN_ALL,
-            line: "I: Configuring ",
+            packages_in_all: PACKAGES_IN_ALL,
+            lines: &["I: Unpacking ", "I: Configuring "],
         },
     )
     .context("configuring Debian's packages")?;

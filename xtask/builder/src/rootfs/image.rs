@@ -13,6 +13,7 @@ use donjon_machine::machine::Machine;
 use donjon_machine::process;
 use donjon_machine::qemu::{self, DiskImage, Stream};
 
+use super::watched::Watched;
 use crate::arguments::HostArguments;
 use crate::bare::InnerVariant;
 use crate::progress::Step;
@@ -58,10 +59,10 @@ pub struct Job<'a> {
     pub packages: Option<&'a Path>,
     /// A shell script, in a chroot.
     pub script: &'a str,
-    /// Lines to come of those that say that a package is done.
-    pub lines: u64,
-    /// The start of such a line.
-    pub line: &'a str,
+    /// Packages that it goes through.
+    pub packages_in_all: u64,
+    /// The starts of the lines that it writes for each of them, one for each thing that is done with it.
+    pub lines: &'a [&'a str],
 }
 
 /// Behind each script: the inner domain's status at the end of the boot in which the packages' own
@@ -88,23 +89,27 @@ pub fn in_guest(host: &HostArguments, job: &Job<'_>) -> Result<String> {
     let log = paths::cache()?.join("logs/rootfs.log");
     fs::create_dir_all(log.parent().unwrap_or(&log))?;
     let mut file = File::create(&log).with_context(|| format!("creating {}", log.display()))?;
-    let step = Step::counted(job.title.clone(), job.lines);
-    let (mut output, mut errors) = (Vec::new(), Vec::new());
-    let mut seen = 0;
+    let step = Step::counted(
+        job.title.clone(),
+        job.packages_in_all * job.lines.len() as u64,
+    );
+    let mut output = Vec::new();
+    let mut errors = Watched::default();
     let script = format!("{}{STATUS}", job.script);
     let status = qemu::exec(&boot, &script, TIMEOUT, |stream, bytes| match stream {
         Stream::Output => output.extend(bytes),
         Stream::Error => {
             // A full disk must not hide the error that the command itself reports.
             let _ = file.write_all(bytes);
-            errors.extend(bytes);
-            let text = String::from_utf8_lossy(&errors);
-            let now = text.lines().filter(|it| it.starts_with(job.line)).count() as u64;
-            step.advance(now - seen);
-            seen = now;
+            for line in errors.push(bytes) {
+                if job.lines.iter().any(|it| line.starts_with(it)) {
+                    step.say(&line);
+                    step.advance(1);
+                }
+            }
         }
     })?;
-    let said = String::from_utf8_lossy(&errors);
+    let said = errors.text();
     let lines: Vec<&str> = said.lines().collect();
     ensure!(
         status == 0,

@@ -8,6 +8,8 @@ mod base;
 mod file;
 mod image;
 mod packages;
+mod start;
+mod watched;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -103,9 +105,9 @@ pub fn obtain(host: &HostArguments, root: &Root, keep: bool) -> Result<DiskImage
         eprintln!("changes are kept in {}", kept.display());
         return Ok(DiskImage { file: kept, keep });
     }
-    if !place.exists() {
-        let lock = CacheLock::take_in(&all)?;
+    if let Some(lock) = CacheLock::take_unless_there_in(&all, &place)? {
         base::obtain(host, &lock, &directory)?;
+        // That may have been all.
         if !place.exists() {
             packages::install(host, &lock, &directory, names, &place)?;
         }
@@ -113,8 +115,7 @@ pub fn obtain(host: &HostArguments, root: &Root, keep: bool) -> Result<DiskImage
     if !keep {
         return Ok(DiskImage::unchanged(place));
     }
-    let lock = CacheLock::take_in(&all)?;
-    if !kept.exists() {
+    if let Some(lock) = CacheLock::take_unless_there_in(&all, &kept)? {
         let unfinished = lock.unfinished("kept.img");
         image::copy(&place, &unfinished)?;
         std::fs::rename(unfinished, &kept)?;

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Further packages: the host finds and downloads them, the guest installs them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Error, Result, ensure};
+use anyhow::{Context, Error, Result, anyhow, ensure};
 use donjon_machine::process;
 use donjon_machine::tools::MKE2FS;
 use sha2::{Digest, Sha256};
 
-use super::base::{IMAGE, STATUS};
+use super::base::IMAGE;
 use super::image::{self, Job};
+use super::start::{Start, list_of};
 use crate::arguments::HostArguments;
 use crate::guest::Apt;
 use crate::paths::{self, CacheLock};
@@ -37,7 +39,10 @@ apt-get --yes --quiet --no-install-recommends -o APT::Sandbox::User=root install
 umount /media
 rm /usr/sbin/policy-rc.d
 apt-get clean
+cat /var/lib/dpkg/status
 ";
+/// What dpkg says of each package that it goes through.
+const LINES: [&str; 2] = ["Unpacking ", "Setting up "];
 
 /// Refuses what cannot be the name of a package (Debian's policy, 5.6.1).
 pub fn check_names(names: &[String]) -> Result<()> {
@@ -59,14 +64,15 @@ pub fn file_name(names: &[String]) -> String {
     if names.is_empty() {
         return IMAGE.into();
     }
-    let mut name = names.join("_");
-    if name.len() > LONGEST {
-        name = paths::digest_name(&Sha256::digest(name));
+    let name = Start::name(names);
+    if name.len() <= LONGEST {
+        return name;
     }
-    format!("with_{name}.img")
+    Start::name(&[paths::digest_name(&Sha256::digest(name))])
 }
 
-/// Makes the image `to` of that in `directory`.
+/// Makes the image `to` of one in `directory` that has most of the packages. Its list, beside it, lets
+/// others begin with it.
 pub fn install(
     host: &HostArguments,
     lock: &CacheLock,
@@ -77,12 +83,15 @@ pub fn install(
     image::check_space(directory, NEEDED_BYTES)?;
     // It stays if this ends early: the next run downloads what is missing.
     let state = directory.join(file_name(names)).with_extension("download");
-    let apt = Apt::new(&state, None)?.with_installed(&directory.join(STATUS));
+    let starts = Start::all(directory, names);
+    let (start, apt, wanted) = choose(&state, starts, names)?;
     download(&apt, names)?;
     let unfinished = lock.unfinished("with.img");
-    image::copy(&directory.join(IMAGE), &unfinished)?;
+    image::copy(&start.image, &unfinished)?;
     let archives = apt.archives();
+    keep_only(&archives, &wanted)?;
     let (count, bytes) = packages_in(&archives)?;
+    let mut list = fs::read_to_string(&start.status)?;
     if count > 0 {
         image::check_space(directory, 6 * bytes)?;
         let disk = lock.unfinished("packages.img");
@@ -91,33 +100,101 @@ pub fn install(
         make.arg(&archives).arg(&disk);
         make.arg(format!("{}M", (bytes >> 20) * 5 / 4 + 64));
         process::output(&mut make).context("making a disk of packages")?;
-        image::in_guest(
+        list = image::in_guest(
             host,
             &Job {
                 title: format!("install {count} packages in the guest"),
                 image: &unfinished,
                 packages: Some(&disk),
                 script: INSTALL,
-                lines: count,
-                line: "Setting up ",
+                packages_in_all: count,
+                lines: &LINES,
             },
         )
         .with_context(|| format!("installing {} in the guest", names.join(" ")))?;
     }
+    let unfinished_list = lock.unfinished("with.status");
+    fs::write(&unfinished_list, list)?;
+    fs::rename(unfinished_list, list_of(to))?;
+    // Last: it says that all is there.
     fs::rename(unfinished, to)?;
     fs::remove_dir_all(&state).with_context(|| format!("removing {}", state.display()))
 }
 
-/// Downloads what `names` need.
-fn download(apt: &Apt, names: &[String]) -> Result<()> {
+/// The first of `starts` to which the packages can be added, with apt-get for it and the names of what
+/// has to be installed there. Only the base image may lose a package on the way.
+fn choose(state: &Path, starts: Vec<Start>, names: &[String]) -> Result<(Start, Apt, Plan)> {
     let step = Step::spinner("read Debian's lists of packages");
-    apt.run(&["update"])
+    Apt::new(state, None)?
+        .run(&["update"])
         .context("reading Debian's lists of packages failed")
         .context(AGAIN)?;
     step.finish();
-    let words: Vec<&str> = names.iter().map(String::as_str).collect();
-    let install = ["install", "--yes", "--no-install-recommends"];
-    let install = |how: &'static str| [&install[..], &[how], &words].concat();
+    let mut failed = None;
+    for start in starts {
+        let apt = Apt::new(state, None)?.with_installed(&start.status);
+        let mut how = vec!["--simulate"];
+        if !start.is_base() {
+            how.push("--no-remove");
+        }
+        let mut plan = Plan::new();
+        match apt.run_watched(&install_words(&how, names), |line| {
+            plan.extend(to_install(line));
+        }) {
+            Ok(()) => {
+                if !start.is_base() {
+                    eprintln!("begin with {}", start.image.display());
+                }
+                return Ok((start, apt, plan));
+            }
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(match failed {
+        Some(error) => explain(error, names),
+        None => anyhow!("there is no image to begin with"),
+    })
+}
+
+/// Names of packages that are to be installed.
+type Plan = BTreeSet<String>;
+
+/// The package that a line of a simulation installs: `Inst NAME [OLD] (NEW …)`.
+fn to_install(line: &str) -> Option<String> {
+    let name = line.strip_prefix("Inst ")?.split_whitespace().next()?;
+    Some(name.to_owned())
+}
+
+/// Removes packages that an earlier run needed, which began with another image.
+fn keep_only(archives: &Path, wanted: &Plan) -> Result<()> {
+    for entry in fs::read_dir(archives)? {
+        let path = entry?.path();
+        let is_package = path.extension().is_some_and(|it| it == "deb");
+        if is_package && !is_of(&path, wanted) {
+            fs::remove_file(&path).with_context(|| format!("removing {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file `NAME_VERSION_ARCHITECTURE.deb` is of one of the packages.
+fn is_of(path: &Path, wanted: &Plan) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split_once('_')
+        .is_some_and(|(name, _)| wanted.contains(name))
+}
+
+/// apt-get's words for an installation of `names`.
+fn install_words<'a>(how: &[&'a str], names: &'a [String]) -> Vec<&'a str> {
+    let mut words = vec!["install", "--yes", "--no-install-recommends"];
+    words.extend(how);
+    words.extend(names.iter().map(String::as_str));
+    words
+}
+
+/// Downloads what `names` need.
+fn download(apt: &Apt, names: &[String]) -> Result<()> {
+    let install = |how: &'static str| install_words(&[how], names);
     let mut to_come = 0;
     apt.run_watched(&install("--print-uris"), |line| {
         to_come += u64::from(line.starts_with('\''));
@@ -232,6 +309,33 @@ mod tests {
             explain(anyhow::anyhow!(said), &["redis".to_owned()])
         );
         assert!(said.contains(AGAIN) && said.contains("redis"), "{said}");
+    }
+
+    #[test]
+    fn a_simulation_says_what_is_installed_and_nothing_else_stays() {
+        let said = "NOTE: This is only a simulation!\n\
+                    Inst liblua5.1-0 (5.1.5-9 Debian:12.1/stable [arm64])\n\
+                    Inst redis-server [5:7.0.1-1] (5:7.0.15-1 Debian:12.1/stable [arm64])\n\
+                    Conf redis-server (5:7.0.15-1 Debian:12.1/stable [arm64])\n";
+        let plan: Plan = said.lines().filter_map(to_install).collect();
+        let names: Vec<&str> = plan.iter().map(String::as_str).collect();
+        assert_eq!(names, ["liblua5.1-0", "redis-server"]);
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in [
+            "redis-server_5%3a7.0.15-1_arm64.deb",
+            "redis-server-dev_1_arm64.deb",
+            "old_1_arm64.deb",
+            "lock",
+        ] {
+            fs::write(folder.path().join(name), "").expect("a file");
+        }
+        keep_only(folder.path(), &plan).expect("pruned");
+        let mut left: Vec<String> = fs::read_dir(folder.path())
+            .expect("a folder")
+            .map(|it| it.expect("a file").file_name().display().to_string())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["lock", "redis-server_5%3a7.0.15-1_arm64.deb"]);
     }
 
     #[test]
