@@ -85,8 +85,8 @@ pub struct Ended {
 /// If the machine goes on, or QEMU does not say why it ended.
 pub fn ends(boot: &Boot, command: &str, timeout: Duration) -> Result<Ended> {
     const READY: &str = "the command begins";
-    // The monitor is there before the machine ends.
-    let command = format!("echo {READY}; sleep 3; {command}");
+    // Whoever waits at the monitor is there before the machine ends.
+    let command = format!("echo {READY}; donjon-wait; {command}");
     let mut waiting = None;
     let mut text = Vec::new();
     let end = qemu::exec_watched(boot, &command, timeout, |monitor, _, bytes| {

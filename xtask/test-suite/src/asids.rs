@@ -34,13 +34,13 @@ const GENERATIONS: u64 = 100;
 /// need enough of them on any host.
 const SCRIPT: &str = "\
 echo few
-sleep 1
+donjon-wait
 donjon-load stress --seconds 15 --cpus 6 && donjon-load fork threads shared-memory || exit 1
 for process in $(seq 700); do busybox true; done
 grep refusals: /sys/kernel/security/donjon/status
 tail -n +2 /sys/kernel/security/donjon/refusals | grep -v 'ASID is reserved or taken' && exit 1
 echo end
-sleep 5
+donjon-wait
 exit 0
 ";
 

@@ -40,10 +40,11 @@ for cpu in 0 1 2 3; do donjon-compartment spin 4 & done
 for pause in 3 5 7 11 4 6; do
     sleep 0.$pause
     echo look
+    donjon-wait
 done
 wait
 echo look
-sleep 1
+donjon-wait
 exit 0
 ";
 

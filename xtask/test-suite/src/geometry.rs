@@ -33,7 +33,7 @@ const RAM: u64 = 0x4000_0000;
 const RAM_SIZE: u64 = 256 << 20;
 const LOADED: u64 = 0x4020_0000;
 
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The rule holds, and the enumeration notices when it does not.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
@@ -82,7 +82,7 @@ impl Guest {
         let mut saved = None;
         qemu::exec_watched(
             &parts.boot,
-            "echo ready; sleep 6",
+            "echo ready; donjon-wait",
             TIMEOUT,
             |socket, _, _| {
                 saved.get_or_insert_with(|| monitor::save_memory(socket, RAM, RAM_SIZE, &dump));

@@ -134,10 +134,10 @@ impl Said {
         let script = format!(
             "insmod /lib/modules/donjon_attack.ko fuzz_calls={calls} fuzz_seed={seed} || exit 3\n\
              echo fuzz >/sys/module/donjon_attack/parameters/run &\n\
-             while kill -0 $!; do sleep {PAUSE}; echo look; done 2>/dev/null\n\
+             while kill -0 $! 2>/dev/null; do sleep {PAUSE}; echo look; donjon-wait; done\n\
              echo 1 >/sys/module/donjon_attack/parameters/undo\n\
              echo look\n\
-             sleep 1\n\
+             donjon-wait\n\
              dmesg | grep 'attack fuzz'\n\
              donjon-load fork mremap mprotect modules\n"
         );

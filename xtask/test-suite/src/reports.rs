@@ -51,14 +51,14 @@ const INITIAL: [u32; 8] = [
     0x1f83_d9ab,
     0x5be0_cd19,
 ];
-/// What compartments say. Then the test looks at the memory, which takes its time.
+/// What compartments say. Then the test looks at the memory.
 const SAY: &str = "\
 donjon-compartment check || exit 1
 donjon-compartment report || exit 1
 donjon-compartment key || exit 1
 grep ^memory: /sys/kernel/security/donjon/status
 echo look
-sleep 5
+donjon-wait
 exit 0
 ";
 

@@ -41,8 +41,8 @@ fn soak(host: &HostArguments) -> Result<()> {
     let subject = Subject::of(&parts)?;
     let script = format!(
         "donjon-load stress --seconds {SECONDS} --cpus {CPUS} &\n\
-         while kill -0 $!; do sleep {PAUSE}; echo look; done 2>/dev/null\n\
-         wait $!; status=$?\nsleep 1\nexit $status\n"
+         while kill -0 $! 2>/dev/null; do sleep {PAUSE}; echo look; donjon-wait; done\n\
+         wait $!; status=$?\nexit $status\n"
     );
     let mut said = String::new();
     let mut audits = Series::of(&subject);

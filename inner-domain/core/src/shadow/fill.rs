@@ -116,7 +116,7 @@ impl<C: Checks> Shadows<'_, C> {
         }
         let mut new = leaf::shadow_of_common::<C>(descriptor);
         if !C::ONCE {
-            new = leaf::shadow_of::<C>(hw.read(source));
+            new = leaf::shadow_of::<C>(read_again(hw, source, descriptor));
         }
         let entry = self.entry(table, va, Level::Three);
         let old = hw.read(entry);
@@ -235,7 +235,7 @@ impl<C: Checks> Shadows<'_, C> {
             if leaf::is_common(&frames, descriptor) {
                 let mut new = leaf::shadow_of_common::<C>(descriptor);
                 if !C::ONCE {
-                    new = leaf::shadow_of::<C>(hw.read(source));
+                    new = leaf::shadow_of::<C>(read_again(hw, source, descriptor));
                 }
                 permissions &= new;
                 let old = hw.read(entry);
@@ -284,7 +284,8 @@ impl<C: Checks> Shadows<'_, C> {
             if bits::is_valid(descriptor) {
                 match leaf::page::<C>(frames, descriptor) {
                     Ok(_) if !C::ONCE => {
-                        new = leaf::shadow_of::<C>(hw.read(fill.source + number * 8));
+                        let source = fill.source + number * 8;
+                        new = leaf::shadow_of::<C>(read_again(hw, source, descriptor));
                     }
                     Ok(shadow) => new = shadow,
                     Err(reason) => refused = refused.or(Some((number, reason))),
@@ -381,4 +382,12 @@ impl<C: Checks> Shadows<'_, C> {
         }
         Ok(shadow.err())
     }
+}
+
+/// For a test alone: a descriptor as it stands there after it was checked. The CPU stays here until it
+/// has changed, or for a while: what another CPU does on a busy host must have time to fall between.
+fn read_again<H: Hardware>(hw: &H, source: u64, checked: u64) -> u64 {
+    const READS: usize = 256;
+    let mut reads = (0..READS).map(|_| hw.read(source));
+    reads.find(|it| *it != checked).unwrap_or(checked)
 }

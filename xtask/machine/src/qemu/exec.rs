@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use super::answer::{self, Answers};
 use super::console::Console;
 use super::frames::Frames;
 use super::scratch::Scratch;
@@ -120,12 +121,25 @@ pub fn exec_live(
     boot.machine.can_have("--exec")?;
     let scratch = Scratch::new()?;
     let initrd = scratch.join("initrd");
-    fs::write(&initrd, initramfs::with_command(&boot.initramfs, command)?)?;
+    let mut archive = initramfs::with_command(&boot.initramfs, command)?;
+    let waits = command.contains(answer::PROGRAM);
+    if waits {
+        let program = (answer::PLACE.to_owned(), answer::SCRIPT.to_vec());
+        archive = initramfs::with_programs(&archive, &[program])?;
+    }
+    fs::write(&initrd, archive)?;
     let mut qemu = boot.command(&initrd, "")?;
     let (sender, receiver) = mpsc::channel();
     connect(&mut qemu, &scratch, boot, &sender)?;
     // The readers have theirs: when the last socket is closed, there is nothing more to come.
     drop(sender);
+    // A machine without virtio has no such port, and its guests wait for a fixed time.
+    let has_ports = matches!(boot.machine.recipe.channel, Channel::PortBus(_));
+    let mut answers = match waits && has_ports {
+        true => Some(Answers::new(&mut qemu, &scratch.join("answer"))?),
+        false => None,
+    };
+    let mut unanswered = None;
     let monitor = scratch.join("monitor");
     qemu.arg("-qmp")
         .arg(format!("unix:{},server=on,wait=off", monitor.display()));
@@ -162,7 +176,13 @@ pub fn exec_live(
                 gdb: &gdb,
             };
             match from {
-                Source::Command(stream) => sink(&live, stream, bytes),
+                Source::Command(stream) => {
+                    sink(&live, stream, bytes);
+                    if let (Stream::Output, Some(answers)) = (stream, &mut answers) {
+                        // A guest that ends meanwhile is its end's business.
+                        unanswered = unanswered.take().or(answers.take(bytes).err());
+                    }
+                }
                 Source::Status => status.extend(bytes),
                 Source::Console => (),
             }
@@ -218,13 +238,18 @@ pub fn exec_live(
             )))
         }
         GuestEnd::Timeout => {
+            let unanswered = unanswered.map(|it| format!("{it:#}\n")).unwrap_or_default();
             let registers = monitor::registers(&monitor).unwrap_or_else(|it| format!("{it:#}"));
             let what = format!(
                 "no status within {} s: the guest hung, or needs longer (`run` and others have \
                  --timeout SECONDS)",
                 patience.total.as_secs()
             );
-            bail!("{}\nregisters:\n{}", failed(what), registers.trim())
+            bail!(
+                "{unanswered}{}\nregisters:\n{}",
+                failed(what),
+                registers.trim()
+            )
         }
     }
 }

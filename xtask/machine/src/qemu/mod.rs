@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs QEMU: on the terminal, or unattended with one command in the guest.
 
+mod answer;
 pub(crate) mod console;
 mod exec;
 mod frames;

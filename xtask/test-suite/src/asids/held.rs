@@ -32,13 +32,14 @@ const WAITS: &str = "waits for another CPU's ASID";
 /// a lock of Linux's or an answer to an interrupt, it is held once more.
 const SCRIPT: &str = "\
 echo few
-sleep 1
+donjon-wait
 for turn in 1 2; do taskset 8 sh -c 'while :; do :; done' & done
 for shell in 1 2 3 4 5 6; do while :; do busybox true; done & done
 sleep 3
 for attempt in $(seq 20); do
     echo hold
-    sleep 20
+    donjon-wait
+    sleep 2
     dmesg | grep 'donjon: .*ASID' && break
 done
 exit 0

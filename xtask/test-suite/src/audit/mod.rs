@@ -29,7 +29,7 @@ const TIMEOUT: Duration = Duration::from_secs(1200);
 /// Looks under load, at intervals that nothing in the guest keeps step with.
 const LOOKS: u32 = 6;
 /// How often, and after which time, a machine is stopped again for the sake of its processes.
-const TRIES: u32 = 30;
+const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(40);
 /// Busy at EL1 and at EL0, and with processes that come and go.
 const LOAD: &str = "\
@@ -117,12 +117,11 @@ pub fn is_clean(host: &HostArguments, machine: &MachineArguments) -> Result<()> 
     let (parts, subject) = prepare(host, machine)?;
     let cpus = parts.boot.machine.cpus;
     let looks: String = (0..LOOKS)
-        .map(|it| format!("sleep 0.{}\necho look\n", 3 + 7 * it % 10))
+        .map(|it| format!("sleep 0.{}\necho look\ndonjon-wait\n", 3 + 7 * it % 10))
         .collect();
     let unplug = if cpus > 1 { UNPLUG } else { "" };
-    let script = format!("echo look\n{LOAD}{unplug}{looks}sleep 1\nexit 0\n");
+    let script = format!("echo look\ndonjon-wait\n{LOAD}{unplug}{looks}exit 0\n");
     let mut audits = Series::of(&subject);
-    // The look comes a little after the word, so the machine must not end at once.
     qemu::exec_live(&parts.boot, &script, TIMEOUT, |guest, _, bytes| {
         audits.look_if_asked(guest, bytes);
     })?;
@@ -148,7 +147,7 @@ fn names_injected(host: &HostArguments) -> Result<()> {
         ..machine(Switch::Asid, 4)
     };
     let (parts, subject) = prepare(host, &machine)?;
-    let script = format!("{LOAD}sleep 2; echo ready; sleep 6; echo done; exit 0\n");
+    let script = format!("{LOAD}sleep 2; echo ready; donjon-wait; exit 0\n");
     let mut outcome = None;
     let status = qemu::exec_live(&parts.boot, &script, TIMEOUT, |guest, _, _| {
         outcome.get_or_insert_with(|| {

@@ -17,7 +17,7 @@ const COUNT: usize = 200;
 const SCRIPT: &str = "\
 donjon-compare number 200 3 || exit 1
 echo look
-sleep 3
+donjon-wait
 exit 0
 ";
 

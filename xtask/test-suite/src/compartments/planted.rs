@@ -19,17 +19,18 @@ use super::super::audit::{missed, nothing_is_left, stop_when};
 use super::super::runner::Test;
 use super::{TIMEOUT, machine};
 
-/// Two compartments at least, which are there until the end, and Linux at EL1.
+/// Two compartments at least, which are there until the host has injected everything, and Linux at EL1.
 const SCRIPT: &str = "\
 spins=
 for cpu in 0 1 2 3; do
-    donjon-compartment spin 8 &
+    donjon-compartment spin 3600 &
     spins=\"$spins $!\"
 done
 for load in 1 2; do dd if=/dev/zero of=/dev/null bs=1M & done
 sleep 2
 echo ready
-wait $spins
+donjon-wait
+kill $spins
 exit 0
 ";
 

@@ -121,13 +121,14 @@ fn left_after(host: &HostArguments, how: End, place: &str, weakened: &[&str]) ->
     let command = how.command;
     let script = format!(
         "{SAY}donjon-scrape hold {place} {SEED} | \
-         {{ read word; echo $word; sleep 3; {command}; sleep 600; }}"
+         {{ read word; echo $word; donjon-wait; {command}; sleep 600; }}"
     );
     let (mut text, mut waiting) = (Vec::new(), None);
     let end = qemu::exec_watched(&boot, &script, TIMEOUT, |monitor, _, bytes| {
         text.extend(bytes);
         if waiting.is_none() && text.ends_with(HELD.as_bytes()) {
-            let (monitor, to) = (Monitor::connect(monitor), memory.clone());
+            // The machine ends as soon as this was taken.
+            let (monitor, to) = (paused_at_end(monitor), memory.clone());
             waiting = Some(thread::spawn(move || {
                 save_at_end(monitor?, how.reason, &to)
             }));
@@ -151,11 +152,16 @@ fn left_after(host: &HostArguments, how: End, place: &str, weakened: &[&str]) ->
     })
 }
 
-/// Saves RAM when the machine ends, or in place of a reset, and ends QEMU.
-fn save_at_end(mut monitor: Monitor, expected: &str, to: &Path) -> Result<()> {
-    // A reset is a shutdown here (`-no-reboot`), and that leaves the machine as it is.
+/// The monitor of a machine that stands still at its end. A reset is a shutdown here (`-no-reboot`).
+fn paused_at_end(monitor: &Path) -> Result<Monitor> {
+    let mut monitor = Monitor::connect(monitor)?;
     let pause = json!({ "shutdown": "pause" });
     monitor.call(&json!({ "execute": "set-action", "arguments": pause }))?;
+    Ok(monitor)
+}
+
+/// Saves RAM when the machine has ended, or in place of a reset, and ends QEMU.
+fn save_at_end(mut monitor: Monitor, expected: &str, to: &Path) -> Result<()> {
     let reason = monitor.end_of_machine()?;
     ensure!(reason == expected, "the machine ended by {reason}");
     monitor.save_memory(START, SIZE, to)?;

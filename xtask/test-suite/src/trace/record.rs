@@ -81,7 +81,7 @@ impl Recorded {
         let script = format!(
             "grep weakened: /sys/kernel/security/donjon/status; \
              insmod /lib/modules/donjon_attack.ko || exit 3; \
-             echo {START}; sleep 2; donjon-load {areas}; status=$?; {POOL}; echo {END}; sleep 6; \
+             echo {START}; donjon-wait; donjon-load {areas}; status=$?; {POOL}; echo {END}; donjon-wait; \
              exit $status"
         );
         let mut text = Vec::new();

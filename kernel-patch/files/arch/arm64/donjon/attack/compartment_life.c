@@ -8,10 +8,11 @@
 #include <linux/gfp.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
+#include <linux/processor.h>
 
 #include "compartment.h"
 
-#define SECONDS		10
+#define SECONDS		60
 /* Rounds that a compartment stays; some milliseconds */
 #define ROUNDS		1000000UL
 /* Refusals that are enough */
@@ -19,6 +20,8 @@
 
 static u64 target;
 static atomic_t twice, faulted;
+/* Runs on the other CPU that are over */
+static unsigned long over;
 
 static bool is_in_use(struct donjon_result result)
 {
@@ -41,6 +44,19 @@ static struct donjon_result stay(void)
 static void stay_beside(void)
 {
 	stay();
+	WRITE_ONCE(over, over + 1);
+}
+
+/*
+ * Until the run on the other CPU is over that had begun before. Otherwise it could go
+ * on in the next compartment, which has the same code in the same place.
+ */
+static void let_end(void)
+{
+	unsigned long before = READ_ONCE(over);
+
+	while (READ_ONCE(over) == before && is_beside())
+		cpu_relax();
 }
 
 static bool begin(void)
@@ -99,6 +115,7 @@ static void destroy_running(void)
 			refused++;
 		} else if (!result.status) {
 			destroy_compartment(target);
+			let_end();
 			WRITE_ONCE(target, make_compartment());
 			if (!target)
 				break;

@@ -10,6 +10,7 @@
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/string.h>
+#include <linux/timekeeping.h>
 
 #include <asm/insn.h>
 
@@ -21,10 +22,12 @@
 #define BRANCH		0x14000001U
 #define ROUNDS		1000U
 #define SECONDS		20U
-/* Runs outside: about as long as a wait inside */
-#define OUTSIDE		800
 /* Waits that the changes go on for, or all of them could happen in one */
 #define WAITS		16U
+/* Changes that are tried while the other CPU is outside: the first may have begun before */
+#define OUTSIDE		2U
+/* What it stays outside for at most, on a host that does something else */
+#define PATIENCE	NSEC_PER_SEC
 
 static unsigned long runs;
 
@@ -157,23 +160,30 @@ static void among(void)
 /* What the other CPU says of the changes that were made while it was inside */
 static unsigned long seen;
 static unsigned int waits;
+/* Changes that were tried; what the other CPU stays outside for */
+static unsigned int tried;
 
 static void come_and_go(void)
 {
 	struct donjon_result result;
-	int i;
+	unsigned int before;
+	u64 end;
 
 	result = __donjon_call(DONJON_FN_TEXT_WAIT, 0, 0, 0, 0, 0, 0);
 	if (!result.status)
 		seen += result.value;
 	WRITE_ONCE(waits, waits + 1);
-	for (i = 0; i < OUTSIDE; i++)
+	before = READ_ONCE(tried);
+	end = ktime_get_ns() + PATIENCE;
+	do {
 		execute();
+	} while (READ_ONCE(tried) - before < OUTSIDE && ktime_get_ns() < end);
 }
 
 /*
- * The other CPU waits, leaves when it likes, executes the text and waits again.
- * Each change has to fall into one of its waits. All that are on have to wait.
+ * The other CPU waits, leaves when it likes, executes the text until a change was
+ * tried meanwhile, and waits again. Each change has to fall into one of its waits.
+ * All that are on have to wait.
  */
 static void early(void)
 {
@@ -182,6 +192,7 @@ static void early(void)
 
 	seen = 0;
 	waits = 0;
+	tried = 0;
 	if (!leave_two_cpus())
 		return;
 	if (!begin_beside(come_and_go, SECONDS))
@@ -196,6 +207,7 @@ static void early(void)
 			busy++;
 		else
 			other++;
+		WRITE_ONCE(tried, tried + 1);
 	}
 	end_beside();
 	put_nops(scratch(0), sizeof(u32));

