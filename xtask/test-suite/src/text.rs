@@ -213,7 +213,8 @@ dmesg | grep 'trace_kprobe: '
 exit 0
 ";
     let said = says(&parts.boot, script, TIMEOUT)?;
-    said.expect_line("p:kprobes/donjon_early do_sys_openat2+0x14")?;
+    // The kernel prints the offset in decimal.
+    said.expect_line("p:kprobes/donjon_early do_sys_openat2+20")?;
     said.expect_line("probe: fires")?;
     ensure!(!said.text.contains("Failed to add event"), "{}", said.text);
     Ok(())
