@@ -173,8 +173,9 @@ static struct donjon_result __kprobes exchange(unsigned long address, void *data
 	raw_spin_lock(&donjon_seal_lock);
 	local_irq_save(flags);
 	WRITE_ONCE(exchanged, address);
-	/* Pairs with the barriers of __donjon_text_returns() */
+	/* Pairs with the acquire of __donjon_text_returns() */
 	smp_store_release(&exchanges, exchanges + 1);
+	/* Both are there before the entry is not */
 	smp_mb();
 	result = withdraw(entry, entry_of_data);
 	if (!result.status && text) {
@@ -326,6 +327,7 @@ bool __kprobes __donjon_text_returns(unsigned long address, unsigned long esr)
 	do {
 		/* Pairs with the release: the page is read behind the number */
 		before = smp_load_acquire(&exchanges);
+		/* Pairs with the release of exchange(): the entry is read behind it */
 		if (smp_load_acquire(&exchanged) == (address & PAGE_MASK) ||
 		    is_there(address, fetched)) {
 			atomic_long_inc(&retries);
