@@ -9,6 +9,7 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::guest;
+use donjon_builder::kernel::{Variant, check_objects};
 use donjon_builder::run::prepare;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
@@ -126,6 +127,27 @@ pub fn debian(host: &HostArguments) -> Test {
         said.expect_success()?;
         passes(&said)?;
         audit::is_clean(&host, &machine)
+    })
+}
+
+/// Directories with what Debian builds as modules of ciphers and hashes.
+const CRYPTO: [&str; 3] = ["arch/arm64/crypto/", "crypto/", "lib/crypto/"];
+/// Objects that are in them at least.
+const OBJECTS: usize = 150;
+
+/// All ciphers and hashes of Debian's configuration, each of which the inner domain would accept. It
+/// takes minutes, so it runs by name alone.
+pub fn debian_crypto(host: &HostArguments) -> Test {
+    let host = HostArguments {
+        config: Some("debian".into()),
+        ..host.clone()
+    };
+    Test::alone("kernel:debian:crypto", move || {
+        environment::prepare(&host, Needs::default())?;
+        let directories = CRYPTO.map(str::to_owned);
+        let checked = check_objects(&host, Variant::Donjon, &directories)?;
+        ensure!(checked >= OBJECTS, "{checked} objects in {CRYPTO:?}");
+        Ok(())
     })
 }
 

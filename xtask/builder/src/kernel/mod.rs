@@ -241,6 +241,37 @@ pub fn try_fragment(host: &HostArguments, variant: Variant, fragment: &Path) -> 
     build::objects(&tree, &output, &recipe, variant, &first, &log)
 }
 
+/// Builds the objects in `directories` of a kernel's tree, and checks each of them by the list of
+/// allowed instructions; returns how many there are. The kernel itself is not built.
+///
+/// # Errors
+///
+/// If the build fails, or an object has an instruction that is not on the list.
+pub fn check_objects(
+    host: &HostArguments,
+    variant: Variant,
+    directories: &[String],
+) -> Result<usize> {
+    let source = source::find(host)?;
+    let recipe = Recipe::chosen(host, variant)?;
+    let lock = CacheLock::take()?;
+    let tree = tree::prepare(&lock, &source, &recipe)?;
+    let output = lock.unfinished("objects");
+    fs::create_dir_all(&output)?;
+    let log = paths::cache()?.join("logs/objects.log");
+    build::objects(&tree, &output, &recipe, variant, directories, &log)?;
+    let mut checked = 0;
+    for directory in directories {
+        let mut objects = walk::files(&output.join(directory))?;
+        objects.retain(|it| it.extension().is_some_and(|it| it == "o"));
+        for object in &objects {
+            allow::check_vmlinux(object)?;
+        }
+        checked += objects.len();
+    }
+    Ok(checked)
+}
+
 /// The kernel of a variant, built if the cache does not have it.
 pub fn obtain(host: &HostArguments, variant: Variant) -> Result<Kernel> {
     let recipe = Recipe::chosen(host, variant)?;
