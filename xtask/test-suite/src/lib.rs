@@ -54,10 +54,14 @@ const KSELFTEST: &str = "kselftest";
 /// Of all tests, those whose names begin so run by their whole names alone as well. Of the first ones
 /// each takes minutes, and another one meets most of the same code. The others need the native
 /// kernel: building it takes a quarter of an hour, and what is tested with it is Linux without Donjon.
-const BY_NAME: [&str; 24] = [
+const BY_NAME: [&str; 28] = [
     "kernel-off:distribution",
     "bad-input:killed-half-way",
     "asids:roll-over:tlbi:cortex-a53:4",
+    "asids:roll-over:asid:cortex-a57:1",
+    "load:asid:stress:preempt=full",
+    "compartments:check:tlbi",
+    "machine:raspi3b:tlbi",
     "load:asid:cortex-a57:1",
     "load:asid:cortex-a57:4:preempt=full",
     "compartments:audit:number",

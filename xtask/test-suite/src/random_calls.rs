@@ -2,6 +2,7 @@
 //! Random calls from all CPUs of a guest: the auditor finds nothing while they run and after, and
 //! Linux goes on.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -25,6 +26,9 @@ const CALLS: u64 = 500_000;
 const MANY_CALLS: u64 = 10_000_000;
 /// Seconds between two audits.
 const PAUSE: u64 = 3;
+/// Boots at most, and what their seeds differ by.
+const TURNS: u64 = 3;
+const SEEDS: u64 = 1000;
 /// Calls a second that a busy host makes at least.
 const LEAST_RATE: u64 = 1_000;
 /// Calls that some arguments suit and others do not.
@@ -86,7 +90,67 @@ fn fuzz(host: &HostArguments, switch: Switch, calls: u64, seed: u64) -> Result<(
     let mut parts = built(host, machine, &inner, Variant::Donjon)?;
     donjon_attack::arm(&mut parts)?;
     let subject = Subject::of(&parts)?;
-    let said = Said::of(&parts, &subject, calls, seed)?;
+    let mut counts = Counts::default();
+    let mut looks = 0;
+    // Which calls meet which depends on the host. What no call came to is tried with others.
+    for turn in 0..TURNS {
+        let said = Said::of(&parts, &subject, calls, seed + turn * SEEDS)?;
+        is_whole(&said, calls)?;
+        looks += said.reports.len();
+        counts.add(&said)?;
+        if counts.lacking().is_empty() {
+            break;
+        }
+    }
+    let lacking = counts.lacking();
+    ensure!(lacking.is_empty(), "{}", lacking.join(", "));
+    let accepted: u64 = counts.of.values().map(|it| it.0).sum();
+    println!(
+        "{}: {calls} calls, at least {accepted} accepted, {} of compartments returned, {looks} \
+         audits without a violation",
+        switch.name(),
+        counts.returned
+    );
+    Ok(())
+}
+
+/// What the calls of all turns came to.
+#[derive(Default)]
+struct Counts {
+    /// By function: accepted and refused.
+    of: BTreeMap<&'static str, (u64, u64)>,
+    returned: u64,
+}
+
+impl Counts {
+    fn add(&mut self, said: &Said) -> Result<()> {
+        for name in BOTH_WAYS {
+            let (accepted, refused) = said.counts(name)?;
+            let all = self.of.entry(name).or_default();
+            *all = (all.0 + accepted, all.1 + refused);
+        }
+        self.returned += said.returned()?;
+        Ok(())
+    }
+
+    /// What did not happen, in words.
+    fn lacking(&self) -> Vec<String> {
+        let both = |it: &(&&str, &(u64, u64))| it.1.0 > 0 && it.1.1 > 0;
+        let one_way = self.of.iter().filter(|it| !both(it));
+        let mut lacking: Vec<String> = one_way
+            .map(|(name, (accepted, refused))| {
+                format!("{name}: {accepted} accepted, {refused} refused")
+            })
+            .collect();
+        if self.returned == 0 {
+            lacking.push("no call of a compartment came to its end".into());
+        }
+        lacking
+    }
+}
+
+/// That the guest made all calls, goes on, and was looked at, without a violation.
+fn is_whole(said: &Said, calls: u64) -> Result<()> {
     ensure!(
         said.text.contains(&format!(
             "attack fuzz/calls: stopped, {calls} calls from {CPUS} CPUs"
@@ -95,27 +159,10 @@ fn fuzz(host: &HostArguments, switch: Switch, calls: u64, seed: u64) -> Result<(
         said.text
     );
     ensure!(said.text.contains("load: modules: ok"), "{}", said.text);
-    for name in BOTH_WAYS {
-        let (accepted, refused) = said.counts(name)?;
-        ensure!(
-            accepted > 0 && refused > 0,
-            "{name}: {accepted} accepted, {refused} refused"
-        );
-    }
-    let returned = said.returned()?;
-    ensure!(returned > 0, "no call of a compartment came to its end");
-    ensure!(said.reports.len() > 2, "{} audits", said.reports.len());
+    ensure!(said.reports.len() >= 2, "{} audits", said.reports.len());
     for report in &said.reports {
         expect_clean(report)?;
     }
-    let counts = BOTH_WAYS.map(|name| said.counts(name).unwrap_or_default());
-    let accepted: u64 = counts.iter().map(|it| it.0).sum();
-    println!(
-        "{}: {calls} calls, at least {accepted} accepted, {returned} of compartments returned, {} \
-         audits without a violation",
-        switch.name(),
-        said.reports.len()
-    );
     Ok(())
 }
 
@@ -179,5 +226,26 @@ impl Said {
         let accepted = words.next().unwrap_or_default().parse()?;
         let refused = words.nth(1).unwrap_or_default().parse()?;
         Ok((accepted, refused))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_one_turn_had_counts() {
+        let mut counts = Counts::default();
+        counts.of.insert("map", (3, 0));
+        assert_eq!(
+            counts.lacking(),
+            [
+                "map: 3 accepted, 0 refused",
+                "no call of a compartment came to its end"
+            ]
+        );
+        counts.of.insert("map", (3, 1));
+        counts.returned = 1;
+        assert_eq!(counts.lacking(), [""; 0]);
     }
 }

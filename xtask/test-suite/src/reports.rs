@@ -130,7 +130,7 @@ fn said_and_left(parts: &Parts, script: &str, place: &Path) -> Result<(String, V
     let (mut text, mut saved) = (Vec::new(), None);
     let status = qemu::exec_live(&parts.boot, script, TIMEOUT, |live, _, bytes| {
         text.extend(bytes);
-        if saved.is_none() && text.ends_with(b"look\n") {
+        if saved.is_none() && memchr::memmem::find(&text, b"look\n").is_some() {
             saved = Some(monitor::save_memory(live.monitor, START, SIZE, &memory));
         }
     })?;

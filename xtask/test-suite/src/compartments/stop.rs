@@ -126,7 +126,7 @@ fn left_after(host: &HostArguments, how: End, place: &str, weakened: &[&str]) ->
     let (mut text, mut waiting) = (Vec::new(), None);
     let end = qemu::exec_watched(&boot, &script, TIMEOUT, |monitor, _, bytes| {
         text.extend(bytes);
-        if waiting.is_none() && text.ends_with(HELD.as_bytes()) {
+        if waiting.is_none() && memchr::memmem::find(&text, HELD.as_bytes()).is_some() {
             // The machine ends as soon as this was taken.
             let (monitor, to) = (paused_at_end(monitor), memory.clone());
             waiting = Some(thread::spawn(move || {
