@@ -117,7 +117,7 @@ pub fn note_refusal(record: RefusalRecord) {
 pub fn refusals_after(cursor: u64, reader: impl FnMut(&RefusalRecord) -> bool) {
     let ring = REFUSED.lock();
     // The reader may change nothing but what it was made with.
-    let _ = ring.after(cursor).map(reader).all(|more| more);
+    let _ = ring.after(cursor).all(reader);
 }
 
 /// Logs what ends the start of the machine, and says it on the console as well: Linux, which

@@ -46,7 +46,7 @@ const fn area(name: &'static str, body: fn() -> Result<()>) -> Area {
 }
 
 /// All of them, in the order in which they run.
-pub const ALL: [Area; 44] = [
+pub const ALL: [Area; 46] = [
     area("fork", processes::fork_and_exec),
     area("fork-bomb", processes::bomb),
     area("fork-memory-limit", processes::memory_limit),

@@ -144,7 +144,7 @@ pub fn shared_pages() -> Result<()> {
     let before = retries();
     let runner = Child::start(|| {
         for number in 0..RUN {
-            install(libc::SYS_getppid, ERRNO | number as u32 + 1, 0)?;
+            install(libc::SYS_getppid, ERRNO | (number as u32 + 1), 0)?;
         }
         loop {
             // The last of equal actions is the one that counts.
