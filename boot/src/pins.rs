@@ -35,8 +35,13 @@ pub struct Pins {
     left: Vec<String>,
 }
 
-/// The phandles of a device's first state, in which its driver finds the pins when it starts.
+/// The phandles of a device's state `default`, in which its driver finds the pins when it starts, if
+/// that is the first one of the tree.
 pub fn first_state(node: &FdtNode) -> Vec<u32> {
+    let names = node.property("pinctrl-names");
+    if names.is_none_or(|it| !it.value().starts_with(b"default\0")) {
+        return Vec::new();
+    }
     words(node, "pinctrl-0").unwrap_or_default()
 }
 

@@ -107,6 +107,12 @@ pub fn check() -> Result<()> {
         libc::EDQUOT,
         all,
     )?;
+    refused(
+        "reserving more than a word can count",
+        it.reserve(u64::MAX),
+        libc::EDQUOT,
+        all,
+    )?;
     drop(it);
     holds("when it has ended", 0)?;
 

@@ -51,7 +51,7 @@ impl Chip {
     /// Whether this value of a pin's function select leads a signal of the debug port to it.
     pub const fn is_debug_port(self, pin: u32, function: u32) -> bool {
         match function {
-            ALT4 => 22 <= pin && pin <= 27,
+            ALT4 => matches!((self, pin), (_, 22..=27) | (Self::Bcm2711, 48..=53)),
             ALT5 => matches!((self, pin), (Self::Bcm2835, 4..=6 | 12..=13)),
             _ => false,
         }
@@ -211,6 +211,11 @@ mod tests {
                 assert_eq!(Setting::new(chip, pin, 0b011, None), None, "{pin}");
                 assert!(Setting::new(chip, pin, 0b100, None).is_some());
             }
+        }
+        for pin in 48..=53 {
+            assert_eq!(Setting::new(Chip::Bcm2711, pin, 0b011, None), None);
+            // The SD card of the older chip stands beside it, by another function.
+            assert!(Setting::new(Chip::Bcm2835, pin, 0b011, None).is_some());
         }
         for pin in [4, 5, 6, 12, 13] {
             assert_eq!(Setting::new(Chip::Bcm2835, pin, 0b010, None), None);

@@ -126,7 +126,7 @@ impl Registers {
 
     /// Gives the program a key of its own, unless it has one; whether this CPU has its registers. In a
     /// boot without random bytes it stays zero.
-    fn prepare_key(&mut self, cpu: usize) -> bool {
+    pub fn prepare_key(&mut self, cpu: usize) -> bool {
         let has_key = HAS_KEY[cpu % MAX_CPUS].call_once(registers::has_generic_key);
         if !has_key || weaken::GENERIC_KEY {
             return false;
@@ -144,13 +144,12 @@ impl Registers {
     }
 
     /// Runs the program until the next exception, from the beginning of a call or from where it was
-    /// left. `cpu` is this CPU's index.
-    pub fn run(&mut self, entry: &Entry, begin: bool, cpu: usize) -> Cause {
+    /// left. `cpu` is this CPU's index, and `has_key` what [`prepare_key`](Self::prepare_key) said.
+    pub fn run(&mut self, entry: &Entry, begin: bool, cpu: usize, has_key: bool) -> Cause {
         let last = &LAST[cpu % MAX_CPUS];
         let stale = last.load(Ordering::Relaxed) != entry.tag;
         last.store(entry.tag, Ordering::Relaxed);
         self.context().pstate &= PSTATE;
-        let has_key = self.prepare_key(cpu);
         let ttbr0 = entry.root | u64::from(tcr::COMPARTMENT_ASID) << 48;
         // SAFETY: the context is a whole one, and so is the root, whose frames belong to the
         // compartment. Nothing that this CPU holds of other roots has its ASID: it is invalidated

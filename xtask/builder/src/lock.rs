@@ -50,7 +50,8 @@ pub fn take_unless(path: &Path, is_there: impl Fn() -> bool) -> Result<Option<Lo
             break None;
         }
         match tried(path).with_context(|| format!("locking {}", path.display()))? {
-            Some(lock) => break Some(lock),
+            // Who had it may have made just that and gone since the question above.
+            Some(lock) => break (!is_there()).then_some(lock),
             None => {
                 step.get_or_insert_with(|| Step::spinner(waiting_for(path)));
                 thread::sleep(PAUSE);
@@ -65,7 +66,7 @@ pub fn take_unless(path: &Path, is_there: impl Fn() -> bool) -> Result<Option<Lo
 
 /// The lock, if it is free.
 fn tried(path: &Path) -> io::Result<Option<Lock>> {
-    // Opened anew each time: somebody may have removed the file.
+    // Opened anew each time: another command may have removed the file.
     let mut options = File::options();
     let file = options
         .create(true)

@@ -94,9 +94,11 @@ fn enter(
         None if entry.called_out => program.set(0, arguments[0]),
         None => {}
     }
+    // Here, so that its instructions are counted with those of the call.
+    let has_key = program.prepare_key(cpu);
     let mut begin = entry.begin.is_some();
     let (left, exit, value) = loop {
-        let cause = masked.except(|| program.run(&entry, begin, cpu));
+        let cause = masked.except(|| program.run(&entry, begin, cpu, has_key));
         begin = false;
         panic_report::join_if_stopping();
         let serve = Serve {

@@ -120,7 +120,7 @@ pub const MAPPED: [Known; 29] = [
     // Raspberry Pi 4.
     with_dma(
         "brcm,bcm2711-gpio",
-        "O4: function 4 of pins 22 to 27 is the cores' JTAG",
+        "O4: function 4 of pins 22 to 27 and 48 to 53 is the cores' JTAG",
     ),
     all("brcm,bcm2711-rng200", "a FIFO of random words"),
     with_dma("brcm,bcm2711-emmc2", "O3: it follows descriptors in memory"),

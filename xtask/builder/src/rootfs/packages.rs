@@ -91,6 +91,12 @@ pub fn install(
     let archives = apt.archives();
     keep_only(&archives, &wanted)?;
     let (count, bytes) = packages_in(&archives)?;
+    ensure!(
+        count == wanted.len() as u64,
+        "{} has {count} of the {} packages that apt-get planned; remove it and run the same command again",
+        archives.display(),
+        wanted.len()
+    );
     let mut list = fs::read_to_string(&start.status)?;
     if count > 0 {
         image::check_space(directory, 6 * bytes)?;

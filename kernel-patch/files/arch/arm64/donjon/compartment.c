@@ -380,6 +380,9 @@ static long reserve(struct compartment *it, void __user *argument)
 		return -EFAULT;
 	if (!it->handle)
 		return -ENODEV;
+	/* So that no sum below is too large for a word */
+	if (bytes / PAGE_SIZE > it->frames)
+		return -EDQUOT;
 	has = fact(it, DONJON_COMPARTMENT_FRAMES);
 	if (DIV_ROUND_UP_ULL(bytes, PAGE_SIZE) > it->frames - min(it->frames, has))
 		return -EDQUOT;

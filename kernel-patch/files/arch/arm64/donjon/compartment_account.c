@@ -39,7 +39,9 @@ void compartment_account_close(struct compartment_account *account)
 		compartment_uncharge(account, account->pages);
 	if (account->mm)
 		mmdrop(account->mm);
-	free_uid(account->user);
+	/* The count goes with the last reference */
+	if (!account->kept)
+		free_uid(account->user);
 }
 
 long compartment_charge(struct compartment_account *account, unsigned long pages)

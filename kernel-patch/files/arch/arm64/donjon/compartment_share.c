@@ -6,6 +6,8 @@
 #include <linux/errno.h>
 #include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -78,6 +80,9 @@ long compartment_share(struct compartment *it, void __user *argument)
 			left--;
 		}
 		share.address += count * PAGE_SIZE;
+		if (!error && fatal_signal_pending(current))
+			error = -EINTR;
+		cond_resched();
 	}
 	compartment_uncharge(&it->account, left);
 	return error;
