@@ -13,6 +13,7 @@
 
 #include <linux/atomic.h>
 #include <linux/capability.h>
+#include <linux/cpu.h>
 #include <linux/donjon.h>
 #include <linux/errno.h>
 #include <linux/irqflags.h>
@@ -33,6 +34,7 @@
 #include <asm/donjon_text.h>
 #include <asm/esr.h>
 #include <asm/memory.h>
+#include <asm/patching.h>
 
 #include "text.h"
 
@@ -41,7 +43,10 @@
 /* Of the programs' share, what those without a capability may begin a page in. */
 #define USERS_SHARE	2
 
-/* Of what pages of data hold and of the counts; text_mutex may be held. */
+/*
+ * Of what pages of data hold and of the counts. CPU hotplug may be held off and
+ * text_mutex be held before, and neither is taken behind it.
+ */
 static DEFINE_MUTEX(packs_mutex);
 static struct donjon_pack_stats stats;
 /* What a page held before a change */
@@ -272,16 +277,27 @@ int donjon_pack_poke(void *address, u32 instruction)
 	return error;
 }
 
-/* A pointer that is about to be written; a later copy has it as well */
-void donjon_pack_note(void *address, u64 value)
+/*
+ * A pointer of a program. The page of data has it only when the inner domain
+ * has accepted it: with a refused word in it no later copy would be accepted.
+ * CPU hotplug is held off first, since all CPUs stop with the mutex held.
+ */
+int donjon_write_literal(void *address, u64 value)
 {
 	void *data;
+	int error;
 
+	if (!donjon_writes_text())
+		return aarch64_insn_write_literal_u64(address, value);
+	cpus_read_lock();
 	mutex_lock(&packs_mutex);
 	data = data_of((unsigned long)address);
-	if (data)
+	error = donjon_write_stopped_pointer(address, value);
+	if (!error && data)
 		WRITE_ONCE(*(u64 *)(data + offset_in_page(address)), value);
 	mutex_unlock(&packs_mutex);
+	cpus_read_unlock();
+	return error;
 }
 
 /* Whether a page is mapped, and executable where it was to be executed */

@@ -240,8 +240,7 @@ int __kprobes donjon_write_stopped_text(void *addresses[], const u32 *instructio
 	}
 }
 
-/* A pointer in text, which changes in one piece */
-int donjon_write_literal(void *address, u64 value)
+int donjon_write_stopped_pointer(void *address, u64 value)
 {
 	struct stopped_write write = {
 		.addresses = &address,
@@ -250,10 +249,7 @@ int donjon_write_literal(void *address, u64 value)
 		.count = 1,
 	};
 
-	if (!donjon_writes_text())
-		return aarch64_insn_write_literal_u64(address, value);
-	donjon_pack_note(address, value);
-	return stop_machine(write_stopped, &write, cpu_online_mask);
+	return stop_machine_cpuslocked(write_stopped, &write, cpu_online_mask);
 }
 
 DEFINE_RAW_SPINLOCK(donjon_seal_lock);

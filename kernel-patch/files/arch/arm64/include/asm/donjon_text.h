@@ -29,11 +29,10 @@ int donjon_fill_text(void *address, u32 instruction, size_t bytes);
 /*
  * The same for text that a CPU may execute and that changes otherwise than
  * between NOP, B, BL, BRK and ISB: all CPUs stop, and wait in the inner domain.
- * The first is for callers that hold off CPU hotplug. Of several instructions
- * a part may be written when it fails.
+ * The caller holds off CPU hotplug. Of several instructions a part may be written
+ * when it fails.
  */
 int donjon_write_stopped_text(void *addresses[], const u32 *instructions, int count);
-int donjon_write_literal(void *address, u64 value);
 
 /*
  * Replace pages of vmalloc memory by executable copies. The owner is named if
@@ -47,13 +46,13 @@ int donjon_seal_text(unsigned long address, int pages, const char *owner,
 /*
  * Text of BPF programs, which share pages. The first two take any size, and may
  * sleep; a program that fails has left something until it is cleared. The third
- * changes one instruction of a program, the fourth comes before
- * donjon_write_literal() changes a pointer.
+ * changes one instruction of a program, the fourth an aligned pointer in one. It
+ * stops all CPUs, and its caller neither holds off CPU hotplug nor has text_mutex.
  */
 int donjon_pack_write(void *address, const void *source, size_t bytes);
 int donjon_pack_clear(void *address, size_t bytes);
 int donjon_pack_poke(void *address, u32 instruction);
-void donjon_pack_note(void *address, u64 value);
+int donjon_write_literal(void *address, u64 value);
 
 /* Most bytes of text that programs have. */
 u64 donjon_pack_limit(void);
