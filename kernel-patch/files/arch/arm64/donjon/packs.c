@@ -199,16 +199,21 @@ static struct donjon_result __kprobes exchange(unsigned long address, void *data
 	return result;
 }
 
-/* What the page of data holds is to be executable, if there is anything in it */
-static int publish(unsigned long address, void *data)
+/*
+ * What the page of data holds is to be executable, if there is anything in it.
+ * A page becomes text for a program that comes, and for none that leaves.
+ */
+static int publish(unsigned long address, void *data, bool comes)
 {
+	pte_t *entry = virt_to_kpte(address);
 	struct donjon_result result;
 	bool empty = is_empty(data);
 
-	if (!is_text(pte_val(__ptep_get(virt_to_kpte(address)))))
-		return empty ? 0 : take_page(address);
+	if (!is_text(pte_val(__ptep_get(entry))))
+		return comes && !empty ? take_page(address) : 0;
 	result = exchange(address, data, !empty);
-	if (!result.status && empty)
+	/* Empty, or lost */
+	if (!is_text(pte_val(__ptep_get(entry))))
 		stats.pages--;
 	return donjon_seal_result("BPF program", 0, result);
 }
@@ -241,7 +246,10 @@ static int change(unsigned long address, const void *source, size_t bytes)
 			memset32(data + offset_in_page(address), AARCH64_BREAK_FAULT,
 				 part / sizeof(u32));
 		}
-		error = publish(address & PAGE_MASK, data);
+		error = publish(address & PAGE_MASK, data, source);
+		/* Others may come to the page before the caller clears its part */
+		if (error && source)
+			memcpy(data, saved, PAGE_SIZE);
 		address += part;
 		bytes -= part;
 	}

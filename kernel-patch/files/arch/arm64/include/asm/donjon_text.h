@@ -45,9 +45,10 @@ int donjon_seal_text(unsigned long address, int pages, const char *owner,
 
 /*
  * Text of BPF programs, which share pages. The first two take any size, and may
- * sleep; a program that fails has left something until it is cleared. The third
- * changes one instruction of a program, the fourth an aligned pointer in one. It
- * stops all CPUs, and its caller neither holds off CPU hotplug nor has text_mutex.
+ * sleep; a program that fails may have come to some of its pages, and leaves
+ * them when it is cleared. The third changes one instruction of a program, the
+ * fourth an aligned pointer in one. It stops all CPUs, and its caller neither
+ * holds off CPU hotplug nor has text_mutex.
  */
 int donjon_pack_write(void *address, const void *source, size_t bytes);
 int donjon_pack_clear(void *address, size_t bytes);
