@@ -18,12 +18,14 @@
 #include <linux/errno.h>
 #include <linux/irqflags.h>
 #include <linux/jiffies.h>
+#include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/pgtable.h>
 #include <linux/printk.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -50,13 +52,15 @@
 static DEFINE_MUTEX(packs_mutex);
 static struct donjon_pack_stats stats;
 /* What a page held before a change */
-static u8 saved[PAGE_SIZE] __aligned(sizeof(u64));
+static u64 saved[PAGE_SIZE / sizeof(u64)];
 /* No use in asking the inner domain for a page before. */
 static unsigned long refused_until;
 
 /* The page that is exchanged, and how many were: see __donjon_text_returns() */
 static unsigned long exchanged;
 static unsigned int exchanges;
+/* Who does it, with interrupts off, and so the only task of that CPU */
+static struct task_struct *exchanger;
 static atomic_long_t retries;
 
 bool donjon_shares_text(void)
@@ -162,13 +166,23 @@ static struct donjon_result __kprobes withdraw(u64 *entry, u64 data)
 	return result.status ? result : put_entry(entry, data);
 }
 
+/* Not memcpy(): that can be probed, and what the probe runs may be in the page */
+static void __kprobes restore(u64 *data)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(saved); i++)
+		WRITE_ONCE(data[i], saved[i]);
+}
+
 /*
  * Make a new copy of a page of text, or none. The lock keeps the frame of the
  * old copy for the new one. Interrupts are off because what runs there may be
- * in the page.
+ * in the page. For the same reason nothing that can be probed runs while the
+ * page is not there; inlined, this itself could be.
  */
-static struct donjon_result __kprobes exchange(unsigned long address, void *data,
-					       bool text)
+static noinline struct donjon_result __kprobes exchange(unsigned long address,
+							void *data, bool text)
 {
 	u64 entry_of_data = pte_val(mk_pte(virt_to_page(data), PAGE_KERNEL));
 	u64 *entry = (u64 *)virt_to_kpte(address);
@@ -177,6 +191,8 @@ static struct donjon_result __kprobes exchange(unsigned long address, void *data
 
 	raw_spin_lock(&donjon_seal_lock);
 	local_irq_save(flags);
+	/* Only this task, and what interrupts it, looks for itself here */
+	WRITE_ONCE(exchanger, current);
 	WRITE_ONCE(exchanged, address);
 	/* Pairs with the acquire of __donjon_text_returns() */
 	smp_store_release(&exchanges, exchanges + 1);
@@ -187,15 +203,17 @@ static struct donjon_result __kprobes exchange(unsigned long address, void *data
 		result = donjon_seal_locked(address);
 		if (result.status) {
 			/* What was accepted before is accepted again */
-			memcpy(data, saved, PAGE_SIZE);
-			if (donjon_seal_locked(address).status)
-				pr_crit("the text at %#lx is lost\n", address);
+			restore(data);
+			donjon_seal_locked(address);
 		}
 	}
 	/* The entry is there before this says that it is */
 	smp_store_release(&exchanged, 0);
+	WRITE_ONCE(exchanger, NULL);
 	local_irq_restore(flags);
 	raw_spin_unlock(&donjon_seal_lock);
+	if (text && !is_text(pte_val(__ptep_get((pte_t *)entry))))
+		pr_crit("the text at %#lx is lost\n", address);
 	return result;
 }
 
@@ -249,7 +267,7 @@ static int change(unsigned long address, const void *source, size_t bytes)
 		error = publish(address & PAGE_MASK, data, source);
 		/* Others may come to the page before the caller clears its part */
 		if (error && source)
-			memcpy(data, saved, PAGE_SIZE);
+			restore(data);
 		address += part;
 		bytes -= part;
 	}
@@ -337,7 +355,8 @@ static bool __kprobes is_there(unsigned long address, bool fetched)
 /*
  * Whether an access of the kernel's failed because a page was being exchanged:
  * it is on its way, or back. The order of an exchange is: its page, its number,
- * no entry, the entry, no page.
+ * no entry, the entry, no page. The CPU that exchanges it may not wait: it would
+ * wait for itself, and nobody would see why.
  */
 bool __kprobes __donjon_text_returns(unsigned long address, unsigned long esr)
 {
@@ -347,6 +366,8 @@ bool __kprobes __donjon_text_returns(unsigned long address, unsigned long esr)
 	/* Data in between, which is not executable */
 	if (!esr_fsc_is_translation_fault(esr) &&
 	    !(fetched && esr_fsc_is_permission_fault(esr)))
+		return false;
+	if (READ_ONCE(exchanger) == current)
 		return false;
 	do {
 		/* Pairs with the release: the page is read behind the number */
