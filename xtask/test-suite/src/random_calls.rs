@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use donjon_audit::{Report, Series, Subject, expect_clean};
+use donjon_audit::{Report, Series, Subject};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::finding::none_succeeded;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu;
 
@@ -26,6 +27,8 @@ const CALLS: u64 = 500_000;
 const MANY_CALLS: u64 = 10_000_000;
 /// Seconds between two audits.
 const PAUSE: u64 = 3;
+/// What the guest says when an audit has ended and the calls have not.
+const DURING: &str = "looked at during the calls";
 /// Boots at most, and what their seeds differ by.
 const TURNS: u64 = 3;
 const SEEDS: u64 = 1000;
@@ -149,7 +152,7 @@ impl Counts {
     }
 }
 
-/// That the guest made all calls, goes on, and was looked at, without a violation.
+/// That the guest made all calls and goes on, and that it was looked at while it made them and after.
 fn is_whole(said: &Said, calls: u64) -> Result<()> {
     ensure!(
         said.text.contains(&format!(
@@ -159,10 +162,12 @@ fn is_whole(said: &Said, calls: u64) -> Result<()> {
         said.text
     );
     ensure!(said.text.contains("load: modules: ok"), "{}", said.text);
+    ensure!(
+        said.text.lines().any(|it| it.trim_end() == DURING),
+        "no audit ended while the calls were made:\n{}",
+        said.text
+    );
     ensure!(said.reports.len() >= 2, "{} audits", said.reports.len());
-    for report in &said.reports {
-        expect_clean(report)?;
-    }
     Ok(())
 }
 
@@ -181,7 +186,10 @@ impl Said {
         let script = format!(
             "insmod /lib/modules/donjon_attack.ko fuzz_calls={calls} fuzz_seed={seed} || exit 3\n\
              echo fuzz >/sys/module/donjon_attack/parameters/run &\n\
-             while kill -0 $! 2>/dev/null; do sleep {PAUSE}; echo look; donjon-wait; done\n\
+             while kill -0 $! 2>/dev/null; do\n\
+                 echo look; donjon-wait\n\
+                 kill -0 $! 2>/dev/null && echo {DURING} && sleep {PAUSE}\n\
+             done\n\
              echo 1 >/sys/module/donjon_attack/parameters/undo\n\
              echo look\n\
              donjon-wait\n\
@@ -194,12 +202,10 @@ impl Said {
         let status = qemu::exec_live(&parts.boot, &script, timeout, |guest, _, bytes| {
             text.push_str(&String::from_utf8_lossy(bytes));
             audits.look_if_asked(guest, bytes);
-        })?;
-        ensure!(status == 0, "the guest failed ({status}):\n{text}");
-        Ok(Self {
-            text,
-            reports: audits.reports()?,
-        })
+        });
+        none_succeeded(&text)?;
+        let reports = audits.judge(status, &text)?;
+        Ok(Self { text, reports })
     }
 
     /// Calls of compartments that came to their end, having asked for everything.

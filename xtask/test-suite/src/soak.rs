@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use donjon_audit::{Series, Subject, expect_clean};
+use donjon_audit::{Series, Subject};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::prepare;
@@ -52,16 +52,12 @@ fn soak(host: &HostArguments) -> Result<()> {
         print!("{text}");
         said.push_str(&text);
         audits.look_if_asked(guest, bytes);
-    })?;
-    ensure!(status == 0, "the load failed:\n{said}");
-    let looks = audits.count() as u64;
+    });
+    let looks = audits.judge(status, &said)?.len() as u64;
     ensure!(
         looks >= SECONDS / PAUSE / 2,
         "there were only {looks} audits"
     );
-    for report in audits.reports()? {
-        expect_clean(&report)?;
-    }
     println!("{looks} audits, no violation");
     Ok(())
 }
