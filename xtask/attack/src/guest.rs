@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use donjon_audit::{Report, Subject};
 use donjon_builder::guest;
 use donjon_builder::run::Parts;
-use donjon_machine::finding::Finding;
+use donjon_machine::finding::{Finding, INNER_PANIC};
 use donjon_machine::gdb::Stub;
 use donjon_machine::qemu::{self, Live, Patience, monitor};
 
@@ -23,11 +23,15 @@ use super::attempt::{Attack, Attempt, AttemptEnd};
 pub const MODULE: &str = "donjon_attack.ko";
 /// For all attacks of a boot and their audits.
 const TIMEOUT: Duration = Duration::from_secs(1800);
+/// What the console says before an attempt that no machine survives.
+const JUMPING: &str = "attack: jumping";
+/// What the module says in the place of an outcome.
+const SUCCEEDED: &str = "SUCCEEDED";
 /// For an attempt that stops the machine, or hangs it: for the boot, which takes about two seconds
 /// on a host that does nothing else, and from the attempt on.
 const PATIENCE: Patience = Patience {
     total: Duration::from_secs(300),
-    mark: Some(("attack: jumping", Duration::from_secs(10))),
+    mark: Some((JUMPING, Duration::from_secs(10))),
 };
 
 /// Loads the module; addresses that it cannot know come from the kernel's own list.
@@ -85,6 +89,35 @@ pub struct Tried {
     pub report: Option<Report>,
 }
 
+/// An attempt that succeeded, or a violation: what it is, and in words.
+pub type Found = (Finding, String);
+
+/// The first attempt that succeeded, or what an audit found.
+pub fn found<'a>(
+    lines: impl IntoIterator<Item = &'a Line>,
+    reports: impl IntoIterator<Item = &'a Report>,
+) -> Option<Found> {
+    let mut lines = lines.into_iter();
+    if let Some(line) = lines.find(|it| it.outcome == Outcome::Succeeded) {
+        let text = format!("{} succeeded: {}", line.attempt, line.text);
+        return Some((Finding::Attack, text));
+    }
+    let mut reports = reports.into_iter();
+    let report = reports.find(|it| !it.violations.is_empty())?;
+    Some((Finding::Violation, report.to_string()))
+}
+
+/// The error of a sound build. What was found before it counts, and so does what it quotes of the
+/// module.
+pub fn after(found: Option<Found>, error: Error) -> Error {
+    let text = format!("{error:#}");
+    match found {
+        Some((finding, what)) => finding.error(format!("{what}\nand then: {text}")),
+        None if text.contains(SUCCEEDED) => Finding::Attack.error(text),
+        None => error,
+    }
+}
+
 /// Puts the module into the guest.
 pub fn arm(parts: &mut Parts) -> Result<()> {
     let module = parts.kernel.modules.join(MODULE);
@@ -103,10 +136,52 @@ pub fn script(name: &str, value: u64) -> String {
     )
 }
 
-/// Carries attacks out one after the other, in one boot, and audits after each.
+/// What was heard of a guest, and found in it.
+#[derive(Default)]
+struct Heard {
+    /// By attack.
+    lines: BTreeMap<String, Vec<Line>>,
+    reports: BTreeMap<String, Result<Report>>,
+}
+
+impl Heard {
+    fn found(&self) -> Option<Found> {
+        let lines = self.lines.values().flatten();
+        found(lines, self.reports.values().flatten())
+    }
+
+    /// By attack, if the guest came to its end and every audit was made.
+    fn tried(
+        mut self,
+        names: impl Iterator<Item = &'static str>,
+        status: Result<u8>,
+    ) -> Result<BTreeMap<&'static str, Tried>> {
+        let lines = &self.lines;
+        let status =
+            status.with_context(|| format!("the guest did not survive; it said {lines:?}"))?;
+        if status != 0 {
+            bail!("the guest's script failed ({status}); it said {lines:?}");
+        }
+        names
+            .map(|name| {
+                let report = self.reports.remove(name);
+                let report = report.with_context(|| format!("no audit after {name}"))??;
+                let tried = Tried {
+                    attempts: self.lines.remove(name).unwrap_or_default(),
+                    report: Some(report),
+                };
+                Ok((name, tried))
+            })
+            .collect()
+    }
+}
+
+/// Carries attacks out one after the other, in one boot, and audits after each. If that fails in a
+/// `sound` build, what was found until then comes first.
 pub fn together(
     parts: &Parts,
     attacks: &[(&'static Attack, Vec<&'static Attempt>)],
+    sound: bool,
 ) -> Result<BTreeMap<&'static str, Tried>> {
     let subject = Subject::of(parts)?;
     let mut script = LOAD.to_owned();
@@ -117,41 +192,33 @@ pub fn together(
     script.push_str("exit 0\n");
 
     let mut said = String::new();
-    let mut lines: BTreeMap<String, Vec<Line>> = BTreeMap::new();
-    let mut reports: BTreeMap<String, Result<Report>> = BTreeMap::new();
+    let mut heard = Heard::default();
     let status = qemu::exec_live(&parts.boot, &script, TIMEOUT, |live, _, bytes| {
         said.push_str(&String::from_utf8_lossy(bytes));
         while let Some((line, rest)) = said.split_once('\n') {
             if let Some((attack, line)) = spoken(line) {
-                lines.entry(attack).or_default().push(line);
+                heard.lines.entry(attack).or_default().push(line);
             } else if let Some((attack, flag)) = asked(line) {
-                let count = reports.len() as u64 + 1;
-                reports.insert(attack, look(&subject, live, flag, count));
+                let count = heard.reports.len() as u64 + 1;
+                let report = look(&subject, live, flag, count);
+                heard.reports.insert(attack, report);
             }
             said = rest.to_owned();
         }
     });
-    let status = status.with_context(|| format!("the guest did not survive; it said {lines:?}"))?;
-    if status != 0 {
-        bail!("the guest's script failed ({status}); it said {lines:?}");
+    // The last line of a guest that ended in the middle of it.
+    if let Some((attack, line)) = spoken(&said) {
+        heard.lines.entry(attack).or_default().push(line);
     }
-    attacks
-        .iter()
-        .map(|(attack, _)| {
-            let report = reports.remove(attack.name);
-            let report = report.with_context(|| format!("no audit after {}", attack.name))??;
-            let tried = Tried {
-                attempts: lines.remove(attack.name).unwrap_or_default(),
-                report: Some(report),
-            };
-            Ok((attack.name, tried))
-        })
-        .collect()
+    let found = heard.found();
+    let tried = heard.tried(attacks.iter().map(|(attack, _)| attack.name), status);
+    tried.map_err(|error| if sound { after(found, error) } else { error })
 }
 
 /// Makes one attempt that no machine survives, or that succeeds in this build. Fails if it does
-/// neither: an end that is not the one of the row is not a protection's work.
-pub fn alone(parts: &Parts, attack: &Attack, attempt: &Attempt) -> Result<Line> {
+/// neither: an end that is not the one of the row is not a protection's work, and in a `sound` build
+/// it is a finding.
+pub fn alone(parts: &Parts, attack: &Attack, attempt: &Attempt, sound: bool) -> Result<Line> {
     let name = format!("{}/{}", attack.name, attempt.name);
     let script = script(&name, attempt.value.unwrap_or(0));
     let mut said = Vec::new();
@@ -166,16 +233,8 @@ pub fn alone(parts: &Parts, attack: &Attack, attempt: &Attempt) -> Result<Line> 
             found.with_context(|| format!("the guest went on ({status}) without a word:\n{said}"))
         }
         Err(error) => {
-            let text = format!("{error:#}");
-            if text.contains("SUCCEEDED") {
-                let text = format!("it succeeded, and the machine then failed: {text}");
-                return Err(Finding::Attack.error(text));
-            }
-            match attempt.end {
-                AttemptEnd::Panic => is_stop(&text)?,
-                AttemptEnd::Hang => is_hang_at_vector(&text)?,
-                AttemptEnd::Stopped(_) => bail!("the machine should have gone on: {text}"),
-            }
+            let text = format!("{error:#}\n{}", String::from_utf8_lossy(&said));
+            is_end(attempt.end, &text).map_err(|other| other.error(sound))?;
             Ok(Line {
                 attempt: attempt.name.to_owned(),
                 outcome: Outcome::Stopped,
@@ -185,30 +244,58 @@ pub fn alone(parts: &Parts, attack: &Attack, attempt: &Attempt) -> Result<Line> 
     }
 }
 
-/// The inner domain stopped the machine after the jump.
-fn is_stop(text: &str) -> Result<()> {
-    ensure!(
-        text.contains("donjon: PANIC") && text.contains("attack: jumping"),
-        "not a stop by the inner domain: {text}"
-    );
-    Ok(())
+/// An end that is not the one of the row.
+#[derive(Debug)]
+struct OtherEnd {
+    text: String,
+    /// It is the attempt's doing: nothing of it can be put down to a host that is slow.
+    tells: bool,
 }
 
-/// The CPU stands at the vector for synchronous exceptions from EL1, which is the attack's own.
-fn is_hang_at_vector(text: &str) -> Result<()> {
-    ensure!(text.contains("the guest hung"), "not a hang: {text}");
-    let after = |mark: &str| {
-        let (_, rest) = text.split_once(mark)?;
-        let digits = rest.split(|it: char| !it.is_ascii_hexdigit()).next()?;
-        u64::from_str_radix(digits, 16).ok()
+impl OtherEnd {
+    fn error(self, sound: bool) -> Error {
+        if sound && self.tells {
+            Finding::Attack.error(self.text)
+        } else {
+            anyhow!(self.text)
+        }
+    }
+}
+
+/// Whether a machine that failed with this text did so in the way of the row.
+fn is_end(end: AttemptEnd, text: &str) -> Result<(), OtherEnd> {
+    let made = text.contains(JUMPING);
+    let hung = text.contains("the guest hung");
+    let other = |tells: bool, what: String| {
+        let text = format!("{what}: {text}");
+        Err(OtherEnd { text, tells })
     };
-    let vector = after("vectors at 0x").context("the attack did not say where the vectors are")?;
-    let place = after(" PC=").context("QEMU gave no registers")?;
-    ensure!(
-        place == vector,
-        "the CPU hangs at {place:#x}, not at the vector {vector:#x}: {text}"
-    );
-    Ok(())
+    if text.contains(SUCCEEDED) {
+        return other(true, "it succeeded, and the machine then failed".into());
+    }
+    match end {
+        AttemptEnd::Stopped(_) => other(made, "the machine should have gone on".into()),
+        AttemptEnd::Panic if made && text.contains(INNER_PANIC) => Ok(()),
+        AttemptEnd::Panic => other(made && !hung, "not a stop by the inner domain".into()),
+        AttemptEnd::Hang if !hung => other(made, "not a hang".into()),
+        // The CPU has to stand at the vector for synchronous exceptions from EL1, the attack's own.
+        AttemptEnd::Hang => match (number(text, "vectors at 0x"), number(text, " PC=")) {
+            (Some(vector), Some(place)) if vector == place => Ok(()),
+            (Some(vector), Some(place)) => other(
+                made,
+                format!("the CPU hangs at {place:#x}, not at the vector {vector:#x}"),
+            ),
+            (None, _) => other(false, "the attack did not say where the vectors are".into()),
+            (_, None) => other(false, "QEMU gave no registers".into()),
+        },
+    }
+}
+
+/// The hexadecimal number behind a mark.
+fn number(text: &str, mark: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(mark)?;
+    let digits = rest.split(|it: char| !it.is_ascii_hexdigit()).next()?;
+    u64::from_str_radix(digits, 16).ok()
 }
 
 /// `attack ATTACK/ATTEMPT: OUTCOME, TEXT` somewhere in a line.
@@ -219,7 +306,7 @@ fn spoken(line: &str) -> Option<(String, Line)> {
     let (outcome, text) = rest.split_once(", ")?;
     let outcome = match outcome {
         "stopped" => Outcome::Stopped,
-        "SUCCEEDED" => Outcome::Succeeded,
+        SUCCEEDED => Outcome::Succeeded,
         "UNTRIED" => Outcome::Untried,
         _ => return None,
     };
@@ -254,7 +341,84 @@ fn tell(live: &Live<'_>, flag: u64, count: u64) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use donjon_audit::Violation;
+
     use super::*;
+
+    fn heard(outcome: Outcome, report: Result<Report>) -> Heard {
+        let line = Line {
+            attempt: "kernel-table".into(),
+            outcome,
+            text: "the store".into(),
+        };
+        Heard {
+            lines: BTreeMap::from([("D1".to_owned(), vec![line])]),
+            reports: BTreeMap::from([("D1".to_owned(), report)]),
+        }
+    }
+
+    fn violated() -> Report {
+        Report {
+            violations: vec![Violation::plain("I3", "Linux", "it is writable".into())],
+            ..Report::default()
+        }
+    }
+
+    /// Of a sound build.
+    fn finding(heard: Heard, status: Result<u8>) -> Option<Finding> {
+        let found = heard.found();
+        let tried = heard.tried(["D1", "D2"].into_iter(), status);
+        Finding::of(&after(found, tried.err().expect("an error")))
+    }
+
+    #[test]
+    fn what_was_found_comes_before_what_failed() {
+        for end in [|| Ok(0), || Ok(3), || Err(anyhow!("no status"))] {
+            let succeeded = heard(Outcome::Succeeded, Err(anyhow!("no registers")));
+            assert_eq!(finding(succeeded, end()), Some(Finding::Attack));
+            let violation = heard(Outcome::Stopped, Ok(violated()));
+            assert_eq!(finding(violation, end()), Some(Finding::Violation));
+            let nothing = heard(Outcome::Stopped, Ok(Report::default()));
+            assert_eq!(finding(nothing, end()), None);
+        }
+        let quoted = Err(anyhow!("console: attack D1/x: SUCCEEDED, the store"));
+        let untold = heard(Outcome::Stopped, Ok(Report::default()));
+        assert_eq!(finding(untold, quoted), Some(Finding::Attack));
+    }
+
+    #[test]
+    fn another_end_of_a_sound_build_is_a_finding_once_the_attempt_was_made() {
+        let end = |end, text: &str, sound| {
+            let error = is_end(end, text).expect_err("another end").error(sound);
+            Finding::of(&error)
+        };
+        let jumped = "attack: jumping to the entry write, vectors at 0xffff800080010a00\n";
+        let at = |place: &str| format!("the guest hung\n{jumped} PC={place} X00=0");
+        let there = at("ffff800080010a00");
+        assert!(is_end(AttemptEnd::Hang, &there).is_ok());
+        assert!(is_end(AttemptEnd::Panic, &format!("{jumped}{INNER_PANIC}")).is_ok());
+
+        let elsewhere = at("ffff800080001000");
+        let attack = Some(Finding::Attack);
+        assert_eq!(end(AttemptEnd::Hang, &elsewhere, true), attack);
+        assert_eq!(end(AttemptEnd::Hang, &elsewhere, false), None);
+        assert_eq!(end(AttemptEnd::Stopped("refused"), &there, true), attack);
+        let oops = format!("{jumped}the guest panicked");
+        assert_eq!(end(AttemptEnd::Panic, &oops, true), attack);
+        assert_eq!(end(AttemptEnd::Hang, &oops, true), attack);
+        assert_eq!(end(AttemptEnd::Panic, &oops, false), None);
+        let succeeded = format!("{oops}: attack D1/x: SUCCEEDED, it ran");
+        assert_eq!(end(AttemptEnd::Panic, &succeeded, true), attack);
+        assert_eq!(end(AttemptEnd::Panic, &succeeded, false), None);
+
+        // What a slow host does as well.
+        assert_eq!(end(AttemptEnd::Hang, "the guest hung", true), None);
+        assert_eq!(
+            end(AttemptEnd::Stopped("refused"), "the guest hung", true),
+            None
+        );
+        assert_eq!(end(AttemptEnd::Panic, &there, true), None);
+    }
 
     #[test]
     fn a_line_of_the_guests_tells_how_an_attempt_went() {

@@ -24,7 +24,7 @@ mod table;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Error, Result, anyhow, bail, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
@@ -140,6 +140,16 @@ fn all_good(judgements: Vec<Judgement>) -> Result<()> {
         Some(finding) => finding.error(text),
         None => anyhow!(text),
     })
+}
+
+/// The error of a sound build; what `earlier` boots showed comes first.
+fn after(earlier: &[&Tried], error: Error) -> Error {
+    let lines = earlier.iter().flat_map(|it| &it.attempts);
+    let reports = earlier.iter().flat_map(|it| &it.report);
+    match guest::found(lines, reports) {
+        None => error,
+        found => guest::after(found, error),
+    }
 }
 
 /// What the controls of the attacks are built without that a machine survives.
@@ -279,7 +289,13 @@ impl Bench<'_> {
         let mut all = BTreeMap::new();
         for (cpu, group) in groups {
             let parts = self.parts(without, cpu, &self.machine(Some(CPUS), Some("256M")))?;
-            all.extend(guest::together(&parts, &group)?);
+            let sound = without == Without::NOTHING;
+            let tried = guest::together(&parts, &group, sound);
+            all.extend(tried.map_err(|error| {
+                // Other CPU models may have shown something.
+                let earlier: Vec<&Tried> = all.values().collect();
+                if sound { after(&earlier, error) } else { error }
+            })?);
         }
         Ok(all)
     }
@@ -330,9 +346,18 @@ impl Bench<'_> {
     fn alone_without(&self, without: Without, attack: &'static Attack) -> Result<Tried> {
         let mut tried = Tried::default();
         for attempt in attack.attempts {
+            let sound = without == Without::NOTHING;
             let machine = self.machine(Some(1), None);
-            let parts = self.parts(without, attack.cpu, &machine)?;
-            tried.attempts.push(guest::alone(&parts, attack, attempt)?);
+            let parts = self.parts(without, attack.cpu, &machine);
+            let line = parts.and_then(|it| guest::alone(&it, attack, attempt, sound));
+            let line = line.map_err(|error| {
+                if sound {
+                    after(&[&tried], error)
+                } else {
+                    error
+                }
+            });
+            tried.attempts.push(line?);
         }
         Ok(tried)
     }

@@ -16,7 +16,9 @@ use donjon_machine::paths;
 use donjon_machine::qemu::{Live, tree};
 
 pub use donjon_auditor::snapshot::Snapshot;
-pub use donjon_auditor::{Report, Sizes, descriptor, is_inside, linux, memory, of, walk};
+pub use donjon_auditor::{
+    Report, Sizes, Violation, descriptor, is_inside, linux, memory, of, walk,
+};
 
 pub use command::run;
 pub use series::Series;
