@@ -93,9 +93,18 @@ impl<'a> Plan<'a> {
         for (number, cpu) in (0..).zip(self.cpus) {
             let runs = self.runs * (number + 1) / models - self.runs * number / models;
             let time = self.time.map(|it| it / self.cpus.len() as u32);
-            self.on(cpu, runs, time, number, &mut summary, &note)?;
+            let done = self.on(cpu, runs, time, number, &mut summary, &note);
+            done.map_err(|error| match self.is_sound() {
+                true => summary.before(error),
+                false => error,
+            })?;
         }
         Ok(summary)
+    }
+
+    /// Whether nothing may get out.
+    fn is_sound(&self) -> bool {
+        self.without == Without::NOTHING && self.geometry != Some(true)
     }
 
     fn on(

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use donjon_machine::arguments::Switch;
 use donjon_machine::finding::Finding;
 use serde::Serialize;
@@ -129,6 +129,15 @@ impl Summary {
         Err(Finding::Escape.error(self))
     }
 
+    /// The error after which there were no more runs, of a gate that lets nothing out: a
+    /// [`Finding::Escape`] if one of those before it is not as it has to be.
+    pub fn before(&self, error: Error) -> Error {
+        if self.is_good() {
+            return error;
+        }
+        Finding::Escape.error(format!("{self}\nand then: {error:#}"))
+    }
+
     /// Adds a run.
     pub fn add(&mut self, cpu: &str, start: &Start, run: &Run) {
         *self.ends.entry(run.end).or_default() += 1;
@@ -248,5 +257,25 @@ impl fmt::Display for Summary {
             "gate {}: {} runs, {} escapes",
             self.mode, self.runs, self.escapes
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn an_escape_comes_before_what_failed_after_it() {
+        let mut summary = Summary::new(Switch::Asid, 1);
+        let error = summary.before(anyhow!("no snapshot"));
+        assert_eq!(Finding::of(&error), None);
+        assert_eq!(error.to_string(), "no snapshot");
+        summary.runs = 1;
+        summary.escapes = 1;
+        let error = summary.before(anyhow!("no snapshot"));
+        assert_eq!(Finding::of(&error), Some(Finding::Escape));
+        assert!(error.to_string().ends_with("\nand then: no snapshot"));
     }
 }
