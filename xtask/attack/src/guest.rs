@@ -13,7 +13,7 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use donjon_audit::{Report, Subject};
 use donjon_builder::guest;
 use donjon_builder::run::Parts;
-use donjon_machine::finding::{Finding, INNER_PANIC};
+use donjon_machine::finding::{Finding, INNER_PANIC, SUCCEEDED};
 use donjon_machine::gdb::Stub;
 use donjon_machine::qemu::{self, Live, Patience, monitor};
 
@@ -25,8 +25,6 @@ pub const MODULE: &str = "donjon_attack.ko";
 const TIMEOUT: Duration = Duration::from_secs(1800);
 /// What the console says before an attempt that no machine survives.
 const JUMPING: &str = "attack: jumping";
-/// What the module says in the place of an outcome.
-const SUCCEEDED: &str = "SUCCEEDED";
 /// For an attempt that stops the machine, or hangs it: for the boot, which takes about two seconds
 /// on a host that does nothing else, and from the attempt on.
 const PATIENCE: Patience = Patience {

@@ -12,7 +12,7 @@ use anyhow::{Error, Result};
 /// How the console begins the report of an inner domain that stops the machine.
 pub const INNER_PANIC: &str = "donjon: PANIC";
 /// How guests say that an attempt succeeded.
-const SUCCEEDED: &str = "SUCCEEDED";
+pub const SUCCEEDED: &str = "SUCCEEDED";
 
 /// What a test found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

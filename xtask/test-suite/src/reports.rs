@@ -21,7 +21,7 @@ use donjon_machine::arguments::{Firmware, MachineArguments, Switch};
 use donjon_machine::finding::{Finding, none_succeeded};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, monitor};
-use donjon_machine::said::says;
+use donjon_machine::said::{Said, says};
 use hkdf::Hkdf;
 use sha2::{Sha256, compress256};
 use tempfile::TempDir;
@@ -124,7 +124,7 @@ fn bytes(words: &[u64]) -> [u8; 32] {
     bytes
 }
 
-/// What a guest says, and its memory when it has said `look`.
+/// What a guest says, and its memory when it has said `look`. Nothing that it tries may succeed.
 fn said_and_left(parts: &Parts, script: &str, place: &Path) -> Result<(String, Vec<u8>)> {
     let memory = place.join("memory");
     let (mut text, mut saved) = (Vec::new(), None);
@@ -133,8 +133,10 @@ fn said_and_left(parts: &Parts, script: &str, place: &Path) -> Result<(String, V
         if saved.is_none() && memchr::memmem::find(&text, b"look\n").is_some() {
             saved = Some(monitor::save_memory(live.monitor, START, SIZE, &memory));
         }
-    })?;
+    });
     let text = String::from_utf8_lossy(&text).into_owned();
+    none_succeeded(&text)?;
+    let status = status?;
     ensure!(status == 0, "{text}");
     saved.context("the guest did not say when to look")??;
     Ok((text, fs::read(&memory)?))
@@ -155,7 +157,7 @@ fn boots(host: &HostArguments) -> Result<()> {
     is_derived(&text, report, key, &memory)?;
 
     let script = format!("{FORGE} && donjon-compartment verify {report} && donjon-compartment key");
-    let later = says(&given.boot, &script, TIMEOUT)?.text;
+    let later = Said::of_sound(says(&given.boot, &script, TIMEOUT))?.text;
     all_refused(&later)?;
     ensure!(
         said(&later, "the report is")? == "refused",
@@ -165,7 +167,7 @@ fn boots(host: &HostArguments) -> Result<()> {
 
     let none = parts(host, None, &sound)?;
     let script = format!("{FORGE} && donjon-compartment key");
-    let other = says(&none.boot, &script, TIMEOUT)?.text;
+    let other = Said::of_sound(says(&none.boot, &script, TIMEOUT))?.text;
     all_refused(&other)?;
     ensure!(said(&other, "key")? != key, "a key without the identity");
     Ok(())
@@ -275,7 +277,8 @@ fn nothing(host: &HostArguments) -> Result<()> {
     })?
     .with_firmware(Firmware::Uefi)?;
     let boot = prepare(host, machine, &InnerVariant::sound(Switch::Asid))?.boot;
-    let text = says(&boot, "donjon-compartment check 2>&1", TIMEOUT)?.text;
+    let said = says(&boot, "donjon-compartment check 2>&1", TIMEOUT);
+    let text = Said::of_sound(said)?.text;
     ensure!(text.contains("this boot has no secret"), "{text}");
     Ok(())
 }
