@@ -17,7 +17,7 @@ use donjon_builder::run::Parts;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::finding::Finding;
 use donjon_machine::machine::Machine;
-use donjon_machine::said::says;
+use donjon_machine::said::{Said, says};
 use object::{Object, ObjectSection, ObjectSymbol};
 
 use super::boots::built;
@@ -55,6 +55,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::beside("modules:refused", move || refused(&sound)),
         Test::beside("modules:control:weaken-scan", move || {
             let said = inserted(&weakened, &["weaken-scan"])?;
+            said.expect_success()?;
+            let said = said.text;
             for index in 0..WORDS.len() {
                 ensure!(said.contains(&format!("bad{index}: in")), "{said}");
             }
@@ -64,11 +66,21 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 }
 
 fn refused(host: &HostArguments) -> Result<()> {
-    let said = inserted(host, &[])?;
-    for (index, (name, word)) in WORDS.iter().enumerate() {
-        if said.contains(&format!("bad{index}: in")) {
-            return Err(Finding::Attack.error(format!("{name} is in:\n{said}")));
+    let said = inserted(host, &[]);
+    // First, whatever became of the guest then.
+    let text = match &said {
+        Ok(said) => said.text.clone(),
+        Err(error) => format!("{error:#}"),
+    };
+    for (index, (name, _)) in WORDS.iter().enumerate() {
+        if text.contains(&format!("bad{index}: in")) {
+            return Err(Finding::Attack.error(format!("{name} is in:\n{text}")));
         }
+    }
+    let said = said?;
+    said.expect_success()?;
+    let said = said.text;
+    for (index, (name, word)) in WORDS.iter().enumerate() {
         let message = format!("{MODULE}: instruction {word:#010x} at offset 0x");
         ensure!(
             said.contains(&format!("bad{index}: refused")) && said.contains(&message),
@@ -89,7 +101,7 @@ fn refused(host: &HostArguments) -> Result<()> {
 }
 
 /// Inserts a module with each of the words, then the sound one; what the guest says.
-fn inserted(host: &HostArguments, weakened: &[&str]) -> Result<String> {
+fn inserted(host: &HostArguments, weakened: &[&str]) -> Result<Said> {
     let machine = Machine::new(&MachineArguments {
         cpus: Some(2),
         memory: Some("256M".into()),
@@ -112,9 +124,7 @@ fn inserted(host: &HostArguments, weakened: &[&str]) -> Result<String> {
         "insmod /lib/modules/{MODULE}.ko && echo sound: in && rmmod {MODULE} || exit 1\n\
          dmesg | grep '{MODULE}: i'\nexit 0\n"
     ));
-    let said = says(&parts.boot, &script, TIMEOUT)?;
-    said.expect_success()?;
-    Ok(said.text)
+    says(&parts.boot, &script, TIMEOUT)
 }
 
 /// Puts the module into the guest, with `word` in place of an instruction of its text.
