@@ -3,7 +3,7 @@
 
 use core::arch::global_asm;
 use core::mem::offset_of;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use donjon_abi::call::Supervisor;
 use donjon_abi::layout::{MAX_CPUS, PAGE_SIZE, PHYSMAP};
@@ -12,7 +12,6 @@ use donjon_core::compartment::Entry;
 use donjon_core::generic_key::{self, Key};
 use donjon_core::weaken;
 use donjon_hal::registers;
-use spin::Once;
 use zeroize::Zeroize;
 
 use crate::gate::INNER;
@@ -82,7 +81,19 @@ unsafe extern "C" {
 static LAST: [AtomicU64; MAX_CPUS] = [const { AtomicU64::new(0) }; MAX_CPUS];
 
 /// Whether each CPU has the key of PACGA: to ask it takes long under a hypervisor.
-static HAS_KEY: [Once<bool>; MAX_CPUS] = [const { Once::new() }; MAX_CPUS];
+static HAS_KEY: [AtomicU8; MAX_CPUS] = [const { AtomicU8::new(UNKNOWN) }; MAX_CPUS];
+const UNKNOWN: u8 = 0;
+const ABSENT: u8 = 1;
+const PRESENT: u8 = 2;
+
+/// Asks this CPU whether it has the key of PACGA, and keeps the answer.
+#[cold]
+#[inline(never)]
+fn ask_for_key(answer: &AtomicU8) -> bool {
+    let has_key = registers::has_generic_key();
+    answer.store(if has_key { PRESENT } else { ABSENT }, Ordering::Relaxed);
+    has_key
+}
 
 /// A program's registers, as long as it runs on this CPU.
 pub struct Registers(*mut Context);
@@ -127,20 +138,30 @@ impl Registers {
     /// Gives the program a key of its own, unless it has one; whether this CPU has its registers. In a
     /// boot without random bytes it stays zero.
     pub fn prepare_key(&mut self, cpu: usize) -> bool {
-        let has_key = HAS_KEY[cpu % MAX_CPUS].call_once(registers::has_generic_key);
+        let has_key = &HAS_KEY[cpu % MAX_CPUS];
+        let has_key = match has_key.load(Ordering::Relaxed) {
+            UNKNOWN => ask_for_key(has_key),
+            known => known == PRESENT,
+        };
         if !has_key || weaken::GENERIC_KEY {
             return false;
         }
-        let key = &mut self.context().key;
-        if *key == [0; 2] {
-            stack::wiped(|| {
-                if let Some(mut bytes) = attestation::random() {
-                    *key = generic_key::from_random(&bytes);
-                    bytes.zeroize();
-                }
-            });
+        if self.context().key == [0; 2] {
+            self.make_key();
         }
         true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_key(&mut self) {
+        let key = &mut self.context().key;
+        stack::wiped(|| {
+            if let Some(mut bytes) = attestation::random() {
+                *key = generic_key::from_random(&bytes);
+                bytes.zeroize();
+            }
+        });
     }
 
     /// Runs the program until the next exception, from the beginning of a call or from where it was

@@ -164,8 +164,11 @@ dmesg | grep 'WARNING: \\|BUG: ' && exit 1
 exit 0
 ";
     let variant = InnerVariant::sound(machine.switch);
-    let boot = prepare(host, Machine::new(machine)?, &variant)?.boot;
-    let said = says(&boot, &format!("{more}{SCRIPT}"), TIMEOUT);
+    let mut parts = prepare(host, Machine::new(machine)?, &variant)?;
+    if more.contains("donjon_attack") {
+        donjon_attack::arm(&mut parts)?;
+    }
+    let said = says(&parts.boot, &format!("{more}{SCRIPT}"), TIMEOUT);
     let text = Said::of_sound(said)?.text;
     ensure!(text.contains("compartment: all as expected"), "{text}");
     Ok(text)

@@ -5,22 +5,19 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
-use donjon_core::attestation::Derived;
 use donjon_machine::arguments::Switch;
 use donjon_machine::finding::Finding;
 use tempfile::TempDir;
 
-use super::{
-    IDENTITY, START, bytes, inner_memory, parts, said, said_and_left, words, words_of_boot,
-};
+use super::{IDENTITY, START, bytes, inner_memory, parts, said, said_and_left, words};
 
 /// Leaves stacks as they are, among other things.
 const UNWIPED: &str = "weaken-wipe";
-/// A test that looks at the memory in another way says this before.
-pub const SAY: &str = "\
+/// Makes a report and a key, and says where the inner domain's memory is.
+const SAY: &str = "\
 donjon-compartment report || exit 1
 donjon-compartment key || exit 1
 grep ^memory: /sys/kernel/security/donjon/status
@@ -54,14 +51,14 @@ fn left_by_key(host: &HostArguments, variant: &InnerVariant) -> Result<BTreeSet<
     let identity = place.path().join("identity");
     fs::write(&identity, IDENTITY)?;
     let parts = parts(host, Some(&identity), variant)?;
-    let script = format!("{SAY}echo look\nsleep 5\nexit 0\n");
+    let script = format!("{SAY}echo look\ndonjon-wait\nexit 0\n");
     let (text, memory) = said_and_left(&parts, &script, place.path())?;
     words_of_key(&text, &memory)
 }
 
 /// Addresses in the inner domain's memory at which eight bytes of the key stand that the guest has told,
 /// in their order or as a register has them.
-pub fn words_of_key(text: &str, memory: &[u8]) -> Result<BTreeSet<u64>> {
+fn words_of_key(text: &str, memory: &[u8]) -> Result<BTreeSet<u64>> {
     let inner = inner_memory(text)?;
     let key = bytes(&words(said(text, "key")?)?);
     let mut reversed = key;
@@ -70,12 +67,4 @@ pub fn words_of_key(text: &str, memory: &[u8]) -> Result<BTreeSet<u64>> {
     let found =
         windows.flat_map(|it| memchr::memmem::find_iter(memory, it).map(|at| START + at as u64));
     Ok(found.filter(|it| inner.contains(it)).collect())
-}
-
-/// How often what all keys come from is in memory.
-pub fn secrets_in(text: &str, memory: &[u8]) -> Result<usize> {
-    let boot = words_of_boot(text)?;
-    let digest = bytes(boot.get(..4).context("a digest")?);
-    let derived = Derived::new(Some(IDENTITY), None, &digest).context("a secret")?;
-    Ok(memchr::memmem::find_iter(memory, &derived.keys).count())
 }

@@ -27,7 +27,9 @@ struct step walk_to(u64 root, unsigned long va, int level)
 
 	for (step.level = 0; ; step.level++) {
 		unsigned int shift = PAGE_SHIFT + (3 - step.level) * INDEX_BITS;
-		u64 index = va >> shift & (step.level ? ENTRIES - 1 : ROOT_MASK);
+		/* The kernel's root has half of the entries that a user's has */
+		bool half = !step.level && va >> 63;
+		u64 index = va >> shift & (half ? ROOT_MASK : ENTRIES - 1);
 
 		step.entry = table + index * sizeof(u64);
 		step.value = READ_ONCE(*(u64 *)phys_to_virt(step.entry));
