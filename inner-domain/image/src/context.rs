@@ -77,11 +77,20 @@ unsafe extern "C" {
     ) -> u64;
 }
 
-/// The tag of the program that each CPU entered last.
-static LAST: [AtomicU64; MAX_CPUS] = [const { AtomicU64::new(0) }; MAX_CPUS];
+/// What is known of a CPU.
+struct Known {
+    /// The tag of the program that it entered last.
+    last: AtomicU64,
+    /// Whether it has the key of PACGA: to ask it takes long under a hypervisor.
+    has_key: AtomicU8,
+}
 
-/// Whether each CPU has the key of PACGA: to ask it takes long under a hypervisor.
-static HAS_KEY: [AtomicU8; MAX_CPUS] = [const { AtomicU8::new(UNKNOWN) }; MAX_CPUS];
+static KNOWN: [Known; MAX_CPUS] = [const {
+    Known {
+        last: AtomicU64::new(0),
+        has_key: AtomicU8::new(UNKNOWN),
+    }
+}; MAX_CPUS];
 const UNKNOWN: u8 = 0;
 const ABSENT: u8 = 1;
 const PRESENT: u8 = 2;
@@ -137,13 +146,19 @@ impl Registers {
 
     /// Gives the program a key of its own, unless it has one; whether this CPU has its registers. In a
     /// boot without random bytes it stays zero.
+    #[inline(always)]
     pub fn prepare_key(&mut self, cpu: usize) -> bool {
-        let has_key = &HAS_KEY[cpu % MAX_CPUS];
-        let has_key = match has_key.load(Ordering::Relaxed) {
-            UNKNOWN => ask_for_key(has_key),
-            known => known == PRESENT,
-        };
-        if !has_key || weaken::GENERIC_KEY {
+        KNOWN[cpu % MAX_CPUS].has_key.load(Ordering::Relaxed) != ABSENT && self.has_own_key(cpu)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn has_own_key(&mut self, cpu: usize) -> bool {
+        let answer = &KNOWN[cpu % MAX_CPUS].has_key;
+        if answer.load(Ordering::Relaxed) == UNKNOWN && !ask_for_key(answer) {
+            return false;
+        }
+        if weaken::GENERIC_KEY {
             return false;
         }
         if self.context().key == [0; 2] {
@@ -166,8 +181,9 @@ impl Registers {
 
     /// Runs the program until the next exception, from the beginning of a call or from where it was
     /// left. `cpu` is this CPU's index, and `has_key` what [`prepare_key`](Self::prepare_key) said.
+    #[inline(always)]
     pub fn run(&mut self, entry: &Entry, begin: bool, cpu: usize, has_key: bool) -> Cause {
-        let last = &LAST[cpu % MAX_CPUS];
+        let last = &KNOWN[cpu % MAX_CPUS].last;
         let stale = last.load(Ordering::Relaxed) != entry.tag;
         last.store(entry.tag, Ordering::Relaxed);
         self.context().pstate &= PSTATE;

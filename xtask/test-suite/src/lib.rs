@@ -54,7 +54,7 @@ const KSELFTEST: &str = "kselftest";
 /// Of all tests, those whose names begin so run by their whole names alone as well. Of the first ones
 /// each takes minutes, and another one meets most of the same code. The others need the native
 /// kernel: building it takes a quarter of an hour, and what is tested with it is Linux without Donjon.
-const BY_NAME: [&str; 28] = [
+const BY_NAME: [&str; 29] = [
     "kernel-off:distribution",
     "bad-input:killed-half-way",
     "asids:roll-over:tlbi:cortex-a53:4",
@@ -78,6 +78,7 @@ const BY_NAME: [&str; 28] = [
     "boot:none:",
     "load:none:",
     "early-program:control",
+    "compartments:reports:left:control",
     "modules:exchanged",
     "modules:debian",
     "modules:own:debian",

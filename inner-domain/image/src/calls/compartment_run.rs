@@ -146,6 +146,7 @@ impl Serve<'_> {
     }
 
     /// What Linux gets; none if the compartment goes on.
+    #[cold]
     #[inline(never)]
     fn after(self, cause: Cause) -> Option<(Exit, CompartmentExit, u64)> {
         let esr = match cause {
