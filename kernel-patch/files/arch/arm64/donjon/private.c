@@ -138,8 +138,9 @@ void donjon_private_promise(long frames)
 }
 
 /*
- * The more the more there are already, but no more than compartments may fill. One
- * at least: that somebody asks shows that those that there are do not do.
+ * Blocks to claim at once: a quarter of those that there are, but no more than
+ * the frames of all compartments fill. At least one, since a call has just found
+ * too few free frames.
  */
 static unsigned int how_many(void)
 {
