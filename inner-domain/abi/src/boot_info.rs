@@ -30,13 +30,13 @@ pub struct Bank {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Conduit {
-    /// There is no PSCI.
+    /// No firmware is called: the machine has no PSCI.
     None = 0,
     /// HVC, to a hypervisor at EL2.
     Hvc = 1,
     /// SMC, to EL3.
     Smc = 2,
-    /// There is none: the inner domain keeps the CPUs and answers as firmware would.
+    /// No firmware is called: the inner domain keeps the CPUs and answers as PSCI would.
     Emulated = 3,
 }
 
@@ -56,7 +56,7 @@ impl Conduit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum ConsoleKind {
-    /// There is no console.
+    /// No console.
     None = 0,
     /// A PL011.
     Pl011 = 1,

@@ -46,7 +46,7 @@ pub struct Layout {
     pub about: Documentation,
     /// Bytes of it.
     pub size: usize,
-    /// Its fields, in order.
+    /// Fields of the type, in order.
     pub fields: &'static [Field],
 }
 
@@ -55,7 +55,7 @@ pub struct Layout {
 pub struct Field {
     /// Name of the field.
     pub name: &'static str,
-    /// Its type: `u32`, `u64` or `i64`.
+    /// Type of the field: `u32`, `u64` or `i64`.
     pub kind: &'static str,
     /// Bytes from the start of the struct.
     pub offset: usize,
@@ -115,7 +115,7 @@ macro_rules! numbers {
         }
 
         impl $enum {
-            /// All of them, in the order of the declaration.
+            /// Every value, in the order of the declaration.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
             /// The one with a number.

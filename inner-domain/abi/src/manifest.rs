@@ -48,9 +48,10 @@ impl SwitchMode {
 numbers! {
     /// Whether Linux gets devices that can be told to access any memory.
     pub enum DmaProfile: u64 {
-        /// It gets none of them.
+        /// Linux gets no device that can be told to access any memory.
         Strict = 1,
-        /// It gets those that it has a use for, and nothing stands between them and memory.
+        /// Linux gets the DMA devices that it has a use for, and nothing stands between them and
+        /// memory.
         Open = 2,
     }
 }
@@ -68,7 +69,7 @@ impl DmaProfile {
 numbers! {
     /// What the secrets of this boot come from.
     pub enum Identity: u64 {
-        /// This boot alone: the next one has others.
+        /// A random secret of this boot alone: the next boot has other secrets.
         None = 0,
         /// A secret that was given to the boot stage.
         Given = 1,
@@ -78,7 +79,7 @@ numbers! {
 numbers! {
     /// Where random numbers come from.
     pub enum Randomness: u64 {
-        /// There is no source: none are given.
+        /// The machine has no source: no random numbers are given.
         None = 0,
         /// `/chosen/rng-seed` of the device tree.
         Tree = 1,
@@ -121,7 +122,7 @@ pub struct Manifest {
     pub dma_profile: u64,
     /// The Linux `Image`, aligned to 2 MiB.
     pub linux_offset: u64,
-    /// Its bytes in the boot image: what is measured.
+    /// Bytes of the Linux `Image` in the boot image: what is measured.
     pub linux_file_size: u64,
     /// Bytes that it needs from its first byte on, `image_size` of its header.
     pub linux_memory_size: u64,

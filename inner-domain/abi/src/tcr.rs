@@ -69,7 +69,8 @@ constants! {
 
     /// The ASID in TTBR1_EL1, never a user's; valid with 8-bit ASIDs as well.
     pub const RESERVED_ASID: u16 = 1 => "RESERVED_ASID";
-    /// The ASID of all compartments: each CPU invalidates it before it enters another one.
+    /// The ASID of all compartments: each CPU invalidates it before it enters a compartment other
+    /// than the last.
     pub const COMPARTMENT_ASID: u16 = 2;
     /// The last ASID that Linux gives no process.
     pub const LAST_RESERVED_ASID: u16 = COMPARTMENT_ASID => "LAST_RESERVED_ASID";

@@ -6,16 +6,16 @@ use crate::declare::numbers;
 numbers! {
     /// Why a compartment was left: x0 of COMPARTMENT_RUN.
     pub enum CompartmentExit: u64 {
-        /// Its call is over; the value is what it returned.
+        /// The call has returned; the value is its result.
         Returned = 1,
-        /// An interrupt is pending. The same call goes on.
+        /// An interrupt is pending. The next COMPARTMENT_RUN continues the call.
         Interrupted = 2,
-        /// It asks its host for something; the value says what. The same call goes on, with the
-        /// answer as first argument.
+        /// The compartment asks its host for something; the value says what. The next
+        /// COMPARTMENT_RUN continues the call, with the answer as first argument.
         CalledOut = 3,
-        /// It wants no more; the value is its last word.
+        /// The compartment has ended itself; the value is its exit value.
         Ended = 4,
-        /// It made an exception that it does not survive; the value is its ESR_EL1.
+        /// The compartment made an exception that it does not survive; the value is its ESR_EL1.
         Faulted = 5,
     }
 }
@@ -38,8 +38,9 @@ numbers! {
         Send = 5,
         /// Receives up to x2 bytes, in the same way.
         Receive = 6,
-        /// Asks who is at the other end of channel x0: x1 to x4 are that one's measurement, as words
-        /// of big-endian bytes, and x0 is 1; 0 if it is not there any more, -1 without such an end.
+        /// Asks which compartment is at the other end of channel x0: x1 to x4 are its measurement,
+        /// as words of big-endian bytes, and x0 is 1; 0 if it is not there any more, -1 without
+        /// such an end.
         Peer = 7,
         /// Random bytes: x0 is 1 and x1 to x4 are the bytes; 0 if this machine has no source of them.
         Random = 8,

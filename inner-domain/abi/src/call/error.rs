@@ -39,7 +39,7 @@ numbers! {
         BadDescriptor = 3 => "unknown bits or a block",
         /// The mapped frame's type forbids these permissions.
         BadTarget = 4 => "permissions do not suit the frame",
-        /// It would be executable at EL1.
+        /// The mapping would be executable at EL1.
         Executable = 5 => "executable at EL1",
         /// A valid entry may not change so without being invalid in between.
         LiveChange = 6 => "valid entry not made invalid first",
@@ -63,7 +63,7 @@ numbers! {
         NotText = 15 => "not text that may change",
         /// The firmware function is not on the list.
         BadFirmwareCall = 16 => "firmware function not on the list",
-        /// It comes before the hand-over, or a second time.
+        /// The call comes before the hand-over, or a second time.
         WrongTime = 17 => "before the hand-over or twice",
         /// The hand-over found something that the rules forbid.
         BadMachine = 18 => "hand-over found something forbidden",
@@ -73,7 +73,7 @@ numbers! {
         LiveText = 20 => "another CPU may execute the text",
         /// The VideoCore's property is not on the list, or the message is malformed.
         BadProperty = 21 => "property not on the list",
-        /// There is no compartment with this handle.
+        /// No compartment has this handle.
         NoCompartment = 22 => "no such compartment",
         /// The compartment would have more memory than it may.
         OverLimit = 23 => "compartment at its limit",

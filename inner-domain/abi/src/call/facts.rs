@@ -52,9 +52,9 @@ numbers! {
         TlbiPages = 13,
         /// How often CPUs found the lock of the protected state held.
         WaitsDomain = 14,
-        /// The same for the locks of trees of users.
+        /// How often CPUs found the lock of a tree of user tables held.
         WaitsTrees = 15,
-        /// The same for the pages that trees are made of.
+        /// How often CPUs found the lock of the pool of user tables held.
         WaitsArena = 16,
         /// Whether Linux has devices with DMA: DMA_STRICT or DMA_OPEN.
         DmaProfile = 17,

@@ -293,7 +293,8 @@ functions! {
             value: "the fact",
             errors: [InvalidArgument, Refused],
         }
-        /// Makes a compartment that will be as another one is, which is sealed and has not run.
+        /// Makes a compartment as a copy of a template: a compartment that is sealed and has not
+        /// run.
         CompartmentClone = 36 {
             arguments: ["handle of the other one"],
             value: "its handle",
@@ -374,7 +375,7 @@ buffers! {
     pub struct TableEntry {
         /// Physical address of the entry.
         pub entry: u64,
-        /// Its new value.
+        /// New value of the entry.
         pub value: u64,
     }
 
@@ -382,19 +383,19 @@ buffers! {
     pub struct Handover {
         /// First byte of the pool for tables, a physical address; whole 2 MiB blocks.
         pub table_pool_start: u64,
-        /// Its end.
+        /// End of the pool for tables.
         pub table_pool_end: u64,
         /// First byte of the pool for text, a physical address; whole 2 MiB blocks.
         pub text_pool_start: u64,
-        /// Its end.
+        /// End of the pool for text.
         pub text_pool_end: u64,
         /// First byte of the kernel's text, a virtual address.
         pub text_start: u64,
-        /// Its end.
+        /// End of the kernel's text.
         pub text_end: u64,
         /// First byte of the kernel's constants, a virtual address.
         pub rodata_start: u64,
-        /// Their end.
+        /// End of the kernel's constants.
         pub rodata_end: u64,
         /// The exception vectors, a virtual address.
         pub vectors: u64,

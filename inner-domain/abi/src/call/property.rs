@@ -5,7 +5,7 @@
 /// A tag on the list of PROPERTIES.
 #[derive(Clone, Copy, Debug)]
 pub struct Property {
-    /// Its number.
+    /// Number of the property.
     pub tag: u32,
     /// Whether the first word of its buffer says what is asked about.
     pub has_subject: bool,

@@ -255,8 +255,8 @@
 /* Reads one fact about a compartment. */
 #define DONJON_FN_COMPARTMENT_INFORMATION	_AC(0x23, UL)
 /*
- * Makes a compartment that will be as another one is, which is sealed and has
- * not run.
+ * Makes a compartment as a copy of a template: a compartment that is sealed and
+ * has not run.
  */
 #define DONJON_FN_COMPARTMENT_CLONE	_AC(0x24, UL)
 /* Copies a part of what a clone is made from; it can run when all is copied. */
@@ -362,7 +362,7 @@
 #define DONJON_REASON_BAD_DESCRIPTOR	_AC(0x3, UL)
 /* The mapped frame's type forbids these permissions. */
 #define DONJON_REASON_BAD_TARGET	_AC(0x4, UL)
-/* It would be executable at EL1. */
+/* The mapping would be executable at EL1. */
 #define DONJON_REASON_EXECUTABLE	_AC(0x5, UL)
 /* A valid entry may not change so without being invalid in between. */
 #define DONJON_REASON_LIVE_CHANGE	_AC(0x6, UL)
@@ -386,7 +386,7 @@
 #define DONJON_REASON_NOT_TEXT		_AC(0xf, UL)
 /* The firmware function is not on the list. */
 #define DONJON_REASON_BAD_FIRMWARE_CALL	_AC(0x10, UL)
-/* It comes before the hand-over, or a second time. */
+/* The call comes before the hand-over, or a second time. */
 #define DONJON_REASON_WRONG_TIME	_AC(0x11, UL)
 /* The hand-over found something that the rules forbid. */
 #define DONJON_REASON_BAD_MACHINE	_AC(0x12, UL)
@@ -399,7 +399,7 @@
 #define DONJON_REASON_LIVE_TEXT		_AC(0x14, UL)
 /* The VideoCore's property is not on the list, or the message is malformed. */
 #define DONJON_REASON_BAD_PROPERTY	_AC(0x15, UL)
-/* There is no compartment with this handle. */
+/* No compartment has this handle. */
 #define DONJON_REASON_NO_COMPARTMENT	_AC(0x16, UL)
 /* The compartment would have more memory than it may. */
 #define DONJON_REASON_OVER_LIMIT	_AC(0x17, UL)
@@ -480,9 +480,9 @@
 #define DONJON_INFO_TLBI_PAGES		_AC(0xd, UL)
 /* How often CPUs found the lock of the protected state held. */
 #define DONJON_INFO_WAITS_DOMAIN	_AC(0xe, UL)
-/* The same for the locks of trees of users. */
+/* How often CPUs found the lock of a tree of user tables held. */
 #define DONJON_INFO_WAITS_TREES		_AC(0xf, UL)
-/* The same for the pages that trees are made of. */
+/* How often CPUs found the lock of the pool of user tables held. */
 #define DONJON_INFO_WAITS_ARENA		_AC(0x10, UL)
 /* Whether Linux has devices with DMA: DMA_STRICT or DMA_OPEN. */
 #define DONJON_INFO_DMA_PROFILE		_AC(0x11, UL)
@@ -495,18 +495,21 @@
 
 /* How a compartment was left, in x0 after DONJON_FN_COMPARTMENT_RUN */
 
-/* Its call is over; the value is what it returned. */
+/* The call has returned; the value is its result. */
 #define DONJON_EXIT_RETURNED		_AC(0x1, UL)
-/* An interrupt is pending. The same call goes on. */
+/* An interrupt is pending. The next COMPARTMENT_RUN continues the call. */
 #define DONJON_EXIT_INTERRUPTED		_AC(0x2, UL)
 /*
- * It asks its host for something; the value says what. The same call goes on,
- * with the answer as first argument.
+ * The compartment asks its host for something; the value says what. The next
+ * COMPARTMENT_RUN continues the call, with the answer as first argument.
  */
 #define DONJON_EXIT_CALLED_OUT		_AC(0x3, UL)
-/* It wants no more; the value is its last word. */
+/* The compartment has ended itself; the value is its exit value. */
 #define DONJON_EXIT_ENDED		_AC(0x4, UL)
-/* It made an exception that it does not survive; the value is its ESR_EL1. */
+/*
+ * The compartment made an exception that it does not survive; the value is its
+ * ESR_EL1.
+ */
 #define DONJON_EXIT_FAULTED		_AC(0x5, UL)
 
 /* What DONJON_FN_COMPARTMENT_INFORMATION tells */
@@ -553,7 +556,7 @@
 /* Receives up to x2 bytes, in the same way. */
 #define DONJON_SVC_RECEIVE		_AC(0x6, UL)
 /*
- * Asks who is at the other end of channel x0: x1 to x4 are that one's
+ * Asks which compartment is at the other end of channel x0: x1 to x4 are its
  * measurement, as words of big-endian bytes, and x0 is 1; 0 if it is not there
  * any more, -1 without such an end.
  */
@@ -602,11 +605,11 @@
 
 /* Values of DONJON_INFO_DMA_PROFILE */
 
-/* It gets none of them. */
+/* Linux gets no device that can be told to access any memory. */
 #define DONJON_DMA_STRICT		_AC(0x1, UL)
 /*
- * It gets those that it has a use for, and nothing stands between them and
- * memory.
+ * Linux gets the DMA devices that it has a use for, and nothing stands between
+ * them and memory.
  */
 #define DONJON_DMA_OPEN			_AC(0x2, UL)
 
@@ -648,14 +651,14 @@
 
 /* Values of DONJON_INFO_IDENTITY */
 
-/* This boot alone: the next one has others. */
+/* A random secret of this boot alone: the next boot has other secrets. */
 #define DONJON_IDENTITY_NONE		_AC(0x0, UL)
 /* A secret that was given to the boot stage. */
 #define DONJON_IDENTITY_GIVEN		_AC(0x1, UL)
 
 /* Values of DONJON_INFO_RANDOMNESS */
 
-/* There is no source: none are given. */
+/* The machine has no source: no random numbers are given. */
 #define DONJON_RANDOM_NONE		_AC(0x0, UL)
 /* `/chosen/rng-seed` of the device tree. */
 #define DONJON_RANDOM_TREE		_AC(0x1, UL)
@@ -681,7 +684,7 @@ static_assert(sizeof(struct donjon_reply_header) == 8);
 struct donjon_table_entry {
 	/* Physical address of the entry. */
 	u64 entry;
-	/* Its new value. */
+	/* New value of the entry. */
 	u64 value;
 };
 
@@ -698,22 +701,22 @@ struct donjon_handover {
 	 * blocks.
 	 */
 	u64 table_pool_start;
-	/* Its end. */
+	/* End of the pool for tables. */
 	u64 table_pool_end;
 	/*
 	 * First byte of the pool for text, a physical address; whole 2 MiB
 	 * blocks.
 	 */
 	u64 text_pool_start;
-	/* Its end. */
+	/* End of the pool for text. */
 	u64 text_pool_end;
 	/* First byte of the kernel's text, a virtual address. */
 	u64 text_start;
-	/* Its end. */
+	/* End of the kernel's text. */
 	u64 text_end;
 	/* First byte of the kernel's constants, a virtual address. */
 	u64 rodata_start;
-	/* Their end. */
+	/* End of the kernel's constants. */
 	u64 rodata_end;
 	/* The exception vectors, a virtual address. */
 	u64 vectors;
