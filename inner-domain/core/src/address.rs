@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Addresses and table levels as types, so that one kind cannot stand in for another.
+//! Addresses and table levels as types, so that one kind cannot stand in for the others.
 
 use core::fmt;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reports about compartments, and keys that one compartment alone gets.
 //!
-//! All of it comes from up to two secrets, which the boot stage finds and wipes: one that was given
-//! to the machine, its *identity*, and one that is another in each boot. From them and from the digest
-//! of what it starts, the boot stage derives what the inner domain gets ([`Derived`]); so another
-//! inner domain or kernel gets other secrets, from which these cannot be told. This is what DICE
-//! (TCG, *Hardware Requirements for a Device Identifier Composition Engine*) does with one layer.
+//! Reports and keys come from up to two secrets, which the boot stage finds and wipes: the
+//! machine's *identity*, which was given to it, and a random secret of this boot. From them and
+//! from the digest of what it starts, the boot stage derives what the inner domain gets
+//! ([`Derived`]); so a different inner domain or kernel gets different secrets, from which these
+//! cannot be told. This is what DICE (TCG, *Hardware Requirements for a Device Identifier
+//! Composition Engine*) does with one layer.
 
 use donjon_abi::manifest::Identity;
 use hkdf::Hkdf;
@@ -27,7 +28,7 @@ pub type Digest = [u8; BYTES];
 /// What the boot stage leaves to the inner domain.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Derived {
-    /// For reports: another one in each boot, if there is a secret of this boot.
+    /// Key of reports: differs in each boot, if there is a secret of this boot.
     pub reports: [u8; BYTES],
     /// For keys: the same in each boot, if there is an identity.
     pub keys: [u8; BYTES],

@@ -57,10 +57,10 @@ pub trait Memory: Hardware {
     /// Copies a piece of Linux's memory to private memory, reading each word once; `seen` is what
     /// was copied.
     fn copy_in(&mut self, from: u64, to: u64, seen: &mut [u8; PIECE]);
-    /// Copies a private frame to another one.
+    /// Copies a private frame to a second private frame.
     fn copy_frame(&mut self, from: u64, to: u64);
-    /// Copies bytes from a compartment's memory to another one's, each read once. Both ranges lie in
-    /// one frame each.
+    /// Copies bytes from the memory of one compartment to the memory of a second, each read once.
+    /// Both ranges lie in one frame each.
     fn copy(&mut self, from: u64, to: u64, bytes: u64);
     /// Makes instructions that were written to a frame visible to fetches of all CPUs.
     fn make_executable(&mut self, frame: u64);
@@ -72,7 +72,7 @@ pub trait Memory: Hardware {
 pub struct Handle(u64);
 
 impl Handle {
-    /// As Linux says it. Nothing is believed.
+    /// Wraps a handle from Linux without validating it.
     pub const fn from_word(word: u64) -> Self {
         Self(word)
     }
@@ -147,8 +147,8 @@ struct State {
     /// Where calls enter, and the stack that they begin with.
     entry: u64,
     stack: u64,
-    /// By what a CPU knows that its TLB holds nothing else under the compartments' ASID. Another
-    /// one each time that a mapping was taken away.
+    /// Tag by which a CPU knows that its TLB holds nothing else under the compartments' ASID. Each
+    /// removal of a mapping gives the compartment a new tag.
     tag: u64,
     /// Of the pages so far.
     hash: Sha256,
@@ -158,7 +158,7 @@ struct State {
     measurement: [u8; 32],
     /// Of a vacant slot: the next one that has had a compartment.
     next: u32,
-    /// It was sealed and has not run.
+    /// Whether the compartment was sealed and has not run.
     is_pristine: bool,
     /// Compartments that were made from it. Their code is its own, so it stays as long.
     clones: u32,
@@ -283,7 +283,7 @@ impl<'a> Compartments<'a> {
         })
     }
 
-    /// The same in a phase in which nothing of it runs.
+    /// Locks a compartment that is in `phase`. Error `WrongTime` in any other phase.
     fn of_phase(&self, handle: Handle, phase: Phase) -> Result<Guard<'_>, Reason> {
         let guard = self.of(handle)?;
         if guard.state.phase != phase {

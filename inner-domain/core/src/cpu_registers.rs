@@ -28,7 +28,7 @@ pub struct TranslationRegisters {
 }
 
 impl TranslationRegisters {
-    /// Those that are compared with the record of the hand-over, by name.
+    /// The registers that are compared with the record of the hand-over, by name.
     const fn named(&self) -> [(&'static str, u64); 5] {
         [
             ("SCTLR_EL1", self.sctlr),
@@ -43,13 +43,13 @@ impl TranslationRegisters {
 /// Why a CPU may not run after the hand-over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// It is a core that lacks something.
+    /// The core lacks a feature that is required.
     Lacks(Unmet),
     /// A register of a newer architecture is not zero.
     Opened(Extension, u64),
     /// A register has another value than at the hand-over.
     Register {
-        /// Its name.
+        /// Name of the register.
         name: &'static str,
         /// What this CPU has.
         here: u64,

@@ -37,14 +37,14 @@ impl CpuNode<'_> {
 /// Why the machine has a CPU that the inner domain cannot own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum StartError<'a> {
-    /// Another way than PSCI.
+    /// A CPU is not started by PSCI.
     #[error(
         "CPU {affinity:#x} is started by `{method}` and not by PSCI: Linux could start it at any address by writing memory; Donjon needs firmware with PSCI"
     )]
     Method {
         /// The CPU.
         affinity: u64,
-        /// Its `enable-method`.
+        /// `enable-method` of the CPU.
         method: &'a str,
     },
     /// No word about it.
@@ -55,7 +55,7 @@ pub enum StartError<'a> {
         /// The CPU.
         affinity: u64,
     },
-    /// It waits for a word of memory, and the tree does not say which.
+    /// A CPU waits for a word of memory, and the tree does not say which.
     #[error("the device tree does not say where CPU {affinity:#x} waits (cpu-release-addr)")]
     NoRelease {
         /// The CPU.

@@ -39,7 +39,7 @@ pub struct DeviceList {
 /// A register of 32 bits that the inner domain writes for Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WritableRegister {
-    /// Its virtual address in the inner domain.
+    /// Virtual address of the register in the inner domain.
     pub address: u64,
     /// The bits that Linux may set.
     pub bits: u32,
@@ -159,8 +159,8 @@ impl DeviceList {
         }
     }
 
-    /// The same list with pages that may be mapped read-only, and the registers that are written
-    /// there for Linux.
+    /// Replaces the pages that may be mapped read-only, and the registers that are written there
+    /// for Linux.
     #[must_use]
     pub const fn with_mediated(
         self,

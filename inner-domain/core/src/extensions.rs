@@ -26,10 +26,10 @@ pub enum Extension {
 pub const COUNT: usize = 5;
 
 impl Extension {
-    /// All of them.
+    /// Every register, in the order of the declaration.
     pub const ALL: [Self; COUNT] = [Self::Tcr2, Self::Sctlr2, Self::Pire0, Self::Pir, Self::Por];
 
-    /// Its name.
+    /// Name of the register.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tcr2 => "TCR2_EL1",

@@ -73,7 +73,7 @@ pub struct BadInstruction {
 pub struct Summary {
     /// Tables of the kernel, the root's included.
     pub kernel_tables: u64,
-    /// Those of them that were copied into the pool.
+    /// Tables of the kernel that were copied into the pool.
     pub copied: u64,
     /// Leaves.
     pub leaves: u64,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Decides which instructions may change while another CPU may execute them.
 //!
-//! Where one CPU changes an instruction that another one executes, the result may be whatever
-//! some sequence of instructions of the same exception level could do, a write of TCR_EL1
-//! included. There is one exception: the instruction before the change and the one after it are
-//! both B, BL, BRK, HVC, ISB, NOP, SMC or SVC. Then the CPU executes one or the other
-//! (Arm DDI 0487, B2.2.5, "Concurrent modification and execution of instructions").
+//! Where one CPU changes an instruction that a second CPU executes, the result may be whatever some
+//! sequence of instructions of the same exception level could do, a write of TCR_EL1 included.
+//! There is one exception: the instruction before the change and the one after it are both B, BL,
+//! BRK, HVC, ISB, NOP, SMC or SVC. Then the CPU executes one or the other (Arm DDI 0487, B2.2.5,
+//! "Concurrent modification and execution of instructions").
 //!
 //! This is beside the scanner's question, whether an instruction may stand in text at all: HVC,
 //! SMC and SVC are on the list here and refused there.
@@ -51,7 +51,7 @@ pub fn is_listed(word: u32) -> bool {
     LIST.iter().any(|pattern| pattern.matches(word))
 }
 
-/// Whether a word may become another one while any CPU may be executing it. A word that stays
+/// Whether a word may be replaced by `new` while any CPU may be executing it. A word that stays
 /// what it is does not change.
 pub fn may_change(old: u32, new: u32) -> bool {
     old == new || (is_listed(old) && is_listed(new))
@@ -65,7 +65,7 @@ mod tests {
     const NOP: u32 = 0xd503_201f;
     const ISB: u32 = 0xd503_3fdf;
 
-    /// The same list, by name, in the words of the encoding tables: (name, first, last, step).
+    /// The manual's list by name, in the words of the encoding tables: (name, first, last, step).
     const RANGES: [(&str, u32, u32, u32); 8] = [
         ("b", 0x1400_0000, 0x17ff_ffff, 1),
         ("bl", 0x9400_0000, 0x97ff_ffff, 1),

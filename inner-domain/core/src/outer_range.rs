@@ -33,10 +33,10 @@ pub struct TooManyRanges {
 /// Why a buffer was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OuterRangeError {
-    /// It has no bytes.
+    /// The buffer has no bytes.
     #[error("the buffer is empty")]
     Empty,
-    /// It passes the end of the address space.
+    /// The buffer passes the end of the address space.
     #[error("{length:#x} bytes at {address:#x} pass the end of the address space")]
     Overflow {
         /// First physical address.
@@ -44,7 +44,7 @@ pub enum OuterRangeError {
         /// Bytes.
         length: u64,
     },
-    /// It crosses a page boundary.
+    /// The buffer crosses a page boundary.
     #[error("{length:#x} bytes at {address:#x} cross a page boundary")]
     CrossesPage {
         /// First physical address.
@@ -52,7 +52,7 @@ pub enum OuterRangeError {
         /// Bytes.
         length: u64,
     },
-    /// It is not, or not all, in one bank of memory.
+    /// The buffer is not, or not all, in one bank of memory.
     #[error("{address:#x} is not in memory")]
     NotMemory {
         /// First physical address.
@@ -64,7 +64,7 @@ pub enum OuterRangeError {
         /// First physical address.
         address: u64,
     },
-    /// It touches what the outer domain may not name.
+    /// The buffer touches what the outer domain may not name.
     #[error("{address:#x} is not the outer domain's")]
     Withheld {
         /// First physical address.

@@ -11,11 +11,11 @@ use donjon_abi::layout::MAX_CPUS;
 
 /// The CPU has not come yet.
 const AWAY: u64 = 0;
-/// It waits.
+/// The CPU waits.
 pub const WAITS: u64 = 1;
-/// It waits and has been called.
+/// The CPU waits and has been called.
 const CALLED: u64 = 2;
-/// It runs.
+/// The CPU runs the outer domain.
 const RUNS: u64 = 3;
 
 /// Errors of PSCI.
@@ -48,12 +48,12 @@ impl Pen {
         &self.0[cpu % MAX_CPUS]
     }
 
-    /// This CPU boots the machine and never was here.
+    /// Marks the CPU that boots the machine as running: it never waits here.
     pub fn runs(&self, cpu: usize) {
         self.cell(cpu).store(RUNS, Ordering::Release);
     }
 
-    /// This CPU is here and may be called.
+    /// Marks a CPU as waiting: from now on it may be called.
     pub fn comes(&self, cpu: usize) {
         self.cell(cpu).store(WAITS, Ordering::Release);
     }
@@ -113,7 +113,7 @@ pub enum Answer {
 
 /// PSCI 1.0.
 const VERSION: i64 = 0x1_0000;
-/// There is no trusted OS that would have to migrate.
+/// Answer of MIGRATE_INFO_TYPE: no trusted OS would have to migrate.
 const NO_TRUSTED_OS: i64 = 2;
 
 /// Answers `function` with its first two arguments. CPU_OFF and CPU_ON are not answered here.

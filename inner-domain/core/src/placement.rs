@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chooses the inner domain's physical memory.
 //!
-//! As high as possible: firmware, device tree, Linux and its initial RAM disk stand low, and a
-//! hole at the top of a memory bank cuts the fewest blocks of Linux's linear map.
+//! The inner domain stands as high as possible: firmware, device tree, Linux and its initial RAM
+//! disk stand low, and a hole at the top of a memory bank cuts the fewest blocks of Linux's linear
+//! map.
 
 use donjon_abi::layout::PHYSICAL_END;
 

@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(first(&ring, u64::MAX), None);
     }
 
-    /// As 3,600 filters of a program were refused a page of text each.
+    /// A flood like one that was seen: 3,600 filters of a program were refused a page of text each.
     #[test]
     fn a_flood_of_one_kind_forgets_itself_alone() {
         let mut ring = RefusalRing::<256>::new();

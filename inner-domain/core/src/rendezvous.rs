@@ -2,11 +2,11 @@
 //! Tracks which CPUs run the outer domain, and which wait inside for a change of text.
 //!
 //! A change that is not on the manual's short list ([`crate::live_text`]) is made only while no
-//! other CPU can execute an instruction of the outer domain. A CPU cannot while it is switched
-//! off, or while it waits inside. All of this is the inner domain's own knowledge: what the outer
-//! domain says about its CPUs counts for nothing.
+//! other CPU can execute an instruction of the outer domain. A CPU cannot while it is switched off,
+//! or while it waits inside. This state is the inner domain's own knowledge: what the outer domain
+//! says about its CPUs counts for nothing.
 //!
-//! The lock of the protected state guards it, and makes the argument:
+//! The lock of the protected state guards this state, and makes the argument:
 //!
 //! * The writer holds the lock from the question ([`Rendezvous::others_wait`]) until the change
 //!   is complete, cache maintenance and barrier included.
@@ -43,12 +43,13 @@ impl Rendezvous {
         }
     }
 
-    /// This CPU is about to execute instructions of the outer domain.
+    /// Notes that a CPU is about to execute instructions of the outer domain.
     pub const fn arrives(&mut self, cpu: usize) {
         self.running |= bit(cpu);
     }
 
-    /// This CPU executes no more of them until it [arrives](Self::arrives).
+    /// Notes that a CPU executes no more instructions of the outer domain until it
+    /// [arrives](Self::arrives).
     pub const fn goes(&mut self, cpu: usize) {
         self.running &= !bit(cpu);
         self.unchecked &= !bit(cpu);
@@ -71,18 +72,17 @@ impl Rendezvous {
         self.unchecked
     }
 
-    /// This CPU stays inside until it [leaves](Self::leaves).
+    /// Notes that a CPU stays inside until it [leaves](Self::leaves).
     pub const fn waits(&mut self, cpu: usize) {
         self.waiting |= bit(cpu);
     }
 
-    /// This CPU goes back to the outer domain.
+    /// Notes that a CPU goes back to the outer domain.
     pub const fn leaves(&mut self, cpu: usize) {
         self.waiting &= !bit(cpu);
     }
 
-    /// Whether every CPU that runs, but the one with this index, waits inside. That one is the
-    /// caller's.
+    /// Whether every CPU that runs, except for the caller's (`cpu`), waits inside.
     pub const fn others_wait(&self, cpu: usize) -> bool {
         self.running & !self.waiting & !bit(cpu) == 0
     }

@@ -62,7 +62,7 @@ const LIST_BUDGET: u32 = 32;
 /// What it costs to read all entries of a table or the types of all frames of a block.
 const COST_OF_TABLE: u32 = 16;
 
-/// The memory that the rules work with. All of it is the inner domain's.
+/// The memory that the rules work with, which is the inner domain's.
 pub struct Storage<'a> {
     /// The type of every frame of RAM.
     pub frames: FrameTable<'a>,
@@ -105,7 +105,7 @@ impl<'a> Rules<'a> {
 }
 
 impl<'a, C: Checks> Rules<'a, C> {
-    /// The same with a choice of checks.
+    /// Makes rules with a choice of checks: [`new`](Rules::new) has all of them.
     pub fn with_checks(storage: Storage<'a>, devices: DeviceList, root: u64) -> Self {
         let Storage {
             frames,
@@ -197,7 +197,8 @@ impl<'a, C: Checks> Rules<'a, C> {
         leaf::check_page::<C>(&self.frames, &self.devices, RawDescriptor(leaf))
     }
 
-    /// The same for a block of a table of level 2.
+    /// The check of [`write`](Self::write) alone, for a valid block descriptor of a table of level
+    /// 2.
     pub(crate) fn check_block(&self, leaf: u64) -> Result<(), Reason> {
         leaf::check_block::<C>(&self.frames, &self.devices, RawDescriptor(leaf))
     }

@@ -9,7 +9,8 @@
 //! Whatever changes translation, protection or the exception level stands in one eighth of the
 //! encoding space that is easy to recognize: bits 31 to 25 are 1101010 (DDI 0487, C4.1, "Branches,
 //! Exception Generating and System instructions"). It has two halves: bit 24 clear generates
-//! exceptions, bit 24 set is the System instruction space. All of it is refused but for
+//! exceptions, bit 24 set is the System instruction space. Every word of this space is refused but
+//! for
 //!
 //! * reads of registers (MRS, MRRS): no register that can be read at EL1 changes the view;
 //! * what is on the list.
@@ -43,9 +44,9 @@ const SPACE: u32 = 0b110_1010;
 /// What is decided of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanResult {
-    /// It may stand in a page that is executable at EL1.
+    /// The word may stand in a page that is executable at EL1.
     Allowed,
-    /// It may not, and this is what it is.
+    /// The word may not stand there; the class says what it is.
     Refused(Class),
 }
 

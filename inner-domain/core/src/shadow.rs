@@ -57,7 +57,7 @@ pub use withdraw::Withdrawal;
 /// One past the last address of the lower range.
 pub const USER_END: u64 = 1 << 48;
 
-/// What the shadows work with. All of it is the inner domain's.
+/// The memory that the shadows work with, which is the inner domain's.
 pub struct Storage<'a> {
     /// Memory for tables, whole pages.
     pub arena: Range,
@@ -108,7 +108,7 @@ impl<'a> Shadows<'a> {
 }
 
 impl<'a, C: Checks> Shadows<'a, C> {
-    /// The same with a choice of checks.
+    /// Makes shadows with a choice of checks: [`new`](Shadows::new) has all of them.
     pub fn with_checks(storage: Storage<'a>, reserved_root: u64) -> Option<Self> {
         let Storage {
             arena,

@@ -79,7 +79,7 @@ pub enum MapError {
         /// The address given.
         table: PhysicalAddress,
     },
-    /// There is a root slot 0 to 255 and no other.
+    /// The number of a root slot is not in 0 to 255.
     #[error("there is no root slot {slot}")]
     NoSuchSlot {
         /// The number given.

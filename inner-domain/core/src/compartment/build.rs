@@ -48,7 +48,8 @@ impl Compartments<'_> {
         self.create_from(private, limit, NONE)
     }
 
-    /// The same for a clone of the compartment in the slot `template`.
+    /// Makes an empty compartment of at most `limit` frames, a clone of the one in slot `template`,
+    /// or of none ([`NONE`]).
     pub(super) fn create_from(
         &self,
         private: &mut Private<'_>,
@@ -160,11 +161,12 @@ impl Compartments<'_> {
         Ok(true)
     }
 
-    /// Maps a frame of Linux's own for reading and writing, never for execution.
+    /// Maps a frame of Linux's own for reading and writing, never for execution. Frames are shared
+    /// while a compartment is built, or between calls.
     ///
     /// # Errors
     ///
-    /// As for [`add`](Self::add). Frames are shared while a compartment is built, or between calls.
+    /// Those of [`add`](Self::add).
     pub fn share<H: Hardware>(
         &self,
         hw: &mut H,

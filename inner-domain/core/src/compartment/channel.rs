@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Channels: bytes from one compartment to another one, which Linux does not see.
+//! Channels: bytes from one compartment to a second, which Linux does not see.
 //!
-//! A channel has two ends. What is sent at one waits in a private frame of the other compartment's,
-//! the inbox of its end, until that one receives it. Linux says who is joined, so a compartment that
-//! wants to know asks for the other one's measurement.
+//! A channel has two ends. What is sent at one waits in a private frame of the receiving
+//! compartment, the inbox of its end, until the compartment receives it. Linux says which
+//! compartments are joined, so a compartment that wants to know asks for the measurement of its
+//! peer.
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
@@ -217,7 +218,8 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`send`](Self::send), and where it cannot write all of that memory itself.
+    /// Those of [`send`](Self::send); also where the compartment cannot write all of that memory
+    /// itself.
     pub fn receive<M: Memory>(
         &self,
         memory: &mut M,
@@ -251,7 +253,7 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`send`](Self::send).
+    /// Those of [`send`](Self::send).
     pub fn peer(
         &self,
         (handle, cpu): (Handle, usize),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A compartment is made from another one: with the same code and constants, and copies of the data.
+//! Makes a compartment from a template: with the template's code and constants, and copies of its
+//! data.
 
 use donjon_abi::call::Reason;
 

@@ -58,7 +58,7 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`grow`](Self::grow).
+    /// Those of [`grow`](Self::grow).
     pub fn shrink<H: Hardware>(
         &self,
         hw: &mut H,

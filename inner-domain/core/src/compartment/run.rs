@@ -29,9 +29,9 @@ pub enum Exit {
     Returned,
     /// The call goes on later.
     Suspended,
-    /// The same, with an answer.
+    /// The call goes on later, with an answer from the host.
     CalledOut,
-    /// It never runs again.
+    /// The compartment never runs again.
     Died,
 }
 

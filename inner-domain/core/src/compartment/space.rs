@@ -126,7 +126,7 @@ pub(super) enum Next {
     Page(u64, u64),
     /// Nothing so far: it goes on at this address.
     Later(u64),
-    /// There is none any more.
+    /// No further page.
     None,
 }
 

@@ -13,11 +13,11 @@ use donjon_abi::manifest::DmaProfile;
 pub enum Effect {
     /// Nothing that its registers do reaches memory, coherency or a CPU.
     Harmless,
-    /// It can be told to write memory, to drive a CPU's debug port or to reset the machine. Mapped in
-    /// the DMA profile that is open, and no other.
+    /// A device that can be told to write memory, to drive a CPU's debug port or to reset the
+    /// machine. Mapped in the DMA profile that is open, and no other.
     Open,
-    /// It shares its page with a device that is withheld. Linux maps the page read-only, and the
-    /// inner domain writes the registers of 32 bits from one offset up to another one.
+    /// A device that shares its page with one that is withheld. Linux maps the page read-only, and
+    /// the inner domain writes the registers of 32 bits from the first offset up to the second.
     Mediated(u64, u64),
     /// A GICv3. Linux maps the frames that it writes often, and reads those whose registers name
     /// tables in memory. The inner domain writes the one register there that Linux needs.
@@ -40,7 +40,7 @@ pub struct Rule {
 pub enum Decision {
     /// The outer domain may map its registers.
     Mapped(&'static Rule),
-    /// It may not, for this reason.
+    /// The outer domain may not map its registers, for this reason.
     Withheld(&'static str),
 }
 
@@ -202,7 +202,8 @@ const NO_NAME: &str = "the device tree does not say what it is";
 const NO_RULE: &str = "no rule for it";
 
 /// Whether the outer domain may have a device with these `compatible` strings, the most specific
-/// one first. That one has to have a rule: what resembles a harmless device may do more than it.
+/// first. The most specific string has to have a rule: what resembles a harmless device may do more
+/// than it.
 pub fn decide<'a>(
     compatible: impl Iterator<Item = &'a str> + Clone,
     profile: DmaProfile,

@@ -28,9 +28,9 @@ pub enum HandoverError {
     Incomplete {
         /// The range.
         part: Part,
-        /// Its pages that are mapped.
+        /// Pages of the range that are mapped.
         found: u64,
-        /// Its pages.
+        /// Pages of the range.
         expected: u64,
     },
     /// The linear map shows a block of a pool in another way than as one block, or not at all.
@@ -78,9 +78,9 @@ pub enum DescriptionError {
     /// A range is empty, upside down, or not whole pages or blocks.
     #[error("the range {start:#x} to {end:#x}")]
     Range {
-        /// Its start.
+        /// Start of the range.
         start: u64,
-        /// Its end.
+        /// End of the range.
         end: u64,
     },
     /// The vectors are not in the text, not aligned, or where a forged geometry leads elsewhere.

@@ -15,8 +15,8 @@ use crate::frames::FrameType;
 use crate::rules::{Checks, Hardware};
 
 impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
-    /// They lead from the root through three pages of the table block to one page of the inner
-    /// domain, and nowhere else. That page becomes the gate.
+    /// Checks that the gate's tables lead from the root through three pages of the table block to
+    /// one page of the inner domain, and nowhere else. That page becomes the gate.
     pub(super) fn check_gate(&mut self) -> Result<(), HandoverError> {
         let page = |number: u64| self.machine.table_block.start() + number * PAGE_SIZE;
         let tables = [

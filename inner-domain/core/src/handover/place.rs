@@ -8,9 +8,9 @@ use core::fmt;
 pub struct EntryPlace {
     /// First virtual address that it translates.
     pub va: u64,
-    /// Its physical address.
+    /// Physical address of the entry.
     pub entry: u64,
-    /// Its value.
+    /// Value of the entry.
     pub descriptor: u64,
 }
 

@@ -78,7 +78,7 @@ impl State {
         next
     }
 
-    /// All that CPU `cpu` can do next.
+    /// Every state that a step of CPU `cpu` leads to.
     fn steps(&self, cpu: usize, fault: Fault) -> Vec<Self> {
         let free = self.lock.is_none();
         let change = |to, change: fn(&mut Rendezvous, usize)| {

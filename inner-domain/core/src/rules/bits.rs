@@ -100,7 +100,7 @@ pub(crate) const fn is_common(leaf: u64) -> bool {
     leaf & NOT_COMMON == COMMON
 }
 
-/// The same of two.
+/// Whether both descriptors of level 3 need no other check than that their frames are ordinary.
 #[inline(always)]
 pub(crate) const fn are_common(one: u64, other: u64) -> bool {
     is_common(one) && is_common(other)

@@ -9,13 +9,13 @@ use crate::block_set::BlockSet;
 /// A block whose frames are claimed.
 #[derive(Clone, Copy)]
 pub(super) struct Claim {
-    /// Its first physical address.
+    /// First physical address of the block.
     pub block: u64,
     /// The entry of the linear map that shows it, or did.
     pub entry: EntryAddress,
 }
 
-/// All of them.
+/// Claimed blocks, in the order of claiming.
 pub(super) struct Claims {
     blocks: BlockSet,
     entries: [Option<EntryAddress>; POOL_TOGETHER_MAX],

@@ -26,7 +26,7 @@ use crate::shadow::{Shadows, Withdrawal};
 pub enum Progress {
     /// Not yet: the same call again.
     Again,
-    /// It is.
+    /// The pool is ready, or the block is gone.
     Done,
 }
 
@@ -91,7 +91,8 @@ impl<C: Checks> Rules<'_, C> {
     ///
     /// # Errors
     ///
-    /// As for that, or [`Reason::NoRoom`] when too many wait. Those that wait are as before.
+    /// Those of [`pool_add`](Self::pool_add), and [`Reason::NoRoom`] when too many blocks wait. The
+    /// blocks that wait stay so.
     pub fn pool_await<H: Hardware>(&mut self, hw: &mut H, block: u64) -> Result<(), Reason> {
         if self
             .extension

@@ -26,7 +26,7 @@ pub enum PoolKind {
 /// A block of a text pool.
 #[derive(Clone, Copy)]
 pub(super) struct TextBlock {
-    /// Its first physical address.
+    /// First physical address of the block.
     pub start: u64,
     /// Frames without a use.
     pub free: u16,

@@ -15,9 +15,9 @@ pub enum Step {
     },
     /// Fills a frame with zeros.
     ZeroFrame(u64),
-    /// The same for a frame that is zero but for some groups of eight words.
+    /// Fills groups of eight words of a frame with zeros; the rest of the frame is zero already.
     ZeroGroups {
-        /// Its physical address.
+        /// Physical address of the frame.
         frame: u64,
         /// A bit for each group that may be something else.
         groups: u64,

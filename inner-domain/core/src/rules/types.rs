@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Addresses of entries, addresses of frames and descriptors, so that one cannot stand in for
-//! another. The public interface of the rules takes plain numbers: what a caller says is
-//! converted, and checked, where it comes in.
+//! Types for addresses of entries, addresses of frames and descriptors, so that one kind cannot
+//! stand in for the others. The public interface of the rules takes plain numbers: what a caller
+//! says is converted, and checked, where it comes in.
 
 use donjon_abi::layout::PAGE_SIZE;
 
@@ -128,7 +128,7 @@ impl RawDescriptor {
         (self.0 ^ old.0) & !bits::LIVE == 0
     }
 
-    /// The same with `set` set and `clear` cleared.
+    /// The descriptor with the bits of `set` set and those of `clear` cleared.
     pub const fn with(self, set: u64, clear: u64) -> Self {
         Self(self.0 & !clear | set)
     }

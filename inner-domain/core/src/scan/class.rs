@@ -25,7 +25,7 @@ pub enum Class {
     Hint(Encoding),
     /// A barrier, or something else in their space.
     Barrier(Encoding),
-    /// It generates an exception or halts.
+    /// An instruction that generates an exception or halts.
     Exception(Exception),
     /// The manual gives this word no meaning, so what it does is not known.
     Unallocated(u32),
@@ -56,7 +56,7 @@ pub enum Exception {
 }
 
 impl Exception {
-    /// All of them.
+    /// Every instruction that generates an exception.
     pub const ALL: [Self; 9] = [
         Self::Svc,
         Self::Hvc,

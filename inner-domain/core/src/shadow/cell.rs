@@ -26,7 +26,7 @@ impl Number {
     }
 }
 
-/// The same, for a cell's number or a count.
+/// A shared number of 32 bits, for a cell's number or a count, without an order of its own.
 #[derive(Debug)]
 pub(super) struct Short(AtomicU32);
 
@@ -67,7 +67,7 @@ pub struct Cell {
     /// One bit for each eight entries that may be other than zero, of a page that is free as well:
     /// taking the page clears those.
     pub(super) valid: Number,
-    /// Those that may have a writable page or block.
+    /// Bits of `valid` whose entries may have a writable page or block.
     pub(super) writable: Number,
     /// Linux's table that its pages or blocks were filled from last, or [`NOWHERE`]. It was
     /// ordinary then, and `withdraw` forgets it before it is used for anything else.
@@ -104,10 +104,10 @@ impl Default for Cell {
 /// What the lock of a tree guards.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Root {
-    /// Its ASID and the number of its process; 0 when it is no root. While the lock is held and
-    /// this is not 0, the ASID's entry leads here.
+    /// ASID and process of the tree; 0 when the page is no root. While the lock is held and this is
+    /// not 0, the ASID's entry leads here.
     pub name: Name,
-    /// Another one each time that the tree is emptied.
+    /// Number that changes each time that the tree is emptied.
     pub generation: u64,
     /// First, last and number of its tables, the root not among them.
     pub first: u32,

@@ -43,9 +43,9 @@ impl Fill {
     }
 }
 
-/// That descriptors may be read at an address: Linux's own memory, so that nothing is learnt from
-/// what becomes of them that Linux could not read. Under a tree's lock, for which `withdraw` waits
-/// once after a type has changed.
+/// Checks that descriptors may be read at an address: Linux's own memory, so that nothing is learnt
+/// from what becomes of them that Linux could not read. The caller holds a tree's lock, for which
+/// `withdraw` waits once after a type has changed.
 pub(super) fn is_ordinary<C: Checks>(frames: &FrameTable<'_>, source: u64) -> Result<(), Reason> {
     match frames.get(source) {
         Some(FrameType::Ordinary) => Ok(()),
@@ -82,8 +82,8 @@ impl<C: Checks> Shadows<'_, C> {
         self.map_all(hw, frames, who, fill)
     }
 
-    /// The same for one descriptor, if that takes no table and no refusal: what nearly every fault
-    /// asks for. False if there is more to do; then nothing happened.
+    /// Maps one page on the fast path, which takes no new table and no refusal: what nearly every
+    /// fault asks for. False if there is more to do; then nothing happened.
     #[inline(always)]
     pub fn map_one<H: Hardware>(
         &self,
@@ -133,8 +133,8 @@ impl<C: Checks> Shadows<'_, C> {
         true
     }
 
-    /// The same for several, if what they replace is the same or nothing. False if there is more to
-    /// do; then a part of them may be taken over.
+    /// Maps several pages on the fast path, if each entry is empty or stays equal. False if there
+    /// is more to do; then a part of them may be taken over.
     #[inline(always)]
     pub fn map_many<H: Hardware>(
         &self,
@@ -168,7 +168,7 @@ impl<C: Checks> Shadows<'_, C> {
     ///
     /// # Errors
     ///
-    /// As for [`map`](Self::map).
+    /// Those of [`map`](Self::map).
     #[inline(never)]
     pub fn map_all<H: Hardware>(
         &self,
@@ -330,7 +330,7 @@ impl<C: Checks> Shadows<'_, C> {
     ///
     /// # Errors
     ///
-    /// As for [`map`](Self::map).
+    /// Those of [`map`](Self::map).
     pub fn map_block<H: Hardware>(
         &self,
         hw: &mut H,

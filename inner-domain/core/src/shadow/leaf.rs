@@ -33,7 +33,7 @@ pub(super) const fn shadow_of<C: Checks>(descriptor: u64) -> u64 {
     descriptor & (KEPT | contiguous | dirty)
 }
 
-/// The same of a [common](is_common) one.
+/// The shadow of a descriptor that [`is_common`].
 pub(super) const fn shadow_of_common<C: Checks>(descriptor: u64) -> u64 {
     if C::DIRTY_BIT_MODIFIER {
         descriptor & !(bits::DIRTY_BIT_MODIFIER | bits::SOFTWARE)
@@ -56,7 +56,7 @@ pub(super) fn is_common(frames: &FrameTable<'_>, descriptor: u64) -> bool {
         && frames.word(descriptor & bits::OUTPUT_ADDRESS) == FrameType::Ordinary as u16
 }
 
-/// The same for two.
+/// Whether both descriptors are of ordinary user pages, with nothing else to check.
 #[inline(always)]
 pub(super) fn are_common(frames: &FrameTable<'_>, [low, high]: [u64; 2]) -> bool {
     bits::are_common(low, high)

@@ -56,7 +56,8 @@ impl<C: Checks> Shadows<'_, C> {
         self.lock(name.asid()).filter(|tree| tree.root.name == name)
     }
 
-    /// The same at the first attempt. None does not mean that there is no tree.
+    /// Locks the tree of a process if the table of ASIDs already leads to it. None: take the slow
+    /// path, as the process may have a tree nevertheless.
     #[inline(always)]
     pub(super) fn lock_at_once(&self, name: Name) -> Option<Tree<'_>> {
         let entry = self.asids.get(usize::from(name.asid()))?;
@@ -72,7 +73,8 @@ impl<C: Checks> Shadows<'_, C> {
         self.find_at_once(hw, tree, va)
     }
 
-    /// The same, for the one place that cannot afford a call.
+    /// Finds where an address is translated, inlined for the one place that cannot afford a call;
+    /// [`find`](Self::find) is for all others.
     #[inline(always)]
     pub(super) fn find_at_once<H: Hardware>(&self, hw: &H, tree: &mut Tree<'_>, va: u64) -> Found {
         if let Some(table) = recent(tree, va) {
@@ -119,7 +121,7 @@ impl<C: Checks> Shadows<'_, C> {
     ///
     /// # Errors
     ///
-    /// As for [`find_or_make`](Self::find_or_make).
+    /// Those of [`find_or_make`](Self::find_or_make).
     pub(super) fn find_or_make_above<H: Hardware>(
         &self,
         hw: &mut H,

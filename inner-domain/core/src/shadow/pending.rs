@@ -90,7 +90,8 @@ pub(super) fn replace<H: Hardware>(
     hw.perform(Step::Write { entry, value: new });
 }
 
-/// The same for two valid entries, and nothing is left to invalidate.
+/// Replaces a valid entry by another valid descriptor, and completes the invalidation before it
+/// returns.
 #[inline(always)]
 pub(super) fn replace_now<H: Hardware>(
     hw: &mut H,

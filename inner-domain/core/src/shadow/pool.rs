@@ -18,7 +18,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// All of them.
+    /// A pool of all pages, each free.
     pub fn of(cells: &[Cell]) -> Self {
         let mut first = NONE;
         for (number, cell) in (0..cells.len() as u32).zip(cells).rev() {

@@ -38,7 +38,8 @@ impl<C: Checks> Shadows<'_, C> {
         self.switch_to_new(hw, cpu, Name::new(who))
     }
 
-    /// The same for a tree that is there and its process's. False if there is more to do.
+    /// Switches to the tree of a process on the fast path, if the ASID already leads to it. False
+    /// if there is more to do.
     #[inline(always)]
     pub fn switch_at_once<H: Hardware>(&self, hw: &mut H, cpu: usize, who: (u16, u64)) -> bool {
         let Some(tree) = self.lock_at_once(Name::new(who)) else {
@@ -55,8 +56,9 @@ impl<C: Checks> Shadows<'_, C> {
         self.note(cpu, 0);
     }
 
-    /// The CPU had a root of the outer domain's until now, and its TLB may hold what that one
-    /// translated, under ASIDs that have a tree already: whatever comes from no tree is dropped.
+    /// Begins with no tree on a CPU that had a root of the outer domain's until now. Its TLB may
+    /// hold what that root translated, under ASIDs that have a tree already: whatever comes from no
+    /// tree is dropped.
     pub fn begin<H: Hardware>(&self, hw: &mut H, cpu: usize) {
         self.leave(hw, cpu);
         flush::everything(hw);
