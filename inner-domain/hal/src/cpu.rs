@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! This CPU: who it is, what its registers say, how it stops.
+//! The executing CPU: its number, what its registers say, how it stops.
 
 use core::arch::asm;
 

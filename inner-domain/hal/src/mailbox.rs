@@ -4,11 +4,11 @@
 
 /// Offset of the word from the VideoCore.
 const READ: u64 = 0;
-/// Offset of that one's status.
+/// Offset of the status for words from the VideoCore.
 const READ_STATUS: u64 = 0x18;
 /// Offset of the word to the VideoCore.
 const WRITE: u64 = 0x20;
-/// Offset of that one's status.
+/// Offset of the status for words to the VideoCore.
 const WRITE_STATUS: u64 = 0x38;
 /// No word can be written.
 const FULL: u32 = 1 << 31;

@@ -42,7 +42,7 @@ pub unsafe fn read_outer<T: Copy + FromBytes>(physical: u64, words: &mut [T]) {
 ///
 /// # Safety
 ///
-/// As for [`read_outer`], as long as the iterator is used.
+/// The promise of [`read_outer`], as long as the iterator is used.
 pub unsafe fn items<T: Copy + FromBytes>(physical: u64, count: u64) -> impl Iterator<Item = T> {
     let size = size_of::<T>() as u64;
     (0..count).map(move |index| {
@@ -104,11 +104,11 @@ pub unsafe fn write_instruction(physical: u64, word: u32) {
     unsafe { ((PHYSMAP + physical) as *mut u32).write_volatile(word) };
 }
 
-/// The same for two instructions at once, or a pointer among them: 8-byte aligned.
+/// Writes two instructions in one store, or a pointer among them: 8-byte aligned.
 ///
 /// # Safety
 ///
-/// As for [`write_instruction`].
+/// The promise of [`write_instruction`], for both words.
 pub unsafe fn write_instruction_pair(physical: u64, words: u64) {
     // SAFETY: the caller's promise.
     unsafe { ((PHYSMAP + physical) as *mut u64).write_volatile(words) };

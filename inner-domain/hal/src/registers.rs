@@ -11,7 +11,7 @@ use donjon_core::cpu_registers::TranslationRegisters;
 use donjon_core::extensions::{self, Extension};
 use donjon_core::generic_key;
 
-/// Those of this CPU that decide about translation.
+/// The registers of this CPU that decide about translation.
 pub fn translation() -> TranslationRegisters {
     TranslationRegisters {
         sctlr: SCTLR_EL1.get(),

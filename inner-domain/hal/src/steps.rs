@@ -13,7 +13,7 @@ use donjon_core::rules::{Hardware, Step};
 
 use crate::{cpu, physical, registers};
 
-/// This machine.
+/// Hardware of the machine that runs this code: performs each step on it.
 pub struct Executor;
 
 /// Whether some CPU of this machine needs invalidations to be made twice.
@@ -177,7 +177,7 @@ fn perform_rare(step: Step) {
 ///
 /// # Safety
 ///
-/// As for [`zero`].
+/// The promise of [`zero`].
 unsafe fn zero_groups(page: u64, mut groups: u64) {
     while groups != 0 {
         let group = page + u64::from(groups.trailing_zeros()) * 64;

@@ -24,7 +24,7 @@ use crate::cpu;
 struct Recorder {
     /// Records in all.
     count: AtomicU64,
-    /// Those that wait in `words`.
+    /// Records that wait in `words`.
     waiting: AtomicU64,
     words: [AtomicU64; BUFFERED * WORDS],
 }

@@ -14,7 +14,7 @@ const TIME: u64 = 0x24;
 const PASSWORD: u32 = 0x5a00_0000;
 /// The field of the control that says what happens in the end.
 const WHAT: u32 = 0x30;
-/// Its value for a reset of everything.
+/// Value of that field for a reset of everything.
 const FULL_RESET: u32 = 0x20;
 /// The bits of the status that hold the partition: every other one.
 const PARTITION: u32 = 0x555;

@@ -62,7 +62,7 @@ pub enum Cause {
     Interrupt,
     /// An SError.
     Error,
-    /// Its SVC [`RETURN`]; x0 is the result.
+    /// SVC [`RETURN`] of the program; x0 is the result.
     Returned,
 }
 

@@ -205,7 +205,7 @@ extern "C" fn removed(
     measured(block, number as usize, &arguments, unknown)
 }
 
-/// There is no such function.
+/// Refuses a call whose function does not exist.
 fn unknown(_: &Arguments) -> Outcome {
     Err(Error::UnknownFunction.into())
 }

@@ -58,7 +58,7 @@ pub fn lock() -> Result<MutexGuard<'static, Domain, Wait>, Refusal> {
     Ok(DOMAIN.get().ok_or(Error::Busy)?.lock())
 }
 
-/// The same, for calls that mean nothing before the hand-over.
+/// Locks the protected state. Error `WrongTime` before the hand-over.
 pub fn lock_after_handover() -> Result<MutexGuard<'static, Domain, Wait>, Refusal> {
     let domain = lock()?;
     match domain.registers {

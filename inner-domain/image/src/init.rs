@@ -123,7 +123,7 @@ unsafe fn rules(machine: &MachineInfo) -> Option<Rules<'static>> {
 ///
 /// # Safety
 ///
-/// As for [`rules`].
+/// The promise of [`rules`].
 unsafe fn shadows(machine: &MachineInfo) -> Option<Shadows<'static>> {
     let boot = &machine.boot;
     let entries = |bank: &Bank, size: usize| (bank.end - bank.start) as usize / size;
@@ -149,7 +149,7 @@ unsafe fn shadows(machine: &MachineInfo) -> Option<Shadows<'static>> {
 ///
 /// # Safety
 ///
-/// As for [`rules`].
+/// The promise of [`rules`].
 unsafe fn compartments(machine: &MachineInfo) -> Compartments<'static> {
     let bank = &machine.boot.compartments;
     let count = (bank.end - bank.start) as usize / size_of::<Slot>();

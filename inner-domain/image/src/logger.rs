@@ -23,8 +23,9 @@ const REFUSALS: usize = 256;
 /// After this many refusals only each power of two is logged: a caller that does nothing else
 /// must not wash everything else out of the log.
 const LOGGED: u64 = 32;
-/// This many are logged beside these because there was no record of their kind: what comes behind
-/// thousands of another kind shows, and what makes ever new kinds washes out little.
+/// Refusals that are logged beside the first [`LOGGED`] because there was no record of their kind:
+/// what comes behind thousands of a different kind shows, and what makes ever new kinds washes out
+/// little.
 const KINDS_LOGGED: u64 = 64;
 /// Refusals of which there was no record of their kind.
 static KINDS: AtomicU64 = AtomicU64::new(0);

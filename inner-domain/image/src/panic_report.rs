@@ -32,8 +32,8 @@ pub fn join_if_stopping() {
     }
 }
 
-/// Ends here if a CPU is already writing: at once if it is another one, and with the machine if
-/// this one failed while it wrote.
+/// Ends here if a CPU is already writing: at once if it is not this CPU, and with the machine if
+/// this CPU failed while it wrote.
 fn begin() {
     users::hold_up();
     if !STOPPING.swap(true, Ordering::AcqRel) {

@@ -27,8 +27,7 @@ pub fn entry() -> u64 {
     donjon_arrive as *const () as u64
 }
 
-/// The same way for a CPU that is here already and stops: it comes back as one that was switched
-/// on.
+/// Restarts a CPU that is here already and stops, as if the firmware had switched it on.
 pub fn arrive_again() -> ! {
     // SAFETY: it masks exceptions, stays in the inner view and begins with an empty stack. What
     // stood on the stack is not used again: nothing of it has to be dropped.

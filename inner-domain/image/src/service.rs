@@ -9,7 +9,7 @@ use crate::outcome::{Arguments, Outcome};
 
 /// A service.
 pub trait Service: Sync {
-    /// Its owner number (`donjon_abi::call::Owner`); not 0, which is the core's.
+    /// Owner number of the service (`donjon_abi::call::Owner`); not 0, which is the core's.
     fn owner(&self) -> u64;
 
     /// Answers one call, on the caller's CPU with interrupts masked.

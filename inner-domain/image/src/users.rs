@@ -67,7 +67,7 @@ pub fn live() -> Option<&'static Users> {
     USERS.get().filter(|_| live)
 }
 
-/// The same, for calls that mean nothing before it.
+/// The user tables. Error `WrongTime` before the hand-over.
 pub fn get() -> Result<&'static Users, Refusal> {
     live().ok_or(Refusal::rule(Reason::WrongTime))
 }

@@ -9,7 +9,7 @@ use super::put_text;
 const DATA: u64 = 0x00;
 /// Offset of the line status (AUX_MU_LSR_REG).
 const STATUS: u64 = 0x14;
-/// There is room for a character.
+/// Bit of the status: a character can be written.
 const READY: u32 = 1 << 5;
 
 /// The registers, mapped as device memory.

@@ -314,7 +314,7 @@ impl Serve<'_> {
         }
     }
 
-    /// The same, out of registers.
+    /// Reads bytes out of the program's registers, big-endian words from `first` on.
     fn get(&mut self, first: usize, bytes: &mut [u8]) {
         let (words, _) = bytes.as_chunks_mut::<8>();
         for (index, word) in (first..).zip(words) {

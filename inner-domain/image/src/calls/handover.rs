@@ -76,8 +76,8 @@ fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
     }
 }
 
-/// That the CPU has the vectors which Linux named, that they will not change, and that they
-/// compare; and the memory attributes that all mappings were judged by.
+/// Checks that the CPU has the vectors which Linux named, that they will not change, and that they
+/// compare `TCR_EL1`; and the memory attributes that all mappings were judged by.
 fn check_vectors(
     leaf: Option<KernelLeaf>,
     said: &Handover,

@@ -31,8 +31,8 @@ const WAITING: u32 = 16;
 
 const _: () = assert!(PROPERTIES_MAX == (TAG + BUFFER) * 4);
 
-/// Sends a question that is on the list, or looks for the answer that has not come. All of it is
-/// done with the protected state locked, so one CPU at a time has mailbox and message.
+/// Sends a question that is on the list, or looks for the answer that has not come. The protected
+/// state is locked throughout, so one CPU at a time has mailbox and message.
 pub fn ask([address, bytes, ..]: &Arguments) -> Outcome {
     let machine = state::machine().ok_or(Error::Busy)?;
     // SAFETY: the boot stage mapped these registers for good, and Linux may map them read-only.

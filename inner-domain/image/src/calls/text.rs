@@ -21,12 +21,12 @@ const WORDS: usize = PAGE_SIZE as usize / 4;
 /// Instructions that one call scans and copies on their way into a page of text.
 const SLICE: usize = WORDS / 4;
 
-/// Changes instructions within one page of text. All of them are scanned before the first is
+/// Changes instructions within one page of text. Every instruction is scanned before the first is
 /// written.
 ///
-/// While other CPUs may execute the page, each word changes within the list of
-/// [`live_text`] alone. Any other change needs all of them to wait inside
-/// ([`text_wait::wait`]); the lock is held until it is complete, and they leave under the lock.
+/// While other CPUs may execute the page, each word changes within the list of [`live_text`] alone.
+/// Any other change needs all other CPUs to wait inside ([`text_wait::wait`]); the lock is held
+/// until it is complete, and they leave under the lock.
 pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
     let stopped = kind & POKE_STOPPED != 0;
     let kind = kind & !POKE_STOPPED;
@@ -149,8 +149,8 @@ fn copy_list_changed(
 }
 
 /// Replaces a page of data by an executable copy, a slice in each call. The copy is what is
-/// scanned: the inner domain alone can write it. One page at a time is on its way; another
-/// one ends it.
+/// scanned: the inner domain alone can write it. One page at a time is on its way; a call for a
+/// different page abandons it.
 pub fn seal([address, ..]: &Arguments) -> Outcome {
     let mut domain = domain::lock_after_handover()?;
     let domain = &mut *domain;

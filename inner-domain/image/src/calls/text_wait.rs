@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! CPUs wait inside while another one changes text.
+//! Lets CPUs wait inside while one CPU changes text.
 
 use core::hint;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -10,10 +10,10 @@ use donjon_hal::cpu;
 use crate::domain;
 use crate::outcome::{Arguments, Outcome};
 
-/// How often a CPU looks whether the change is made before it leaves and has to come again. All of
-/// them have to be inside at a time, so each should be inside for much longer than it takes to
-/// leave and come back, which an emulator makes long. No interrupt waits longer for it: Linux
-/// has them off until the change is made.
+/// How often a CPU looks whether the change is made before it leaves and has to come again. Every
+/// CPU has to be inside at a time, so each should be inside for much longer than it takes to leave
+/// and come back, which an emulator makes long. No interrupt waits longer for it: Linux has them
+/// off until the change is made.
 const LOOKS: u32 = 25_000;
 
 /// Changes for which other CPUs came to wait. It only ends the waiting early; who may leave is
