@@ -10,7 +10,7 @@ use donjon_abi::tcr;
 /// Block descriptors of the first identity map: valid, AF, and XN for devices.
 const DEVICE_BLOCK_LOW: u64 = 1 | (tcr::MAIR_DEVICE as u64) << 2 | 1 << 10;
 const DEVICE_BLOCK_HIGH: u64 = 0x60;
-/// The same in one word.
+/// Block descriptor of device memory for the first identity map, in one word.
 pub const DEVICE_BLOCK: u64 = DEVICE_BLOCK_LOW | DEVICE_BLOCK_HIGH << 48;
 /// Bits of a descriptor that names a table.
 pub const TABLE: u64 = 0b11;

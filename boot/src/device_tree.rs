@@ -143,7 +143,7 @@ pub fn command_line(tree: &Fdt<'static>) -> &'static str {
 /// A CPU.
 #[derive(Clone, Copy)]
 pub struct Cpu {
-    /// Its MPIDR affinity.
+    /// MPIDR affinity of the CPU.
     pub affinity: u64,
     /// Physical address of the word that it waits for, unless PSCI starts it.
     pub release: Option<u64>,

@@ -82,7 +82,7 @@ pub unsafe fn cover(banks: &[Range]) -> Result<(), Failure> {
 ///
 /// # Safety
 ///
-/// As for [`cover`].
+/// The promise of [`cover`].
 unsafe fn cover_in(gib: u64, start: u64, end: u64) -> Result<(), Failure> {
     // SAFETY: tables are statics, which only this CPU's walks read; all indices are below 512.
     unsafe {

@@ -30,7 +30,7 @@ impl Image {
         Ok(image)
     }
 
-    /// The same where a loader of UEFI put it, at any page.
+    /// The image that a loader of UEFI put at any page.
     pub fn loaded_at(start: u64) -> Result<Self, Failure> {
         // SAFETY: a static of plain words in our own image, written before it was started.
         let manifest = unsafe { (&raw const boot_manifest).read_volatile() };

@@ -15,7 +15,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// All of `range` is free.
+    /// Makes a region of which nothing is taken yet.
     pub fn new(range: Range) -> Self {
         Self {
             range,
