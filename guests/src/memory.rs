@@ -33,12 +33,12 @@ impl Mapping {
         Self::map(0, bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, None)
     }
 
-    /// The same without a promise that there is memory for it, in pages of 4 KiB.
+    /// Private anonymous memory without a promise that it is there, in pages of 4 KiB.
     pub fn reserved(bytes: usize) -> Result<Self> {
         Self::sparse(0, bytes, 0)
     }
 
-    /// The same at a place of choice, which must be free.
+    /// Private anonymous memory without such a promise at `address`, which must be free.
     pub fn at(address: usize, bytes: usize) -> Result<Self> {
         Self::sparse(address, bytes, libc::MAP_FIXED_NOREPLACE)
     }
@@ -104,12 +104,12 @@ impl Mapping {
         self.start
     }
 
-    /// Its size.
+    /// Size of the mapping in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Its size in pages.
+    /// Size of the mapping in pages.
     pub fn pages(&self) -> usize {
         self.bytes / PAGE
     }

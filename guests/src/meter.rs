@@ -51,11 +51,11 @@ impl Meter {
         Ok((done, (after - before).saturating_sub(self.empty)))
     }
 
-    /// The least that the work takes, of so many times.
+    /// The least that the work takes, of `times` times.
     ///
     /// # Errors
     ///
-    /// As for [`measure`](Self::measure).
+    /// Those of [`measure`](Self::measure).
     pub fn least(&mut self, times: usize, mut work: impl FnMut() -> Result<()>) -> Result<u64> {
         let mut least = u64::MAX;
         for _ in 0..times {

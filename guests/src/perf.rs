@@ -49,7 +49,7 @@ pub const INSTRUCTIONS: u64 = 1;
 pub enum Scope {
     /// The calling thread's, on any CPU.
     ThisThread,
-    /// All of one CPU.
+    /// Every event of one CPU.
     Cpu(i32),
 }
 
@@ -92,11 +92,11 @@ pub fn open(attributes: Attributes, scope: Scope) -> Result<OwnedFd> {
 pub struct Instructions(File);
 
 impl Instructions {
-    /// Starts to count those of CPU 0.
+    /// Starts to count the instructions of CPU 0.
     ///
     /// # Errors
     ///
-    /// As for [`open`].
+    /// Those of [`open`].
     pub fn of_cpu_0() -> Result<Self> {
         let attributes = Attributes {
             kind: HARDWARE,

@@ -16,16 +16,16 @@ type Result<T> = std::result::Result<T, Error>;
 /// How a compartment was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Its call is over, with this result.
+    /// The call is over, with this result.
     Returned(u64),
     /// A signal came for this process. The call goes on when it is run again.
     Interrupted,
-    /// It asks its host for something; this word says what. The call goes on when it is run again,
-    /// with the answer as first argument.
+    /// The compartment asks its host for something; this word says what. The call goes on when the
+    /// compartment is run again, with the answer as first argument.
     CalledOut(u64),
-    /// It runs no more. This is its last word.
+    /// The compartment has ended itself, with this value. It runs no more.
     Ended(u64),
-    /// It made an exception and runs no more. This is its `ESR_EL1`.
+    /// The compartment made an exception, with this `ESR_EL1`. It runs no more.
     Faulted(u64),
     /// A number that this library does not know.
     Unknown(u64),
@@ -102,8 +102,8 @@ impl Compartment {
         file.map(Self).map_err(Error::opening)
     }
 
-    /// Makes one that may have so many frames of 4096 bytes, its tables included: at least 1. One with
-    /// code, data and a stack that are close together needs 7.
+    /// Makes a compartment that may have `frames` frames of 4096 bytes, its tables included: at
+    /// least 1. One with code, data and a stack that are close together needs 7.
     ///
     /// # Errors
     ///
@@ -203,11 +203,11 @@ impl Compartment {
         })
     }
 
-    /// Runs it, again after each signal: never [`Exit::Interrupted`].
+    /// Runs the compartment, again after each signal: never [`Exit::Interrupted`].
     ///
     /// # Errors
     ///
-    /// As for [`run`](Self::run).
+    /// Those of [`run`](Self::run).
     pub fn go_on(&self, arguments: [u64; 4]) -> Result<Exit> {
         loop {
             match self.run(arguments)? {
@@ -230,7 +230,8 @@ impl Compartment {
         Ok(information)
     }
 
-    /// Joins it with another one by a channel: the numbers of the ends, here and there, from 0 to 3.
+    /// Joins this compartment with `other` by a channel: the numbers of the ends, here and there,
+    /// from 0 to 3.
     ///
     /// # Errors
     ///
@@ -247,14 +248,14 @@ impl Compartment {
         Ok((connect.end, connect.other_end))
     }
 
-    /// Has so many bytes free for compartments, so that growing does not end where there is none: what
-    /// is missing is taken from Linux, in blocks of 2 MiB. Any compartment may take of them. They go
-    /// back when no compartment is left.
+    /// Keeps `bytes` free for compartments, so that growing does not end where there is none: what
+    /// is missing is taken from Linux, in blocks of 2 MiB. Any compartment may take of them. They
+    /// go back when no compartment is left.
     ///
     /// # Errors
     ///
-    /// If this compartment could not take so much, by its limit and what it has already; if Linux does
-    /// not have so much.
+    /// If this compartment could not take `bytes`, by its limit and what it has already; if Linux
+    /// does not have them.
     pub fn reserve(&self, bytes: u64) -> Result<()> {
         let mut bytes = bytes;
         self.ask("reserving memory", request::<u64>(WRITE, 6), &mut bytes)

@@ -7,8 +7,9 @@
 //! * [`Shared`] is pages of this process that a compartment uses, too.
 //! * [`Request`] is what programs ask for that are built on the runtimes of this repository.
 //!
-//! All of it needs `/dev/donjon/compartment`, which is root's. Where it is not there, each attempt to
-//! make a compartment fails, and nothing else is lost: a program may be built for any Linux.
+//! Each part needs `/dev/donjon/compartment`, which is root's. Where the device is not there, each
+//! attempt to make a compartment fails, and nothing else is lost: a program may be built for any
+//! Linux.
 //!
 //! Nothing here is trusted by a compartment, and no compartment has to be trusted: it has no address
 //! of this process's but those of shared pages.

@@ -17,7 +17,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// So many bytes, up to the next multiple of 4096; 0 for none.
+    /// Allocates `size` bytes, up to the next multiple of 4096; 0 for none.
     ///
     /// # Errors
     ///

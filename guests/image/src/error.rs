@@ -8,15 +8,15 @@ use crate::{PAGE, SHARED, SHARED_MAX};
 /// Why no compartment can be made from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// It is no ELF file, or a damaged one.
+    /// The file is no ELF file, or a damaged one.
     NotElf(String),
-    /// It is for another machine.
+    /// The file is for another machine.
     WrongMachine,
-    /// It is a library, an object file or something else.
+    /// The file is a library, an object file or something else.
     NotExecutable,
-    /// It is position-independent.
+    /// The program is position-independent.
     PositionIndependent,
-    /// It is linked dynamically.
+    /// The program is linked dynamically.
     Dynamic,
     /// A segment at this address is writable and executable.
     WritableCode(u64),
@@ -28,15 +28,15 @@ pub enum Error {
     Truncated(u64),
     /// Two segments have a page at this address.
     Overlap(u64),
-    /// There is no code, or the entry is elsewhere.
+    /// The program has no code, or its entry is elsewhere.
     EntryOutside(u64),
-    /// There is no note, or more than one.
+    /// The file has no note, or more than one.
     NoNote,
     /// The note has another size.
     BadNote,
     /// The stack with this end is not in a writable segment, or not aligned.
     StackOutside(u64),
-    /// It wants to share so many pages.
+    /// The note wants to share more pages than [`SHARED_MAX`]: this number.
     TooManyShared(u64),
     /// The limit is below what the compartment begins with.
     LimitTooSmall {

@@ -20,7 +20,7 @@ pub enum Access {
 /// A page of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Its address in the compartment.
+    /// Address of the page in the compartment.
     pub va: u64,
     /// How it is mapped.
     pub access: Access,

@@ -43,7 +43,7 @@ pub enum Errand {
 }
 
 impl Errand {
-    /// That of a word.
+    /// The errand that a word stands for.
     pub const fn of(word: u64) -> Option<Self> {
         match word {
             0 => Some(Self::Turn),

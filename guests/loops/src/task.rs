@@ -50,12 +50,12 @@ impl Task {
         Self::Input,
     ];
 
-    /// That of a word.
+    /// The task that a word stands for.
     pub fn of(word: u64) -> Option<Self> {
         Self::ALL.get(usize::try_from(word).ok()?).copied()
     }
 
-    /// Its word.
+    /// The word that stands for the task.
     pub const fn word(self) -> u64 {
         self as u64
     }

@@ -6,7 +6,7 @@
 
 /// Where the pages begin that a compartment shares with its host.
 pub const SHARED: u64 = 1 << 37;
-/// Most of them.
+/// Most pages that a compartment shares with its host.
 pub const SHARED_MAX: u64 = 512;
 
 /// The answer to a request that failed.
@@ -18,12 +18,13 @@ pub const PANIC: u64 = 0x5041_4e49 << 32;
 /// What a compartment asks its host for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// To write so many bytes to the standard output, from the beginning of the shared pages. The
+    /// Writes this many bytes to the standard output, from the beginning of the shared pages. The
     /// answer is how many were written.
     Output(u64),
-    /// The same with the standard error.
+    /// Writes this many bytes to the standard error, from the beginning of the shared pages. The
+    /// answer is how many were written.
     Error(u64),
-    /// To read at most so many bytes from the standard input to the beginning of the shared pages.
+    /// Reads at most this many bytes from the standard input to the beginning of the shared pages.
     /// The answer is how many were read, 0 at the end.
     Input(u64),
 }
@@ -35,7 +36,7 @@ const ERROR: u64 = 2;
 const INPUT: u64 = 3;
 
 impl Request {
-    /// As the word of a call to the host.
+    /// The word with which a compartment asks its host.
     pub const fn word(self) -> u64 {
         let (kind, bytes) = match self {
             Self::Output(bytes) => (OUTPUT, bytes),

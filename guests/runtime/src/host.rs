@@ -103,7 +103,7 @@ macro_rules! print {
     }};
 }
 
-/// The same, and ends the line.
+/// Prints to the host's standard output, and ends the line.
 #[macro_export]
 macro_rules! println {
     () => { $crate::print!("\n") };

@@ -21,7 +21,7 @@ const REPETITIONS: u64 = 30;
 const FILLING: [&str; 2] = ["map", "map_block"];
 /// Calls that empty them, in part or as a whole.
 const EMPTYING: [&str; 4] = ["flush", "refresh", "clear", "free"];
-/// All that change tables.
+/// Calls that change tables.
 const CHANGING: [&str; 10] = [
     "map",
     "map_block",

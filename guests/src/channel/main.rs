@@ -5,8 +5,8 @@
 //!
 //! `donjon-channel DEVICE COMMAND…`
 //!
-//! As with a virtio port, the end of the command is the end: what it has left in the background, and
-//! what that prints later, are not waited for.
+//! The end of the command is the end, like with a virtio port: what it has left in the background,
+//! and what that prints later, are not waited for.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};

@@ -12,7 +12,7 @@ const UNKNOWN: u64 = 0xd0ff;
 /// Calls that nothing is said about: the first one fills what is empty.
 const WARM_UP: u64 = 4;
 
-/// So many calls, and so many requests that go no further than the device: one line each.
+/// Makes `trials` calls, and `trials` requests that go no further than the device: one line each.
 pub fn run(trials: u64) -> Result<()> {
     let mut meter = Meter::start()?;
     let instance = make()?;

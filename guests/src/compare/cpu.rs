@@ -18,7 +18,7 @@ const LOOPS: [Loop; 4] = [
     ("array", Task::Array, array, 100),
 ];
 
-/// Each loop so many times, inside and outside.
+/// Runs each loop `trials` times, inside and outside.
 pub fn run(size: u64, trials: u64) -> Result<()> {
     let mut meter = Meter::start()?;
     let instance = make()?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The same work in a compartment and in a process, in instructions: what `cargo xtask bench
-//! compartments` runs. `donjon-compare call TRIALS`, `number COUNT [SECONDS]`, `pipe TRIALS`, `memory MB...`,
-//! `cpu SIZE TRIALS`.
+//! Compares work in a compartment with the equal work in a process, in instructions: what `cargo
+//! xtask bench compartments` runs. `donjon-compare call TRIALS`, `number COUNT [SECONDS]`, `pipe
+//! TRIALS`, `memory MB...`, `cpu SIZE TRIALS`.
 
 #[cfg(target_arch = "aarch64")]
 mod call;

@@ -60,7 +60,7 @@ fn outside(meter: &mut Meter, bytes: u64, access: bool) -> Result<u64> {
     Ok(sum)
 }
 
-/// All of it.
+/// The words of a mapping.
 #[expect(
     clippy::mut_from_ref,
     reason = "each caller is done with it before the next one"

@@ -18,8 +18,9 @@ const PAGE_KIB: u64 = 4;
 /// How often it is said what they take.
 const ROWS: u64 = 100;
 
-/// Makes so many, runs each once, and ends them. Who wants to look from outside has so many seconds
-/// before, with all of them, and when all but the template have ended: each time it says `look`.
+/// Makes `count` compartments, runs each once, and ends them. An observer from outside has
+/// `seconds` before the first, with all of them, and when all but the template have ended: the
+/// program says `look` each time.
 pub fn run(count: u64, seconds: u64) -> Result<()> {
     let most = count + OTHERS;
     setrlimit(Resource::RLIMIT_NOFILE, most, most).context("a limit of open files")?;

@@ -14,8 +14,8 @@ use donjon_guests::meter::Meter;
 /// Messages that nothing is said about: what comes first finds nothing in its place.
 const WARM_UP: u64 = 4;
 
-/// So many messages in each way. `NAME: TRIAL WRITE READ TOTAL`; between two processes writing and
-/// reading are not told apart, and 0.
+/// Sends `trials` messages in each way. `NAME: TRIAL WRITE READ TOTAL`; between two processes
+/// writing and reading are not told apart, and 0.
 pub fn run(trials: u64) -> Result<()> {
     let mut meter = Meter::start()?;
     within("channel", &mut meter, trials, &mut Channel::new()?)?;

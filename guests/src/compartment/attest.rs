@@ -8,8 +8,8 @@ use donjon_guests::meter::Meter;
 use crate::program::{SHARED, expect, make, make_with};
 use crate::sign;
 
-/// Words of a report as one compartment hands it to another one: code, measurement, limit, and the
-/// 64 bytes that were reported.
+/// Words of a report as one compartment hands it to a second: code, measurement, limit, and the 64
+/// bytes that were reported.
 const REPORT: usize = 17;
 const DATA: [u64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 /// Where in the shared page what a compartment stores begins.

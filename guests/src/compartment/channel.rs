@@ -66,8 +66,8 @@ pub fn check() -> Result<()> {
     )
 }
 
-/// The least that a message takes, from one compartment to another one and through a pipe that one
-/// process writes and reads.
+/// Prints the least that a message takes, from one compartment to a second and through a pipe that
+/// one process writes and reads.
 pub fn bench(meter: &mut Meter) -> Result<()> {
     let (one, other) = (make(64)?, make(64)?);
     let (end, there) = one.connect(&other)?;

@@ -38,7 +38,8 @@ fn all_pairs() -> impl Iterator<Item = (u64, u64)> {
     all.filter(|(reader, target)| reader != target)
 }
 
-/// Each of them reads its own secret, and dies when it reaches for one of the others'.
+/// Checks that each compartment reads its own secret, and dies when it reaches for the secret of
+/// another.
 pub fn pairs() -> Result<()> {
     let own = Exit::Returned(word_of(SECRET));
     let all: Vec<Compartment> = (0..COUNT).map(with_secret).collect::<Result<_>>()?;

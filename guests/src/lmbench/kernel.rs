@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 ///
 /// # Safety
 ///
-/// As for the system call: pointers among the arguments are valid for what it does with them.
+/// Pointers among the arguments are valid for what the system call does with them.
 #[inline(always)]
 unsafe fn call(number: libc::c_long, arguments: [usize; 4]) -> isize {
     let result: isize;

@@ -12,7 +12,7 @@ use crate::timing::{Plan, print};
 /// LMBench's pipe wants more time than the rest, in microseconds.
 const PIPE_ENOUGH: f64 = 1e6;
 
-/// That, or what the variable `PIPE_ENOUGH` says: a model of a core has no second.
+/// [`PIPE_ENOUGH`], or what the variable of that name says: a model of a core has no second.
 fn enough_for_pipe() -> Result<f64> {
     match std::env::var("PIPE_ENOUGH") {
         Ok(text) => text.parse().context("the variable PIPE_ENOUGH"),
@@ -77,7 +77,7 @@ pub fn pipes(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// The same through a pair of sockets.
+/// Times a byte through a pair of sockets to another process and back.
 pub fn sockets(plan: &Plan) -> Result<()> {
     let pair = || {
         let (ours, theirs) = UnixStream::pair()?;
@@ -93,7 +93,7 @@ pub fn sockets(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// As many pipes as there are processes, each from one to the next, for tokens of `length`.
+/// Makes a pipe for each process, from one to the next, for tokens of `length`.
 fn ring(processes: usize, length: usize) -> Result<Way> {
     let mut pipes = Vec::new();
     for _ in 0..processes {
@@ -117,7 +117,8 @@ fn ring(processes: usize, length: usize) -> Result<Way> {
 /// Bytes that go round.
 const TOKEN: usize = 4;
 
-/// Times a switch to the next of so many processes, less writing to and reading from a pipe.
+/// Times a switch to the next of several processes, for each of `numbers`, less writing to and
+/// reading from a pipe.
 pub fn switches(plan: &Plan, numbers: &[usize]) -> Result<()> {
     let most = numbers.iter().copied().max().unwrap_or(0);
     ensure!(numbers.iter().all(|it| *it > 1), "at least 2 processes");

@@ -14,7 +14,7 @@ use nix::unistd::{ForkResult, Pid, fork, setpgid};
 
 /// A running child.
 pub struct Child {
-    /// Its process.
+    /// Process of the child.
     pub pid: Pid,
     words: File,
 }
@@ -27,7 +27,7 @@ const SKIPPED: &str = "skipped: ";
 pub enum ChildEnd {
     /// Everything was as it should be.
     Done,
-    /// It could not be tried here.
+    /// The area could not be tried here, for this reason.
     Skipped(String),
     /// What went wrong.
     Failed(String),
@@ -63,7 +63,7 @@ impl Child {
         }
     }
 
-    /// The same, in a process group of its own, so that it can be ended with all its children.
+    /// Starts a child in a process group of its own, so that it can be ended with all its children.
     pub fn start_group(body: impl FnOnce() -> Result<()>) -> Result<Self> {
         let child = Self::start(|| {
             setpgid(Pid::from_raw(0), Pid::from_raw(0))?;

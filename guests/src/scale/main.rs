@@ -3,10 +3,11 @@
 //!
 //! `donjon-scale PAGES OPERATION…` prints `sample: OPERATION PAGES INSTRUCTIONS` for each time that
 //! an operation was measured. The operation `sparse` writes again to pages that it has written to
-//! before, one in each 2 MiB, so that each has a table of its own. `donjon-scale --inside PAGES OPERATION…` prints `inside: OPERATION
-//! PAGES CALLS INSTRUCTIONS`: calls of the inner domain, and instructions of these. It makes the
-//! inner domain measure every call until the next boot, and calls longer, so it comes last. As the first process of a machine the program writes down when it began, and executes
-//! `/init`.
+//! before, one in each 2 MiB, so that each has a table of its own. `donjon-scale --inside PAGES
+//! OPERATION…` prints `inside: OPERATION PAGES CALLS INSTRUCTIONS`: calls of the inner domain, and
+//! instructions of these. It makes the inner domain measure every call until the next boot, and
+//! calls longer, so it comes last. Run as the first process of a machine, the program writes down
+//! when it began, and executes `/init`.
 
 mod boot;
 mod meter;

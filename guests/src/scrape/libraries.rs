@@ -23,7 +23,7 @@ pub struct Search {
 /// A way to read memory.
 pub type Way = (&'static str, fn(&Search) -> Result<Tally>);
 
-/// Those of the kernel's module, which see all of RAM. They come before those that leave copies
+/// Ways of the kernel's module, which see all of RAM. They come before the ways that leave copies
 /// of what they find.
 pub const OF_MODULE: [Way; 7] = [
     ("linear", |it| {
@@ -39,7 +39,7 @@ pub const OF_MODULE: [Way; 7] = [
     ("link", |it| module::search("link", it.pair.target.wanted)),
 ];
 
-/// Those of a process of any user.
+/// Ways of a process of any user.
 pub const OF_USER: [Way; 5] = [
     ("mem", |it| process::mem(&it.pair.target)),
     ("process-vm-readv", |it| process::vm_read(&it.pair.target)),
@@ -48,7 +48,7 @@ pub const OF_USER: [Way; 5] = [
     ("dev-mem", |it| kernel_files::memory(it.pair.target.wanted)),
 ];
 
-/// That of root besides: it changes what the whole machine does.
+/// Way that root has besides: it changes what the whole machine does.
 pub const CORE: Way = ("core-dump", |it| core_dump::read(it.place, it.seed));
 
 /// One round at least, and until the time is over. `PLACE-WAY:` what was counted, `PLACE:` rounds,

@@ -13,7 +13,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// That of a word.
+    /// The place that a word names.
     pub fn of(word: &str) -> Result<Self> {
         match word {
             "inside" => Ok(Self::Inside),
@@ -22,7 +22,7 @@ impl Place {
         }
     }
 
-    /// Its word.
+    /// The word that names the place.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Inside => "inside",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What Linux lets one process read of another one.
+//! What Linux lets one process read of a second.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Another compartment that reaches for the messages.
+//! A second compartment, which reaches for the messages.
 
 use anyhow::{Context, Result, bail, ensure};
 use donjon_client::{Exit, Image, Instance};
@@ -13,8 +13,8 @@ use crate::wanted::Tally;
 /// How often it tries: each time it dies.
 const TIMES: u64 = 16;
 
-/// It loads from the address that messages have, in a compartment that has just run on this CPU, or
-/// in a process.
+/// Loads from the address that messages have, in a compartment that has just run on this CPU, or in
+/// a process.
 pub fn reach(place: Place, seed: u64, pair: &Pair) -> Result<Tally> {
     let bytes = image()?;
     let image = Image::parse(&bytes)?;

@@ -14,7 +14,7 @@ use crate::second;
 /// A user without any privilege.
 const OTHER: u32 = 65534;
 
-/// Each of them once. `PLACE-WHO-WAY:` what was counted.
+/// Tries each way once, as each kind of attacker. `PLACE-WHO-WAY:` what was counted.
 pub fn run(place: Place, seed: u64) -> Result<()> {
     let pair = Pair::start(place, seed)?;
     let search = Search { place, seed, pair };
@@ -40,7 +40,7 @@ fn tried(search: &Search, who: &str, ways: &[Way]) -> Result<String> {
     Ok(lines)
 }
 
-/// The same in a process of another user.
+/// Tries the ways of a user in a process of an unprivileged user.
 fn as_user(search: &Search) -> Result<String> {
     let (mut reader, mut writer) = pipe()?;
     stdout().flush()?;

@@ -9,7 +9,7 @@ pub fn to_hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|it| format!("{it:02x}")).collect()
 }
 
-/// The reverse, for so many bytes. None for another number of digits, or other characters.
+/// The bytes that digits stand for. None for another number of digits, or other characters.
 pub fn from_hexadecimal<const BYTES: usize>(digits: &[u8]) -> Option<[u8; BYTES]> {
     let mut bytes = [0; BYTES];
     let (pairs, rest) = digits.as_chunks::<2>();

@@ -3,7 +3,7 @@
 //! signed as COSE_Sign1 (RFC 9052) with Ed25519 (RFC 8032). docs/attestation.md lists the claims.
 //!
 //! CBOR writes one value in many ways, and COSE leaves a header unsigned. So that a token cannot be
-//! changed into another one with the same signature, only the bytes that [`sign`] writes are a token.
+//! changed and keep its signature, only the bytes that [`sign`] writes are a token.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -48,7 +48,7 @@ pub struct Claims {
     pub identity: u64,
     /// Measurement of the compartment that signed.
     pub quoter: [u8; 32],
-    /// Its public key.
+    /// Public key of the compartment that signed.
     pub key: [u8; 32],
 }
 
@@ -66,9 +66,9 @@ pub struct Token {
 /// Why bytes are no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// They are no COSE_Sign1.
+    /// The bytes are no COSE_Sign1.
     NotSigned,
-    /// It is signed by something other than EdDSA.
+    /// The token is signed by something other than EdDSA.
     Algorithm,
     /// The signature has not 64 bytes.
     Signature,

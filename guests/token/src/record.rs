@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A report on its way from one compartment to another one, through a host that neither trusts.
+//! A report on its way from one compartment to a second, through a host that neither trusts.
 
-/// All of a report. The code says whether it is one.
+/// A report with its code, which says whether it is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// What authenticates it in this boot.
@@ -20,7 +20,7 @@ impl Record {
     /// Bytes of one.
     pub const BYTES: usize = 192;
 
-    /// As bytes: the fields in their order, words big-endian.
+    /// The record in bytes: the fields in their order, words big-endian.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let words = self.words.map(u64::to_be_bytes);

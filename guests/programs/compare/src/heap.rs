@@ -7,7 +7,7 @@ use core::slice;
 use donjon_loops::PAGE;
 use donjon_runtime::HEAP;
 
-/// Adds pages until there are so many, and touches each; how many there are.
+/// Adds pages until the heap has `wanted`, and touches each; returns how many there are.
 pub fn grow(wanted: u64) -> u64 {
     let (_, mut all) = donjon_runtime::grow(0);
     while all < wanted {
@@ -46,7 +46,7 @@ pub fn shrink() -> u64 {
     left
 }
 
-/// All of it.
+/// The words of the whole heap.
 fn words<'a>() -> &'a mut [u64] {
     let (_, pages) = donjon_runtime::grow(0);
     let start = ptr::with_exposed_provenance_mut(HEAP as usize);

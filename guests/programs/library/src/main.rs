@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A library in a compartment. It exchanges messages with another one, and its messages are on the
-//! heap, where a compartment that has none faults.
+//! A library in a compartment. It exchanges messages with a second compartment, and its messages
+//! are on the heap, where a compartment without a heap faults.
 
 #![no_std]
 #![no_main]

@@ -219,7 +219,8 @@ fn filter_socket() -> Result<()> {
     Ok(())
 }
 
-/// All of it in each way that Linux runs programs.
+/// Runs BPF programs in each way that Linux offers: interpreted, compiled, and compiled with
+/// blinding.
 pub fn programs() -> Result<()> {
     if fs::read_to_string(COMPILER).is_err() {
         return Err(skip("no compiler for BPF"));

@@ -30,7 +30,8 @@ pub fn mappings() -> Result<()> {
     Ok(fs::remove_file(path)?)
 }
 
-/// The same for any file system.
+/// Maps a file shared, shared again and private, and checks what each mapping sees; for any file
+/// system.
 pub fn mapped_both_ways(path: &Path, bytes: usize) -> Result<()> {
     let file = create(path, bytes)?;
     let shared = Mapping::of_file(file.as_fd(), bytes)?;

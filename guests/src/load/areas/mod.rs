@@ -45,7 +45,7 @@ const fn area(name: &'static str, body: fn() -> Result<()>) -> Area {
     Area { name, body }
 }
 
-/// All of them, in the order in which they run.
+/// Areas in the order in which they run.
 pub const ALL: [Area; 46] = [
     area("fork", processes::fork_and_exec),
     area("fork-bomb", processes::bomb),

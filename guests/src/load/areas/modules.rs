@@ -47,7 +47,7 @@ fn loaded(name: &str) -> Result<bool> {
     Ok(text.lines().any(|it| it.split(' ').next() == Some(name)))
 }
 
-/// All that the kernel has printed and kept.
+/// What the kernel has printed and kept.
 fn kernel_log() -> Result<String> {
     let mut bytes = vec![0u8; 1 << 20];
     // 3 reads everything.

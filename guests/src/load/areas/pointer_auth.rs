@@ -48,7 +48,8 @@ fn control(option: i32, keys: u64, value: u64) -> i32 {
     unsafe { libc::prctl(option, keys, value, 0, 0) }
 }
 
-/// What is signed is found, what is forged is not, and no process gets another one's keys.
+/// Checks that a signed pointer authenticates, that a forged one does not, and that no process gets
+/// the keys of another.
 pub fn keys() -> Result<()> {
     // SAFETY: takes a number.
     if unsafe { libc::getauxval(libc::AT_HWCAP) } & HWCAP_PACA == 0 {
@@ -75,7 +76,7 @@ pub fn keys() -> Result<()> {
     disabled(&own)
 }
 
-/// A pointer whose code is another one leads nowhere.
+/// Checks that a pointer with a changed code leads nowhere.
 fn forged(signed: u64) -> Result<()> {
     let forged = signed ^ (1 << 50);
     let child = Child::start(|| {

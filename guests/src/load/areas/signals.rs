@@ -50,7 +50,7 @@ fn install(signal: Signal, handler: SigHandler, flags: SaFlags) -> Result<()> {
     Ok(())
 }
 
-/// All of them.
+/// Checks signals: on a stack of their own, with values, from a timer, between processes.
 pub fn signals() -> Result<()> {
     alternate_stack()?;
     values()?;

@@ -19,7 +19,7 @@ const BREAKPOINTS: i32 = 0x402;
 const WATCHPOINTS: i32 = 0x403;
 /// Bits of a breakpoint's control: enabled, at EL0, four bytes.
 const BREAK: u32 = 0b1111 << 5 | 0b10 << 1 | 1;
-/// The same for eight bytes that are stored to.
+/// Bits of a watchpoint's control: enabled, at EL0, eight bytes, stores.
 const WATCH: u32 = 0xff << 5 | 0b10 << 3 | 0b10 << 1 | 1;
 /// `brk #0`.
 const BRK: u32 = 0xd420_0000;

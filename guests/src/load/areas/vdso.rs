@@ -11,7 +11,8 @@ use crate::child::Child;
 
 type GetTime = extern "C" fn(libc::clockid_t, *mut libc::timespec) -> i32;
 
-/// Its code agrees with the system call, and a process that changes it changes its own copy.
+/// Checks that the code of the vDSO agrees with the system call, and that a process that changes it
+/// changes its own copy.
 pub fn vdso() -> Result<()> {
     // SAFETY: takes a number.
     let base = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
