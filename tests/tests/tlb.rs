@@ -24,7 +24,7 @@ const MIXING: Assumptions = Assumptions {
     single_point_of_observation: false,
     ..KIND
 };
-/// All that the letter of the manual leaves open.
+/// What the letter of the manual leaves open.
 const LETTER: Assumptions = Assumptions {
     single_point_of_observation: false,
     size_caching: SizeCaching::Anywhere,

@@ -21,10 +21,10 @@ pub enum World {
 }
 
 impl World {
-    /// All of them.
+    /// Every world.
     pub const ALL: [Self; 2] = [Self::Rules, Self::Shadow];
 
-    /// Its name, also of the directory of its cases.
+    /// Name of the world, also of the directory of its cases.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rules => "rules",

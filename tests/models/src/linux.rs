@@ -40,7 +40,7 @@ pub const RAM: u64 = 0x4000_0000;
 pub const IMAGE: u64 = RAM + BLOCK;
 /// The pool for tables.
 pub const TABLE_POOL: u64 = RAM + 2 * BLOCK;
-/// Its end.
+/// End of the pool for tables.
 pub const TABLE_POOL_END: u64 = TABLE_POOL + 2 * BLOCK;
 /// The pool for text, one block.
 pub const TEXT_POOL: u64 = TABLE_POOL_END;
@@ -121,7 +121,7 @@ pub const DIRTY: u64 = TABLE_POOL + 300 * PAGE;
 
 /// The machine.
 pub struct Linux {
-    /// Its memory and what was done to it.
+    /// Memory of the machine, and what was done to it.
     pub memory: Memory,
     /// What Linux says of itself.
     pub said: Handover,
@@ -292,7 +292,7 @@ impl Linux {
         self.map(root(), layout::GATE, 3, GATE | KERNEL_TEXT, next);
     }
 
-    /// All of RAM but the inner domain's, in blocks, the image's block in pages.
+    /// Maps RAM but for the inner domain's, in blocks, the image's block in pages.
     fn map_linear(&mut self) {
         let slot = root() + index(LINEAR, 0) * 8;
         let table = block_page(layout::LINEAR_L1_PAGE);

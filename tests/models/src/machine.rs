@@ -43,7 +43,7 @@ pub struct Plan {
     pub linear_start: u64,
     /// Physical address of the Linux image, a multiple of 2 MiB.
     pub image: u64,
-    /// Its virtual address, in slot 128.
+    /// Virtual address of the image, in slot 128.
     pub image_va: u64,
     /// Page of the table block that is the root table.
     pub root_page: u64,

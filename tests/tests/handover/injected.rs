@@ -54,7 +54,7 @@ fn inject(it: &Injected) -> Linux {
     linux
 }
 
-/// That it is refused, by its name and at its place.
+/// Checks that an injected violation is refused, by its name and at its place.
 pub fn is_refused(it: &Injected) {
     let mut linux = inject(it);
     let error = linux.hand_over(None, |_, _| {}).expect_err(it.name);

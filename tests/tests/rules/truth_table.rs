@@ -57,7 +57,7 @@ fn everything(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_>) {
     (machine, rules)
 }
 
-/// As if its block had become private.
+/// A frame whose block is taken for private.
 const PRIVATE: u64 = ORDINARY + small::BLOCK + 6 * PAGE;
 
 /// A frame of each type, none for what is not RAM.

@@ -15,7 +15,7 @@ const LINEAR_TABLES: [u64; 2] = [0x20_4000, 0x20_5000];
 /// The linear map begins with physical address 0, in blocks: this is the one of a block of ordinary
 /// memory.
 pub const BLOCK: u64 = 0x40_0000;
-/// Its entry.
+/// Physical address of the entry that shows that block.
 pub const LINEAR: u64 = LINEAR_TABLES[1] + 16;
 /// Kernel constants, a block.
 pub const CONSTANTS: u64 = 0xa0_0000;

@@ -25,9 +25,9 @@ pub struct Leaf {
 /// A table and how it was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// Its frame.
+    /// Frame of the table.
     pub frame: u64,
-    /// Its level.
+    /// Level of the table.
     pub level: u32,
 }
 

@@ -18,7 +18,7 @@ pub struct OwnedStorage {
 }
 
 impl OwnedStorage {
-    /// Of so many frames, all of them ordinary.
+    /// Makes storage for `frames` frames, each ordinary.
     pub fn new(frames: u64) -> Self {
         Self {
             frames: (0..frames).map(|_| AtomicU16::new(0)).collect(),
@@ -37,7 +37,7 @@ impl OwnedStorage {
         self.shadows_with(arena, reserved_root)
     }
 
-    /// The same with a choice of checks.
+    /// Shadows whose arena begins at physical address `arena`, with a choice of checks.
     pub fn shadows_with<C: Checks>(&self, arena: u64, reserved_root: u64) -> Shadows<'_, C> {
         let storage = Storage {
             arena: Range::new(arena, arena + LEAST_PAGES * PAGE).expect("not empty"),

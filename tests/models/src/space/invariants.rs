@@ -163,7 +163,7 @@ pub fn check_caches(types: &FrameTable<'_>, caches: &Caches) -> Vec<Violation> {
     violations
 }
 
-/// The same for leaves that have just come.
+/// Checks the leaves that have just come into the TLBs, and forgets that they are new.
 pub fn check_recent(types: &FrameTable<'_>, caches: &mut Caches) -> Vec<Violation> {
     let mut violations = Vec::new();
     for leaf in std::mem::take(&mut caches.recent) {

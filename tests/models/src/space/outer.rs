@@ -398,7 +398,7 @@ fn view<'a, C: Checks>(machine: &'a SmallMachine, rules: &'a Rules<'_, C>) -> Vi
     }
 }
 
-/// Calls until it is done, refused, or there were so many calls; whether it is done.
+/// Calls until the work is done or refused, at most `slices` times; whether it is done.
 fn slice_by_slice(slices: u64, mut call: impl FnMut() -> Result<Progress, Reason>) -> bool {
     let mut last = Ok(Progress::Again);
     for _ in 0..slices {

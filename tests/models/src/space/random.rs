@@ -11,9 +11,9 @@ pub struct Random(Source);
 /// Where they come from.
 #[derive(Clone, Debug)]
 enum Source {
-    /// They look random.
+    /// Numbers look random.
     Seed(SplitMix64),
-    /// They are read from bytes; zeros follow.
+    /// Numbers are read from bytes; zeros follow.
     Bytes { bytes: Vec<u8>, at: usize },
 }
 

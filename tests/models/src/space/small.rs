@@ -62,7 +62,7 @@ pub const READ_ONLY: u64 = kernel(6);
 pub const LINEAR_L1: u64 = kernel(7);
 /// First ordinary frame of the block.
 pub const DATA: u64 = kernel(8);
-/// Its frames that the linear map shows, a page each.
+/// Ordinary frames of the block that the linear map shows, a page each.
 const MAPPED: u64 = 16;
 
 /// Level 2 table of the linear map.
@@ -101,7 +101,7 @@ impl Default for OwnedStorage {
 }
 
 impl OwnedStorage {
-    /// With metadata for so many blocks of tables.
+    /// Makes storage with metadata for `blocks` blocks of tables.
     pub fn with_blocks(blocks: usize) -> Self {
         Self {
             entries: (0..BLOCKS * BLOCK / PAGE)

@@ -51,7 +51,7 @@ pub fn explore(
     explore_with(gate, None, assumptions, rules, attacker)
 }
 
-/// The same with compartments, which are entered and left in a certain way.
+/// Explores a CPU that also enters and leaves compartments, in the given way.
 pub fn explore_with(
     gate: &Gate,
     way: Option<&Way>,

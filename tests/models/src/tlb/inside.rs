@@ -27,12 +27,12 @@ pub enum Move {
     Run,
 }
 
-/// All of them, in order.
+/// The moves with which a compartment is entered and left, in order.
 #[derive(Clone, Debug)]
 pub struct Way(pub Vec<Move>);
 
 impl Way {
-    /// As it is.
+    /// The way of `context.S`.
     pub fn of_context() -> Self {
         use Move::{Close, InvalidateOther, LoadRoot, Open, RestoreRoot, Run, Synchronize};
         Self(vec![

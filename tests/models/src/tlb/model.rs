@@ -14,12 +14,12 @@ pub struct Tcr {
     pub a1: bool,
     /// No walks of user tables.
     pub epd0: bool,
-    /// Another geometry of the upper range: a walk may find whatever the attacker prepared.
+    /// The upper range has a forged geometry: a walk may find whatever the attacker prepared.
     pub foreign: bool,
 }
 
 impl Tcr {
-    /// The same for a register value: anything that is neither view's is foreign.
+    /// The model's view of a register value: anything that is neither view's is foreign.
     pub const fn of_register(value: u64) -> Self {
         let known = tcr::A1 | tcr::EPD0 | 0x3f << tcr::T1SZ_SHIFT;
         let size = value >> tcr::T1SZ_SHIFT & 0x3f;
@@ -80,7 +80,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// All of them.
+    /// Rules of which each is kept.
     pub const KEPT: Self = Self {
         inner_leaves_non_global: true,
         twin_invalid: true,
@@ -116,7 +116,7 @@ pub enum Breach {
     InnerReachesUser,
     /// The outer domain hits a translation to a compartment's memory.
     OuterReachesCompartment,
-    /// A compartment hits a translation to another one's memory.
+    /// A compartment hits a translation to memory of the other compartment.
     CompartmentReachesOther,
 }
 
@@ -125,7 +125,7 @@ pub enum Breach {
 pub enum Lower {
     /// A process's memory.
     Process,
-    /// That of one of two compartments.
+    /// Memory of one of two compartments.
     Compartment(bool),
 }
 

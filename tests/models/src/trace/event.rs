@@ -8,7 +8,7 @@ use donjon_abi::trace::{BYTES, CPU_SHIFT, RecordKind, WORDS};
 /// Something that a CPU did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Its index.
+    /// Index of the CPU.
     pub cpu: usize,
     /// What it did.
     pub action: Action,
@@ -105,7 +105,7 @@ impl Event {
         records.collect()
     }
 
-    /// Its kind.
+    /// Kind of the record.
     pub const fn kind(&self) -> RecordKind {
         match self.action {
             Action::Store { .. } => RecordKind::Store,

@@ -10,9 +10,9 @@ use super::stale::{Space, TablePlace};
 
 /// A table, or a frame that was one.
 pub struct Table {
-    /// Its entries.
+    /// Entries of the table.
     pub(super) words: Box<Words>,
-    /// Its level; none for a free frame.
+    /// Level of the table; none for a free frame.
     level: Option<u8>,
     /// Physical address of the entry that leads to it.
     parent: Option<u64>,
@@ -20,7 +20,7 @@ pub struct Table {
     role: Option<Role>,
     /// Where they met it before; some of that may still be held.
     past: Vec<Role>,
-    /// It was linked once.
+    /// Whether the table was linked once.
     linked: bool,
 }
 
@@ -36,7 +36,7 @@ impl Table {
         }
     }
 
-    /// Its level if it is in a tree of a user.
+    /// Level of the table if it is in a tree of a user.
     pub(super) fn users_level(&self) -> Option<u8> {
         let role = self.role.filter(|it| it.space != Space::Kernel)?;
         Some(role.level)
@@ -80,7 +80,7 @@ impl Role {
         }
     }
 
-    /// The same for a table that one of its entries leads to.
+    /// The role of a table that one of its entries leads to.
     const fn below(self, index: usize) -> Self {
         Self {
             va: self.place(index).va,
@@ -115,7 +115,7 @@ impl Oracle<'_> {
         self.linear = self.first_leaf(root, UPPER, 0);
     }
 
-    /// So are those of a tree.
+    /// Imports the tables of a tree of a user.
     pub(super) fn import_user(&mut self, root: u64) {
         self.import_table(root, root_of(root), None);
     }

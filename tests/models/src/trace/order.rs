@@ -35,7 +35,7 @@ impl Invalidation {
 /// What each CPU has not waited for yet.
 #[derive(Default)]
 pub struct Order {
-    /// Its first store to a table of a user, and of the kernel.
+    /// First store of a CPU to a table of a user, and of the kernel.
     users: BTreeMap<usize, Position>,
     kernels: BTreeMap<usize, Position>,
     issued: BTreeMap<usize, Vec<(Invalidation, Position)>>,
@@ -64,10 +64,10 @@ impl Order {
         self.issued.get(&cpu).and_then(|it| it.first().copied())
     }
 
-    /// An invalidation. Gives a store that may not be visible yet, and its CPU; the same store is
-    /// given once. It is one of this CPU, or where the kernel's tables are concerned, of any: one
-    /// CPU clears an entry of those, and another one invalidates it in a later call. Of a user's
-    /// tables both is done in one call.
+    /// Notes an invalidation. Gives a store that may not be visible yet, and its CPU; each store is
+    /// given once. The store is one of this CPU, or where the kernel's tables are concerned, of
+    /// any: one CPU clears an entry of those, and a second invalidates it in a later call. Of a
+    /// user's tables both is done in one call.
     pub fn invalidate(
         &mut self,
         cpu: usize,

@@ -115,7 +115,7 @@ pub struct Counters {
     pub dropped: usize,
     /// Tables that were linked.
     pub links: usize,
-    /// Those of them that had been linked before.
+    /// Tables that were linked and had been linked before.
     pub again: usize,
     /// Entries that became a process's.
     pub filled: usize,

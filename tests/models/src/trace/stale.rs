@@ -18,7 +18,7 @@ use super::descriptor::{self, UPPER, WIDE, is_leaf, span};
 pub enum Space {
     /// The kernel's: always there, under every ASID.
     Kernel,
-    /// Those below a user root.
+    /// Addresses below a user root.
     User(u64),
 }
 
@@ -69,10 +69,10 @@ impl fmt::Display for Held {
     }
 }
 
-/// As many entries are kept before any are looked at again.
+/// Fewest entries that are kept before any are looked at again.
 const FEW: usize = 1 << 16;
 
-/// All that may be held.
+/// Entries that may be held in TLBs.
 #[derive(Default)]
 pub struct Stale {
     by_address: BTreeMap<u64, Vec<Held>>,
@@ -168,7 +168,7 @@ impl Stale {
             }
     }
 
-    /// All that is held.
+    /// Entries that are still held.
     pub fn held(&self) -> impl Iterator<Item = &Held> {
         let all = self.by_address.values().flatten();
         all.filter(|it| self.is_held(it))

@@ -12,7 +12,7 @@ use super::report::Rule;
 use super::stale::Space;
 
 impl Oracle<'_> {
-    /// An entry of a user becomes valid, or another one.
+    /// Looks at an entry of a user that becomes valid, or changes.
     pub(super) fn may_be_a_users(&mut self, value: u64, level: u8) {
         if !is_leaf(value, level) {
             return;
