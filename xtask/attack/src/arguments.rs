@@ -27,8 +27,8 @@ pub struct AttackArguments {
     /// How the inner domain is entered.
     #[arg(long, value_enum, default_value = "asid")]
     pub switch: Switch,
-    /// Machine, a recipe in qemu/. On another one than virt, attacks that need a CPU model of their
-    /// own or one CPU are left out, and so are the runs through the gate.
+    /// Machine, a recipe in qemu/. On a machine other than virt, attacks that need a CPU model of
+    /// their own or one CPU are left out, and so are the runs through the gate.
     #[arg(long, default_value = VIRT)]
     pub machine: String,
     /// The host.
@@ -93,7 +93,7 @@ pub struct GateArguments {
     /// Runs of each mode.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub runs: u64,
-    /// Give up the rest of a mode after so many seconds of runs.
+    /// Give up the rest of a mode after SECONDS of runs.
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<u64>,
     /// Make the runs of an earlier seed again.

@@ -8,7 +8,7 @@ use donjon_machine::arguments::Switch;
 pub struct Attack {
     /// What it does, in words. The guest, the documentation and `--only` know it by this.
     pub name: &'static str,
-    /// What it was called before; `--only` takes this as well, and results have it.
+    /// Former name of the attack; `--only` takes this as well, and results have it.
     pub alias: Option<&'static str>,
     /// What it tries.
     pub title: &'static str,
@@ -85,7 +85,7 @@ impl Attack {
 /// One way to carry an attack out.
 #[derive(Debug)]
 pub struct Attempt {
-    /// Its name in the guest.
+    /// Name of the attempt in the guest.
     pub name: &'static str,
     /// How it ends with all protections on.
     pub end: AttemptEnd,
@@ -112,7 +112,7 @@ impl Attempt {
 /// How an attempt ends that does not succeed.
 #[derive(Clone, Copy, Debug)]
 pub enum AttemptEnd {
-    /// It is refused or faults, and the guest says so with these words.
+    /// The attempt is refused or faults, and the guest says so with these words.
     Stopped(&'static str),
     /// The inner domain stops the machine.
     Panic,

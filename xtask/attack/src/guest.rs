@@ -59,7 +59,7 @@ attack() {
 /// What came of one attempt.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Its name.
+    /// Name of the attempt.
     pub attempt: String,
     /// How it went.
     pub outcome: Outcome,
@@ -70,11 +70,11 @@ pub struct Line {
 /// How an attempt went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It got nowhere.
+    /// The attempt got nowhere.
     Stopped,
     /// The attacker has what they wanted.
     Succeeded,
-    /// It was not made.
+    /// The attempt was not made.
     Untried,
 }
 
@@ -246,7 +246,8 @@ pub fn alone(parts: &Parts, attack: &Attack, attempt: &Attempt, sound: bool) -> 
 #[derive(Debug)]
 struct OtherEnd {
     text: String,
-    /// It is the attempt's doing: nothing of it can be put down to a host that is slow.
+    /// Whether the end is the attempt's doing: nothing of it can be put down to a host that is
+    /// slow.
     tells: bool,
 }
 

@@ -80,7 +80,7 @@ impl Judgement {
         judgement
     }
 
-    /// It was not stopped as it has to be.
+    /// Notes that the attack was not stopped as it has to be.
     pub fn fail(&mut self, why: String) {
         self.stopped = false;
         self.wrong.push(why);

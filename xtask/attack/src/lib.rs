@@ -102,7 +102,7 @@ pub fn all_are_stopped(bench: Bench<'_>) -> Result<()> {
     all_good(bench.protected(&attacks)?)
 }
 
-/// The same with the attacks of these names.
+/// Checks that the attacks of these names are stopped.
 pub fn are_stopped(bench: Bench<'_>, names: &[&str]) -> Result<()> {
     let named = |attack: &&'static Attack| names.iter().any(|it| attack.is(it));
     let attacks: Vec<_> = together(list::all()).filter(named).collect();
@@ -163,7 +163,7 @@ pub fn alone() -> impl Iterator<Item = &'static Attack> {
     list::all().filter(|it| it.is_alone())
 }
 
-/// Those of the hostile module that share a boot.
+/// Attacks of the hostile module that share a boot.
 fn together(
     attacks: impl Iterator<Item = &'static Attack>,
 ) -> impl Iterator<Item = &'static Attack> {

@@ -59,7 +59,7 @@ impl Record {
         }
     }
 
-    /// It was not stopped as it has to be.
+    /// Notes that the attack was not stopped as it has to be.
     pub fn fail(&mut self, why: String) {
         self.outcome = "succeeded";
         self.note.push(format!("WRONG: {why}"));

@@ -107,7 +107,7 @@ struct Seen {
     /// What the module says of the normal build.
     normal: String,
     without: &'static str,
-    /// The same of the build without it.
+    /// What the module says of the build without the protection.
     control: String,
 }
 

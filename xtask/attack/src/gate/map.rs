@@ -42,9 +42,9 @@ pub enum FetchPlace {
 /// A page of instructions as it has to be.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Its physical address.
+    /// Physical address of the page.
     pub frame: u64,
-    /// Its words.
+    /// Words of the page.
     pub words: Vec<u32>,
 }
 

@@ -27,7 +27,7 @@ const THOROUGH: u32 = 1500;
 pub enum RunEnd {
     /// Back in the outer domain, with the outer value; the call was made.
     Returned,
-    /// The same; the call was refused.
+    /// Back in the outer domain, with the outer value; the call was refused.
     Refused,
     /// In the outer domain without having been in the inner one.
     Outside,
@@ -47,7 +47,7 @@ pub enum RunEnd {
     InnerLoop,
     /// None of these.
     TooLong,
-    /// It got out.
+    /// The run got out.
     Escape,
 }
 
@@ -131,7 +131,7 @@ struct Progress<'a> {
     session: &'a mut Session,
     start: &'a Start,
     run: Run,
-    /// As it entered.
+    /// State with which the inner domain was entered.
     before: Option<Seen>,
     /// The inner domain has been left by its own way.
     left: bool,

@@ -79,7 +79,7 @@ impl PhysicalMemory for Copy {
 /// The memory itself.
 pub struct Ram {
     file: File,
-    /// As it is at the start of each run.
+    /// Memory at the start of each run.
     pub start: Copy,
     /// Pages that a run or the restoring of the machine may change, from the start of RAM.
     dirty: BTreeSet<usize>,

@@ -31,7 +31,7 @@ pub struct Escape {
     pub tcr: u64,
     /// The word that was fetched.
     pub word: Option<u32>,
-    /// Its physical address.
+    /// Physical address of the word.
     pub frame: Option<u64>,
     /// How the run had started.
     pub start: Start,

@@ -59,7 +59,7 @@ const VIRTIO_COUNT: u64 = 32;
 pub enum HostileMemory {
     /// Wherever the outer domain can write.
     Ordinary,
-    /// And where it cannot: in the zero pages of the table block.
+    /// Also memory that the outer domain cannot write: the zero pages of the table block.
     TableBlock,
 }
 

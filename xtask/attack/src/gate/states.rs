@@ -34,13 +34,15 @@ pub enum Class {
     Call,
     /// A jump to a write with a value of the attacker's.
     Write,
-    /// The same, and then an exception of any kind: the CPU goes on at a vector slot.
+    /// A jump to a write with a value of the attacker's, then an exception of any kind: the CPU
+    /// goes on at a vector slot.
     Slot,
-    /// The same with a software step over the write.
+    /// A jump to a write with a value of the attacker's, with a software step over the write.
     Step,
-    /// The same with a breakpoint behind the write.
+    /// A jump to a write with a value of the attacker's, with a breakpoint behind the write.
     Breakpoint,
-    /// The same with an interrupt that comes behind the write.
+    /// A jump to a write with a value of the attacker's, with an interrupt that comes behind the
+    /// write.
     Interrupt,
     /// A jump to any word of the gate page.
     Word,
@@ -91,7 +93,7 @@ pub struct Start {
     pub debug: u64,
     /// `DBGBVR0_EL1` and `DBGBCR0_EL1`.
     pub breakpoint: [u64; 2],
-    /// An interrupt is pending after so many instructions.
+    /// Number of instructions after which an interrupt is pending.
     pub interrupt_after: Option<u32>,
     /// Once a forged value stands, the CPU goes on there.
     pub exception: Option<u64>,

@@ -71,7 +71,7 @@ pub const SUBJECTS: &[Subject] = &[
     },
 ];
 
-/// All of them.
+/// Attacks of all subjects.
 pub fn all() -> impl Iterator<Item = &'static Attack> {
     SUBJECTS.iter().flat_map(|it| it.attacks)
 }
