@@ -17,7 +17,7 @@ pub struct AuditArguments {
     /// The host.
     #[command(flatten)]
     pub host: HostArguments,
-    /// When to look: `boot`, `load`, or so many seconds after boot or into the load [default:
+    /// When to look: `boot`, `load`, or a number of seconds after boot or into the load [default:
     /// boot].
     #[arg(long, value_name = "MOMENT", num_args = 1..)]
     pub at: Vec<Moment>,
@@ -36,7 +36,7 @@ pub enum Moment {
     Boot,
     /// While processes come and go on all CPUs.
     Load,
-    /// So many seconds later.
+    /// A number of seconds later.
     Seconds(u64),
 }
 

@@ -71,7 +71,7 @@ pub fn snapshot(subject: &Subject, live: &Live<'_>) -> Result<Snapshot> {
     donjon_auditor::snapshot(&subject.0, &Guest(live))
 }
 
-/// The same of a guest that the caller has stopped, and leaves it so.
+/// Copies what an audit needs from a guest that the caller has stopped, and leaves it so.
 pub fn of_stopped(subject: &Subject, live: &Live<'_>) -> Result<Snapshot> {
     donjon_auditor::of_stopped(&subject.0, &Guest(live))
 }

@@ -39,7 +39,7 @@ impl Target for Guest<'_> {
     }
 }
 
-/// Its CPUs.
+/// Registers of a guest's CPUs, by its gdb stub.
 struct Cpus(Stub);
 
 impl Registers for Cpus {

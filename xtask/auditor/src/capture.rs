@@ -197,11 +197,11 @@ pub fn snapshot(subject: &Subject, target: &impl Target) -> Result<Snapshot> {
     taken
 }
 
-/// The same of a machine that the caller has stopped, and leaves it so.
+/// Copies what an audit needs from a machine that the caller has stopped, and leaves it so.
 ///
 /// # Errors
 ///
-/// As for [`snapshot`].
+/// Those of [`snapshot`].
 pub fn of_stopped(subject: &Subject, target: &impl Target) -> Result<Snapshot> {
     let loaded = target.loaded_at(&subject.file)?;
     let memory = target.memory(&subject.fixed.machinery.ram)?;

@@ -75,8 +75,8 @@ fn read(bytes: &[u8], dma: bool) -> Result<Machinery> {
     Ok(found)
 }
 
-/// A device that is not enabled must not be mapped, whatever it is; but a page may be that of
-/// another one as well.
+/// Whether a device is enabled. Otherwise it must not be mapped, whatever it is; but its page may
+/// be that of an enabled device as well.
 fn is_enabled(node: &FdtNode) -> bool {
     let status = property(node, "status");
     status.is_empty() || matches!(&*status, b"okay\0" | b"ok\0")

@@ -37,7 +37,7 @@ pub struct Known {
 /// The inner domain's memory.
 #[derive(Clone, Debug)]
 pub struct Inner {
-    /// All of it.
+    /// The whole region.
     pub region: Range<u64>,
     /// The types of all frames.
     pub frame_table: Range<u64>,

@@ -70,7 +70,7 @@ pub fn of(snapshot: &Snapshot) -> Report {
 /// The leaf sizes of the linear map at some moment.
 pub struct Sizes(HashMap<u64, u8>);
 
-/// The same, and compares the sizes of kernel mappings with those of an earlier moment.
+/// Audits a snapshot, and compares the sizes of kernel mappings with those of an earlier moment.
 pub fn since(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
     audit(snapshot, before)
 }

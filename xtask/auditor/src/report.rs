@@ -109,7 +109,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Those violations that `earlier` has not.
+    /// Violations that `earlier` does not have.
     pub fn new_since(&self, earlier: &Self) -> Vec<&Violation> {
         let known = |it: &&Violation| !earlier.violations.iter().any(|old| old.same_place(it));
         self.violations.iter().filter(known).collect()

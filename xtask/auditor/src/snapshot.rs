@@ -15,7 +15,7 @@ use super::metadata::Metadata;
 /// A CPU at that moment.
 #[derive(Clone, Debug, Default)]
 pub struct Cpu {
-    /// Its number.
+    /// Number of the CPU.
     pub number: u32,
     /// Whether it stands still until something wakes it: in WFI, or switched off.
     pub halted: bool,
@@ -39,7 +39,7 @@ pub struct Cpu {
     pub amair: u64,
     /// Registers of EL2 by name, as far as QEMU shows them.
     pub level_2: Vec<(String, u64)>,
-    /// Those of TCR2_EL1, SCTLR2_EL1, PIR_EL1, PIRE0_EL1 and POR_EL1 that the CPU has.
+    /// The registers among TCR2_EL1, SCTLR2_EL1, PIR_EL1, PIRE0_EL1 and POR_EL1 that the CPU has.
     pub extensions: Vec<(String, u64)>,
 }
 
@@ -98,7 +98,7 @@ impl Linux {
         address - self.image + self.physical
     }
 
-    /// The same for a range.
+    /// Where a range of addresses of the image is in memory.
     pub const fn range(&self, addresses: &Range<u64>) -> Range<u64> {
         self.to_physical(addresses.start)..self.to_physical(addresses.end)
     }
@@ -115,7 +115,7 @@ pub struct Facts {
     pub loaded: u64,
     /// Memory of the inner domain, with the boot stage's page that stays.
     pub inner: Vec<Range<u64>>,
-    /// That page.
+    /// The boot stage's page that stays.
     pub stay: Range<u64>,
     /// Pools of tables, those that grew included.
     pub table_pools: Vec<Range<u64>>,
@@ -125,7 +125,7 @@ pub struct Facts {
     pub metadata: Metadata,
     /// Where the tables of users are.
     pub user_arena: Range<u64>,
-    /// Their roots, by ASID.
+    /// Roots of the tables of users, by ASID.
     pub user_trees: BTreeMap<u16, u64>,
     /// Where that is written down, four bytes each.
     pub user_tree_table: Range<u64>,

@@ -21,7 +21,7 @@ pub trait Target {
     ///
     /// # Errors
     ///
-    /// As for [`stop`](Self::stop).
+    /// Those of [`stop`](Self::stop).
     fn resume(&self) -> Result<()>;
 
     /// The physical address at which the machine put the boot image `image`.

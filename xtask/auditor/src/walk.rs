@@ -43,13 +43,13 @@ impl fmt::Display for Space {
 /// A table, where it was met first.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
-    /// Its level, 0 for a root.
+    /// Level of the table, 0 for a root.
     pub level: u8,
     /// First address that it translates.
     pub va: u64,
     /// Physical address of the entry that names it; none for a root.
     pub parent: Option<u64>,
-    /// That entry.
+    /// The entry that names the table.
     pub descriptor: u64,
     /// Through what.
     pub space: Space,
@@ -251,7 +251,7 @@ pub fn translate(memory: &dyn Memory, root: u64, va: u64, inner: bool) -> Option
     leaf_of(memory, root, va, first, Space::Kernel)
 }
 
-/// The same of an address of the lower range, below a user's or a compartment's root.
+/// The leaf of an address of the lower range, below a user's or a compartment's root.
 pub fn translate_lower(memory: &dyn Memory, root: u64, va: u64) -> Option<Leaf> {
     let first = va >> shift(0) & (ENTRIES - 1);
     leaf_of(memory, root, va, first, Space::User(root))

@@ -55,7 +55,7 @@ pub fn check(world: &World<'_>) -> Vec<Violation> {
     look.violations
 }
 
-/// A page of a compartment that is another one's.
+/// A page of a compartment whose frame a different compartment owns.
 struct Lent {
     number: u32,
     va: u64,
@@ -68,7 +68,7 @@ struct Look<'a> {
     world: &'a World<'a>,
     /// By frame, the address at which a compartment has it.
     used: BTreeMap<u64, u64>,
-    /// Pages that a compartment has from another one.
+    /// Pages whose frames are those of a different compartment.
     lent: Vec<Lent>,
     /// Private pages that a compartment may not write: the entry, by its number and the address.
     constant: BTreeMap<(u32, u64), u64>,

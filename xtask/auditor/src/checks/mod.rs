@@ -22,9 +22,9 @@ use super::walk::Walks;
 pub struct World<'a> {
     /// The machine.
     pub snapshot: &'a Snapshot,
-    /// Its tables and leaves.
+    /// Tables and leaves of the machine.
     pub walks: &'a Walks<'a>,
-    /// Its frames.
+    /// Frames of the machine.
     pub frames: &'a Frames,
     /// Root of the kernel's tables, as the CPUs have it.
     pub root: u64,

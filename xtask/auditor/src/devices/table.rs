@@ -8,11 +8,11 @@
 /// Which of a device's registers may be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// All of them.
+    /// Every register.
     All,
     /// A GICv3: all of them, of its redistributors every second frame alone and the others read-only.
     Redistributors,
-    /// All of them, read-only: the page is that of a device that may not be mapped as well.
+    /// Every register, read-only: the page is that of a device that may not be mapped as well.
     ReadOnly,
 }
 

@@ -208,7 +208,7 @@ impl TestMachine {
         cpu.sctlr &= !(1 << 60 | 1 << 34 | 1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9 | 1 << 1);
     }
 
-    /// As the boot stage leaves EL2 on every CPU.
+    /// Gives each CPU registers of EL2 with the values that the boot stage leaves.
     pub fn start_at_el2(&mut self) {
         self.fixed.el2 = true;
         for cpu in &mut self.cpus {

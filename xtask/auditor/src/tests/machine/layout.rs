@@ -35,7 +35,7 @@ pub const LOADED: u64 = 0x4020_0000;
 pub const STAY: u64 = LOADED + 0x1000;
 /// Offset in that page of what a CPU that arrives reads.
 pub const ARRIVAL: u64 = 0xa00;
-/// And of EL2's vectors.
+/// Offset in that page of EL2's vectors.
 pub const EL2_VECTORS: u64 = 0x800;
 pub const POOL: u64 = 0x4300_0000;
 pub const TEXT_POOL: u64 = 0x4320_0000;
