@@ -47,7 +47,7 @@ pub struct BoardArguments {
     /// Speed of the serial port.
     #[arg(long, value_name = "N", default_value_t = 115_200, requires = "serial")]
     pub baud: u32,
-    /// The same on a board that ssh reaches.
+    /// Measure on a board that ssh reaches, in cycles.
     #[arg(long, value_name = "USER@HOST", group = "way", conflicts_with_all = ["check", "record"])]
     pub ssh: Option<String>,
     /// Also write the figures of the board to a file.
@@ -121,7 +121,7 @@ pub struct LmbenchArguments {
     /// Our own programs in place of LMBench's.
     #[arg(long)]
     pub own: bool,
-    /// Run everything with the stack in so many places of its page.
+    /// Run everything with the stack in N places of its page.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub layouts: u32,
     /// Only rows with one of these in their names, with spaces or commas between them.
@@ -276,7 +276,7 @@ impl Experiment {
         Self::Libraries,
     ];
 
-    /// Its name.
+    /// Name of the experiment.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Number => "number",

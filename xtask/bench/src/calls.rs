@@ -15,7 +15,8 @@ use super::output_of;
 
 /// Most instructions of one call, during which the CPU takes no interrupt.
 pub const BOUND: u64 = 20_000;
-/// The same where the caller wants to wait, and takes none in between either.
+/// Most instructions of a call in which the caller wants to wait; the CPU takes no interrupt during
+/// it either.
 const BOUND_OF_WAITING: u64 = 10 * BOUND;
 /// Function that waits.
 const WAITING: &str = "text_wait";
@@ -98,7 +99,7 @@ pub struct Operation {
 /// The longest call of a function.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct Longest {
-    /// Its name.
+    /// Name of the function.
     pub function: String,
     /// Instructions between the gate's ways in and out.
     pub instructions: u64,
@@ -112,7 +113,7 @@ impl Calls {
         })
     }
 
-    /// The same, where `measure` runs the guest and reads what it says.
+    /// Measures in a guest that `measure` runs and reads.
     pub(crate) fn measured_by(
         mut parts: Parts,
         measure: impl FnOnce(&Boot, &str, Duration) -> Result<Self>,
@@ -257,7 +258,7 @@ longest table_write 700
 longest handover 900000
 ";
 
-    /// The same, with figures of all functions that have to be there.
+    /// The guest's text with figures of all functions that have to be there.
     fn all() -> String {
         let others = CALLED.iter().filter(|it| **it != "table_write");
         let others: String = others.map(|it| format!("longest {it} 300\n")).collect();

@@ -24,8 +24,8 @@ use crate::resume::Run;
 const FILE: &str = "docs/figures.json";
 /// A count may grow by this factor, and by half an instruction.
 const GROWTH: f64 = 1.02;
-/// The same for what an operation costs inside. Its addresses are not randomized, but a program of
-/// another length has its heap elsewhere, and with it perhaps one table more.
+/// Factor by which the cost of an operation inside may grow. Its addresses are not randomized, but
+/// a program of another length has its heap elsewhere, and with it perhaps one table more.
 const GROWTH_INSIDE: f64 = 1.06;
 /// Names of these counts begin so.
 const INSIDE: &str = "inside, ";

@@ -26,7 +26,7 @@ pub struct PathCost {
 /// One instruction of the path, as the disassembler prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// Its name.
+    /// Name of the instruction.
     pub mnemonic: String,
     /// Everything behind the name, in lower case.
     pub operands: String,
@@ -40,8 +40,9 @@ impl Instruction {
 }
 
 impl PathCost {
-    /// Counts them in an ELF file. `tlbi_pages` is how often the TLBI by address of the way out runs,
-    /// if the guest said so; where it never does, another one invalidates everything.
+    /// Counts the instructions of an ELF file. `tlbi_pages` is how often the TLBI by address of the
+    /// way out runs, if the guest said so; where it never does, a different TLBI invalidates
+    /// everything.
     pub fn of(elf: &[u8], tlbi_pages: Option<usize>) -> Result<Self> {
         let mut cost = Self::default();
         for instruction in instructions(elf)? {

@@ -44,7 +44,7 @@ pub enum Choice {
     All,
     /// Nothing.
     None,
-    /// This, complete or not.
+    /// One part, complete or not.
     One(Part),
 }
 

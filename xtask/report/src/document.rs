@@ -8,7 +8,7 @@ use crate::plot::Chart;
 /// The whole report.
 #[derive(Debug)]
 pub struct Document {
-    /// Its title.
+    /// Title of the report.
     pub title: String,
     /// One paragraph.
     pub summary: String,
@@ -96,7 +96,7 @@ pub struct Table {
     pub caption: String,
     /// Heads of columns.
     pub header: Vec<String>,
-    /// So many columns from the left are words, the others numbers.
+    /// Number of columns from the left that are words; the others are numbers.
     pub words: usize,
     /// Rows.
     pub rows: Vec<Vec<String>>,
@@ -113,7 +113,7 @@ impl Table {
         }
     }
 
-    /// The same, all of it words.
+    /// A table without rows whose columns are all words.
     pub fn of_words(caption: &str, header: &[&str]) -> Self {
         Self {
             words: header.len(),
@@ -167,7 +167,7 @@ impl Table {
 pub struct Figure {
     /// What it shows and how to read it.
     pub caption: String,
-    /// The same for who cannot see it: with the figures that matter.
+    /// Text for a reader who cannot see the chart: with the figures that matter.
     pub alternative: String,
     /// What is drawn.
     pub chart: Chart,

@@ -191,7 +191,7 @@ pub fn digest(bytes: &[u8]) -> String {
     digest.iter().map(|it| format!("{it:02x}")).collect()
 }
 
-/// Now, to the second, UTC.
+/// The present time, to the second, UTC.
 pub fn now() -> String {
     let now = jiff::Timestamp::now();
     now.round(jiff::Unit::Second).unwrap_or(now).to_string()

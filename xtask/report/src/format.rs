@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers as people read them.
 
-/// With commas between thousands, and so many places behind the point.
+/// A number with commas between thousands, and `places` digits behind the point.
 pub fn number(value: f64, places: usize) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -48,7 +48,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// One of them, or several.
+/// A count with its noun in singular or plural.
 pub fn plural(count: usize, one: &str, several: &str) -> String {
     match count {
         1 => format!("1 {one}"),

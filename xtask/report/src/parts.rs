@@ -41,7 +41,7 @@ impl Part {
         Self::Kselftests,
     ];
 
-    /// Its name: of the section, of the file, and behind `--run`.
+    /// Name of the section and of its file, also behind `--run`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Idc => "idc",

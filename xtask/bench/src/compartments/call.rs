@@ -33,7 +33,7 @@ pub struct Calls {
 /// Of one figure.
 #[derive(Debug, Serialize)]
 pub struct Samples {
-    /// Their median.
+    /// Median of the samples.
     pub median: f64,
     /// Each.
     pub samples: Vec<u64>,
@@ -85,7 +85,7 @@ impl Calls {
         .into()
     }
 
-    /// As a table.
+    /// Lays the figures out as a table.
     pub fn table(&self) -> Table {
         let rows = [
             ("call from user space and back", &self.user),

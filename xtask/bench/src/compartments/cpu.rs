@@ -27,7 +27,7 @@ pub struct Loops {
 /// A loop.
 #[derive(Debug, Serialize)]
 pub struct Loop {
-    /// Its name.
+    /// Name of the loop.
     pub name: &'static str,
     /// Median instructions in a process.
     pub outside: f64,
@@ -72,7 +72,7 @@ impl Loops {
         self.loops.iter().map(goal).collect()
     }
 
-    /// As a table.
+    /// Lays the figures out as a table.
     pub fn table(&self) -> Table {
         let rows = self.loops.iter().map(|it| {
             let mut row = vec![it.name.to_owned()];

@@ -29,7 +29,7 @@ impl Goal {
         }
     }
 
-    /// A goal about a figure in relation to another one.
+    /// A goal about the ratio of two figures.
     pub fn ratio(name: impl Into<String>, figure: f64, other: f64, most: f64) -> Self {
         Self::at_most(name, figure / other, most)
     }

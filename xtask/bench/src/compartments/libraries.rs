@@ -65,7 +65,7 @@ pub struct Side {
 /// A way to read memory.
 #[derive(Debug, Serialize)]
 pub struct Way {
-    /// Its name.
+    /// Name of the way.
     pub name: &'static str,
     /// What it found of processes.
     pub outside: Counts,
@@ -73,7 +73,7 @@ pub struct Way {
     pub inside: Counts,
 }
 
-/// Searches for so many seconds, over an inner domain of choice.
+/// Searches for `seconds`, over an inner domain of choice.
 ///
 /// # Errors
 ///
@@ -171,7 +171,7 @@ impl Libraries {
         ]
     }
 
-    /// As a table.
+    /// Lays the counts out as a table.
     pub fn table(&self) -> Table {
         let header = [
             "way",

@@ -18,7 +18,7 @@ pub fn all(text: &str, name: &str) -> Result<Vec<Vec<u64>>> {
     Ok(numbers)
 }
 
-/// The same for lines with so many numbers.
+/// The numbers of the guest's lines `name:`, each of which has `COUNT`.
 pub fn rows<const COUNT: usize>(text: &str, name: &str) -> Result<Vec<[u64; COUNT]>> {
     let rows = all(text, name)?.into_iter();
     rows.map(|it| {
@@ -29,7 +29,7 @@ pub fn rows<const COUNT: usize>(text: &str, name: &str) -> Result<Vec<[u64; COUN
     .collect()
 }
 
-/// The same for one line.
+/// The numbers of the guest's only line `name:`.
 pub fn one<const COUNT: usize>(text: &str, name: &str) -> Result<[u64; COUNT]> {
     let [row] = rows(text, name)?
         .try_into()

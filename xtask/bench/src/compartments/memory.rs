@@ -14,7 +14,7 @@ use super::table;
 /// MB of the blocks: the first one, of which the others are multiples, and how many there are.
 const QUICK: (u64, u64) = (10, 5);
 const FULL: (u64, u64) = (10, 100);
-/// The table has so many of them.
+/// Rows of the table.
 const ROWS: usize = 10;
 const PAGES_OF_MB: u64 = 256;
 /// What writing and reading may take inside, for one that they take outside; and growing.
@@ -145,7 +145,7 @@ impl Sizes {
         ]
     }
 
-    /// As a table.
+    /// Lays the figures out as a table.
     pub fn table(&self) -> Table {
         let header = [
             "MB", "reserve", "grow", "outside", "write", "outside", "read", "outside", "release",

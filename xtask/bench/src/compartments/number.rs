@@ -18,7 +18,7 @@ const FRAME_KIB: u64 = 4;
 const GROWTH_MAX: f64 = 1.05;
 /// Part of what they had that may stay with Linux or the inner domain when they have ended.
 const KEPT_MAX: f64 = 0.01;
-/// Those at an end of the series of which there is a median.
+/// Compartments at an end of the series of which there is a median.
 const SOME: usize = 100;
 
 /// What was measured.
@@ -30,7 +30,7 @@ pub struct Number {
     pub frames: u64,
     /// Cost of the first, the last, the median of the first hundred and of the last.
     pub made: Costs,
-    /// The same for the end.
+    /// Cost of the end: of the first, the last, the median of the first hundred and of the last.
     pub ended: Costs,
     /// Cost of the end of the last one and of giving memory back to Linux.
     pub back: u64,
@@ -142,7 +142,7 @@ impl Number {
         ]
     }
 
-    /// As a table.
+    /// Lays the figures out as a table.
     pub fn table(&self) -> Table {
         let header = [
             "of all",

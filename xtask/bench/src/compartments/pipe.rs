@@ -35,7 +35,7 @@ pub struct Pipes {
 /// A way of a message.
 #[derive(Debug, Serialize)]
 pub struct Way {
-    /// Its name.
+    /// Name of the way.
     pub name: &'static str,
     /// Median instructions of a message, from before it is written until it is read.
     pub total: f64,
@@ -88,7 +88,7 @@ impl Pipes {
         ]
     }
 
-    /// As a table of medians.
+    /// Lays the medians out as a table.
     pub fn table(&self) -> Table {
         let rows = self.ways.iter().zip(WAYS).map(|(way, (_, title))| {
             let part = |place: usize| match median(way.trials.iter().map(|it| it[place])) {

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::lines;
 use crate::{CPU, output_of};
 
-/// So that the search runs beside what is searched.
+/// CPUs of the guest: the search runs beside what is searched.
 pub const CPUS: u32 = 2;
 /// Little, so that all of it is soon searched.
 pub const MEMORY: &str = "256M";

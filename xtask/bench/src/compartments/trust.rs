@@ -14,7 +14,7 @@ use super::goal::Goal;
 use super::scrape::{self, Counts};
 use super::table;
 
-/// It is one round.
+/// Longest time of the experiment, which is one round.
 const LONGEST: Duration = Duration::from_secs(120);
 /// What messages are computed from.
 const SEEDS: [u64; 2] = [3, 4];
@@ -53,7 +53,7 @@ pub struct Trial {
 /// A way to read memory.
 #[derive(Debug, Serialize)]
 pub struct Way {
-    /// Its name.
+    /// Name of the way.
     pub name: String,
     /// What came of it.
     #[serde(flatten)]
@@ -142,7 +142,7 @@ impl Trust {
         ]
     }
 
-    /// As a table.
+    /// Lays the counts out as a table.
     pub fn table(&self) -> Table {
         let header = [
             "where and who",

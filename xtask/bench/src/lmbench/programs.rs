@@ -17,7 +17,7 @@ use crate::arguments::LmbenchArguments;
 pub const PLACE: &str = "/lmbench";
 /// What `lat_proc` executes.
 const HELLO: &str = "hello";
-/// They say what a time and a loop cost. LMBench works without, but worse.
+/// Programs that say what a time and a loop cost. LMBench works without, but worse.
 const OPTIONAL: [&str; 2] = ["timing_o", "loop_o"];
 /// Where Debian's package has them.
 const IN_DEBIAN: &str = "usr/lib/lmbench/bin";
@@ -48,7 +48,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Those that the arguments ask for, as far as `rows` need them.
+    /// Obtains the programs that the arguments ask for, as far as `rows` need them.
     pub fn obtain(arguments: &LmbenchArguments, rows: &[&Row]) -> Result<Self> {
         match &arguments.lmbench {
             _ if arguments.own => Ok(Self::own(rows)),
@@ -86,7 +86,7 @@ impl Programs {
         })
     }
 
-    /// Those of a directory. Libraries that are not in it either are Debian's.
+    /// The programs of a directory. Libraries that are not in it either are Debian's.
     fn of(directory: &Path, rows: &[&Row]) -> Result<Self> {
         let places = || {
             let mut places = vec![directory.to_owned(), directory.join("lib")];

@@ -18,7 +18,7 @@ pub const NO_SWITCH: &str = "ssbd=force-on";
 /// One figure.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Its name.
+    /// Name of the row.
     pub name: &'static str,
     /// LMBench's program.
     pub program: &'static str,
@@ -35,13 +35,13 @@ pub struct Row {
 /// What decides how many samples a row takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Samples {
-    /// As many as most rows.
+    /// The number of most rows.
     Usual,
     /// LMBench takes a second for each sample, whatever it is told.
     Slow,
     /// A sample is at least one round through the file.
     WholeFile,
-    /// They are further apart than those of other rows.
+    /// Samples are further apart than those of other rows.
     Uneven,
 }
 
@@ -96,7 +96,7 @@ const fn second(
     }
 }
 
-/// All of them, in their order. Rows with the same program and words come from one run.
+/// Rows in the order of the table. Rows with the same program and words come from one run.
 pub const ROWS: [Row; 20] = [
     row("null", "lat_syscall", "null", "Simple syscall"),
     Row {

@@ -24,11 +24,11 @@ pub struct Effort {
     pub layouts: u32,
     /// Microseconds that a sample takes.
     pub enough: u32,
-    /// The same of a pipe; LMBench wants a second there.
+    /// Microseconds that a sample of a pipe takes; LMBench wants a second there.
     pub enough_for_pipe: u32,
     /// Samples of each run; LMBench takes their median.
     pub samples: u32,
-    /// The same of a run whose sample is the whole of a file.
+    /// Samples of a run whose sample is the whole of a file.
     pub samples_of_file: u32,
 }
 

@@ -3,7 +3,7 @@
 
 /// A program that is measured.
 pub struct Program {
-    /// Its name in the table.
+    /// Name of the program in the table.
     pub name: &'static str,
     /// What is counted as one.
     pub unit: &'static str,
@@ -55,7 +55,7 @@ redis-cli config set latency-tracking no";
 const REDIS_UNITS: (u64, u64) = (1_000, 41_000);
 const REDIS_END: &str = "redis-cli shutdown nosave";
 
-/// All of them.
+/// Programs in the order of the table.
 pub const PROGRAMS: [Program; 13] = [
     Program {
         name: "sqlite3 insert",

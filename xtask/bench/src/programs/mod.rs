@@ -101,7 +101,7 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
     report.check()
 }
 
-/// Those that have one of the words in their names; all without a word.
+/// Programs and stressors that have one of the words in their names; all without a word.
 fn chosen(words: &[String]) -> Result<(Vec<&'static Program>, Vec<&'static Stressor>)> {
     let of_stressor = |it: &Stressor| format!("{} {}", stress::PACKAGE, it.name);
     let names = PROGRAMS.iter().map(|it| it.name.to_owned());

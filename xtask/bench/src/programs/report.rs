@@ -18,7 +18,7 @@ const GOALS: (f64, f64) = (1.0, 4.0);
 /// The column of the kernel without Donjon.
 pub const NATIVE: &str = "native";
 
-/// All that was measured.
+/// What `bench programs` measured.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// What the figures count.
@@ -36,7 +36,7 @@ pub struct Report {
 /// A program.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// Its name.
+    /// Name of the program.
     pub name: &'static str,
     /// What is counted as one.
     pub unit: &'static str,

@@ -22,7 +22,7 @@ const UNIT: &str = "milliseconds of QEMU wall time (emulator)";
 
 /// A stressor and how much of it each CPU does.
 pub struct Stressor {
-    /// Its name, as stress-ng has it.
+    /// Name of the stressor in stress-ng.
     pub name: &'static str,
     /// What else it is told.
     options: &'static str,
@@ -30,7 +30,7 @@ pub struct Stressor {
     operations: u32,
 }
 
-/// Those that work with memory, and those that make processes.
+/// Stressors that work with memory, and that make processes.
 pub const STRESSORS: [Stressor; 7] = [
     stressor("vm", "--vm-bytes 8M --vm-method walk-0d", 40_000),
     stressor("mmap", "--mmap-bytes 4M", 10),
@@ -52,9 +52,9 @@ const fn stressor(name: &'static str, options: &'static str, operations: u32) ->
 /// A stressor on a machine.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// Its name.
+    /// Name of the stressor.
     pub name: &'static str,
-    /// CPUs of the machine; so many processes work.
+    /// CPUs of the machine, and processes that work.
     pub cpus: u32,
     /// What the figures are.
     pub unit: &'static str,

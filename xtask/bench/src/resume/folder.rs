@@ -46,7 +46,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// As for [`remove`].
+    /// Those of [`remove`].
     pub fn sweep(&self, all: bool) -> Result<()> {
         let entries = fs::read_dir(&self.path);
         let entries = entries.with_context(|| format!("reading {}", self.path.display()))?;

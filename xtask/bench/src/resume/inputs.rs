@@ -82,7 +82,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// The same of what gem5 starts.
+    /// The inputs of what gem5 starts.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ impl Inputs {
         Ok(self.with(name, format!("{place:?} {changed:?}")))
     }
 
-    /// All of it in hexadecimal.
+    /// The digest of the inputs, in hexadecimal.
     #[must_use]
     pub fn key(self) -> String {
         let digest = self.digest.finalize();

@@ -120,11 +120,11 @@ impl Run {
         Ok(result)
     }
 
-    /// The whole run has ended: the next one measures everything again.
+    /// Ends the whole run: the next one measures everything again.
     ///
     /// # Errors
     ///
-    /// As for [`forget`](Self::forget).
+    /// Those of [`forget`](Self::forget).
     pub fn end(mut self) -> Result<()> {
         self.tell();
         self.forget()

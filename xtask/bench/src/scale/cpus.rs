@@ -14,7 +14,7 @@ use crate::stress::{self, Figures, Work};
 /// How often each CPU does the work.
 const TIMES: u32 = 1;
 
-/// What so many CPUs took.
+/// What the work took on a number of CPUs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cpus {
     /// How many.
@@ -28,7 +28,7 @@ pub struct Cpus {
 /// Time of the emulator.
 #[derive(Clone, Debug, Serialize)]
 pub struct Time {
-    /// All of the work, in milliseconds of QEMU's wall time.
+    /// Milliseconds of QEMU's wall time for the whole work.
     pub wall_milliseconds: f64,
     /// By kind of work.
     pub kinds: Figures,
@@ -53,7 +53,7 @@ impl Contended {
     }
 }
 
-/// A machine with so many CPUs.
+/// The machine with `cpus` CPUs.
 pub fn machine(switch: Switch, cpus: u32) -> MachineArguments {
     stress::machine(switch, cpus, false)
 }

@@ -12,8 +12,8 @@ use super::operations::{NAMES, Operation, Protected};
 const LEAST_PAGES: u64 = 16;
 /// Most that an exponent over pages may be: the cost grows as the work, not faster.
 pub const MOST: f64 = 1.05;
-/// Between so many of the largest sizes the exponent is looked at by itself: a straight line through
-/// all sizes hides a cost that begins to grow late.
+/// Largest sizes between which the exponent is looked at by itself: a straight line through all
+/// sizes hides a cost that begins to grow late.
 const LAST_SIZES: usize = 3;
 /// Costs that may grow faster than that between the largest sizes, and how fast. Linux unmaps much
 /// memory in pieces. Each ends within a table, whose entries are then dropped one by one; docs/scale.md

@@ -36,7 +36,7 @@ pub struct Linux {
     pub available_kib: u64,
 }
 
-/// The same, and the inner domain.
+/// Memory of a guest with the inner domain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Inner {
     /// Memory that Linux does not have, in KiB.

@@ -21,7 +21,7 @@ pub const NAMES: [&str; 5] = ["map", "unmap", "protect", "read", "fork"];
 const MEMORY: &str = "3G";
 const TIMEOUT: Duration = Duration::from_secs(1800);
 
-/// An operation on so many pages.
+/// An operation on a number of pages.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Operation {
     /// What is done.

@@ -10,7 +10,7 @@ use crate::selection::Selection;
 
 /// Sizes in pages of 4 KiB: from one page to 1 GiB.
 const PAGES: [usize; 6] = [1, 16, 256, 4096, 65_536, 262_144];
-/// Those of a quick run: up to 16 MiB.
+/// Number of sizes of a quick run: up to 16 MiB.
 const QUICK_PAGES: usize = 4;
 const CPUS: [u32; 4] = [1, 2, 4, 8];
 const QUICK_CPUS: usize = 2;
@@ -26,7 +26,7 @@ pub struct Plan {
     modes: Vec<Switch>,
     /// Names of operations.
     pub operations: Vec<&'static str>,
-    /// Their sizes in pages.
+    /// Sizes of operations, in pages.
     pub pages: Vec<usize>,
     /// Numbers of CPUs that work.
     pub cpus: Vec<u32>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! All that was measured, as it is written to a file.
+//! The record of a whole run, which is written to a file.
 
 use anyhow::Result;
 use donjon_machine::finding::Finding;

@@ -18,7 +18,7 @@ use rows::Row;
 
 /// Most that two runs may differ by, in percent.
 const LIMIT: f64 = 0.5;
-/// The same of rows of fork.
+/// Most that two runs of rows of fork may differ by, in percent.
 const FORK_LIMIT: f64 = 1.0;
 
 /// Prints how two folders of JSON files differ; returns the exit status, which is 1 if a row is
@@ -198,7 +198,7 @@ mod tests {
         loaded.expect("a file").value
     }
 
-    /// The fixture with one count changed by so many percent.
+    /// The fixture with one count changed by `percent`.
     fn changed(part: Part, path: &str, percent: f64) -> Value {
         let mut value = fixture(part);
         let count = value.pointer_mut(path).expect("a count");

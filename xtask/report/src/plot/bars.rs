@@ -42,7 +42,7 @@ pub struct Bars {
 /// Bars that belong together.
 #[derive(Debug)]
 pub struct Group {
-    /// Their name.
+    /// Name of the group.
     pub name: String,
     /// Bars.
     pub bars: Vec<Bar>,
@@ -55,7 +55,7 @@ pub struct Group {
 pub struct Bar {
     /// Which of the series.
     pub series: usize,
-    /// Its length.
+    /// Length of the bar.
     pub value: f64,
     /// How far whiskers reach to both sides.
     pub deviation: f64,

@@ -54,7 +54,7 @@ impl Colour {
         Self::Native,
     ];
 
-    /// That of a mode, or of the native kernel.
+    /// The colour of a mode, or of the native kernel.
     pub fn of_mode(mode: &str) -> Self {
         match mode {
             "asid" => Self::Asid,

@@ -31,9 +31,9 @@ pub struct Curves {
 /// A line.
 #[derive(Debug)]
 pub struct Curve {
-    /// Its name.
+    /// Name of the curve.
     pub name: String,
-    /// Its colour.
+    /// Colour of the curve.
     pub colour: Colour,
     /// Points, all above zero.
     pub points: Vec<(f64, f64)>,

@@ -66,7 +66,7 @@ fn letters(colour: Colour, horizontal: HPos) -> TextStyle<'static> {
     }
 }
 
-/// The same without a size of the drawing.
+/// Style of letters, for a text whose place in the drawing does not matter.
 fn plain(colour: Colour) -> TextStyle<'static> {
     letters(colour, HPos::Left)
 }

@@ -45,7 +45,7 @@ pub struct Cycles {
     pub most: f64,
 }
 
-/// So many of each event. Numbers may be negative, where a mode takes less than native.
+/// Numbers of each event. They may be negative, where a mode takes less than native.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Events {
     /// Writes of TCR_EL1, each with an ISB behind it.
@@ -57,7 +57,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// Of `calls` null calls of which each takes so many instructions.
+    /// The events of `calls` null calls, each of which takes `instructions`.
     pub fn of_calls(calls: f64, instructions: f64, tcr_writes: f64, isbs: f64) -> Self {
         Self {
             tcr_writes: calls * tcr_writes,
@@ -78,7 +78,7 @@ impl<'a> Core<'a> {
         names.into_iter().map(|it| Self(it, costs)).collect()
     }
 
-    /// Its name.
+    /// Name of the core.
     pub fn name(&self) -> &str {
         self.0
     }

@@ -42,9 +42,9 @@ impl Row {
     }
 }
 
-/// The form that all experiments have; one has another one besides.
+/// The form that all experiments have; one has a second form besides.
 pub const PURECAP: &str = "purecap";
-/// The other one.
+/// The form that one experiment has besides.
 pub const BENCHMARK: &str = "benchmark ABI";
 
 impl Morello {
@@ -72,7 +72,7 @@ impl Morello {
         sources.join(" and ")
     }
 
-    /// Those of a test of an experiment.
+    /// Rows of a test of an experiment.
     pub fn rows<'a, 'b>(
         &'a self,
         experiment: &'b str,
@@ -83,12 +83,12 @@ impl Morello {
         self.0.iter().filter(these)
     }
 
-    /// That of so many compartments, of a block or of a message.
+    /// The row of a number of compartments, of a block or of a message.
     pub fn sized(&self, experiment: &str, test: &str, size: u64) -> Option<&Row> {
         self.rows(experiment, test).find(|it| it.size == Some(size))
     }
 
-    /// That of a loop, built for one of the two.
+    /// The row of a loop, built for one of the two forms.
     pub fn of_loop(&self, name: &str, variant: &str) -> Option<&Row> {
         self.rows("cpu", name).find(|it| it.variant == variant)
     }

@@ -19,7 +19,7 @@ pub struct Published {
     pub system: String,
     /// Where it stands.
     pub source: String,
-    /// What it was measured on.
+    /// The platform that it was measured on.
     pub platform: String,
     /// What was measured.
     pub test: String,
@@ -65,18 +65,18 @@ pub fn all() -> Result<Vec<Published>> {
     rows.context("figures.csv")
 }
 
-/// Those that the section of a part shows, as a table.
+/// Published figures that the section of a part shows, as a table.
 ///
 /// # Errors
 ///
-/// As for [`all`].
+/// Those of [`all`].
 pub fn of_section(part: Part, caption: &str) -> Result<Block> {
     let all = all()?;
     let these = all.iter().filter(|it| it.section == part.name());
     Ok(Block::Table(table(caption, these)))
 }
 
-/// Those without a row of ours and without another section, as a table that a reader opens.
+/// Published figures without a row of ours and without a section, as a table that a reader opens.
 pub fn others(all: &[Published]) -> Block {
     let these = all
         .iter()

@@ -20,7 +20,7 @@ pub struct Calls {
 /// An operation of Linux.
 #[derive(Deserialize)]
 pub struct Operation {
-    /// Its name.
+    /// Name of the operation.
     pub name: String,
     /// Calls.
     pub calls: f64,
@@ -37,7 +37,7 @@ struct Longest {
     instructions: f64,
 }
 
-/// It waits only because its caller wants to wait.
+/// The function that waits only because its caller wants to wait.
 const WAITING: &str = "text_wait";
 /// Once, before anything else runs.
 const ONCE: &str = "handover";

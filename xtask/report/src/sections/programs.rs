@@ -39,7 +39,7 @@ struct Stress {
 /// A program.
 #[derive(Deserialize)]
 pub struct Program {
-    /// Its name.
+    /// Name of the program.
     pub name: String,
     unit: String,
     goal_percent: f64,

@@ -13,7 +13,7 @@ use crate::parts::Part;
 use crate::plot::{Chart, Colour, Curve, Curves};
 use crate::published;
 
-/// A measurement: an operation on so many pages.
+/// A measurement: an operation on a number of pages.
 struct Point {
     name: String,
     pages: f64,

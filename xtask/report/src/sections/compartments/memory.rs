@@ -121,7 +121,7 @@ impl Sizes {
         section.add(Block::Table(self.beside(morello)));
     }
 
-    /// All sizes, or of many those that are so many MB apart.
+    /// The sizes, or where there are many, those that are `apart` MB apart.
     fn every(&self, apart: u64) -> Vec<&Size> {
         let many = self.sizes.len() > SIZES_MAX;
         let shown = |it: &&Size| !many || it.megabytes.is_multiple_of(apart);
