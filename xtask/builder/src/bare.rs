@@ -57,12 +57,12 @@ impl InnerVariant {
 pub struct Place {
     /// Ours.
     pub sources: PathBuf,
-    /// Those of libraries: cargo's own directory.
+    /// Sources of libraries: cargo's own directory.
     pub cargo_home: Option<PathBuf>,
 }
 
 impl Place {
-    /// This repository, and the directory that cargo uses.
+    /// The directory of this repository, and the one that cargo uses.
     pub fn ours() -> Self {
         let home = || Some(PathBuf::from(env::var_os("HOME")?).join(".cargo"));
         Self {
@@ -83,7 +83,7 @@ pub fn build(variant: &InnerVariant) -> Result<BareMetal> {
     build_in(&Place::ours(), variant)
 }
 
-/// The same of other sources.
+/// Builds a variant from the sources of `place`.
 pub fn build_in(place: &Place, variant: &InnerVariant) -> Result<BareMetal> {
     let shared = place.sources.join("target/bare/cargo");
     let own = place.sources.join(BUILDS).join(variant.name());

@@ -38,7 +38,8 @@ pub fn prepare(host: &HostArguments, machine: Machine, variant: &InnerVariant) -
     prepare_over(host, machine, variant, linux)
 }
 
-/// The same with a Linux of choice. One build at a time, however many threads ask.
+/// Builds what `machine` boots over a Linux of choice. One build at a time, however many threads
+/// ask.
 pub fn prepare_over(
     host: &HostArguments,
     machine: Machine,
@@ -192,7 +193,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     Ok(status)
 }
 
-/// The same in Arm's model.
+/// Runs in Arm's model.
 fn run_model(arguments: &RunArguments) -> Result<u8> {
     ensure!(
         !arguments.gdb,
@@ -233,7 +234,7 @@ fn run_model(arguments: &RunArguments) -> Result<u8> {
     print(&finished?)
 }
 
-/// The same in gem5.
+/// Runs in gem5.
 fn run_gem5(arguments: &RunArguments) -> Result<u8> {
     ensure!(
         !arguments.gdb && arguments.firmware == Firmware::None,
@@ -269,11 +270,11 @@ pub fn parts_for_gem5<'a>(boot: &'a Boot, disk: Option<&'a Path>) -> Result<gem5
     })
 }
 
-/// Builds the image for a machine that is not QEMU's. It is the same on all machines.
+/// Builds the image for a machine that is not QEMU's: one image for all machines.
 ///
 /// # Errors
 ///
-/// As for [`prepare`].
+/// Those of [`prepare`].
 pub fn prepare_for_model(host: &HostArguments, switch: Switch, dma: Option<Dma>) -> Result<Parts> {
     environment::prepare(host, Needs::default())?;
     let machine = Machine::new(&MachineArguments {

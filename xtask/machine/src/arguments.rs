@@ -41,9 +41,9 @@ impl Switch {
 #[derive(ValueEnum, Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dma {
-    /// None of them.
+    /// No device that can access any memory.
     Strict,
-    /// Those that it has a use for: DMA is not protected.
+    /// The devices with DMA that Linux has a use for: DMA is not protected.
     Open,
 }
 

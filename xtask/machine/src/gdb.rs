@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 /// The number of the program counter among the general registers.
 pub const PC: usize = 32;
-/// And of PSTATE.
+/// The number of PSTATE among the general registers.
 pub const PSTATE: usize = 33;
 
 /// Most bytes of a memory packet.
@@ -289,7 +289,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|it| format!("{it:02x}")).collect()
 }
 
-/// And back.
+/// Bytes that the protocol wrote as hexadecimal digits; none if they are no such digits.
 pub fn bytes(hex: &str) -> Option<Vec<u8>> {
     let digit = |it: &[u8]| u8::from_str_radix(std::str::from_utf8(it).ok()?, 16).ok();
     let (pairs, rest) = hex.as_bytes().as_chunks::<2>();

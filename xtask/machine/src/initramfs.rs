@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The initramfs, in memory. The same input gives the same bytes.
+//! The initramfs, in memory. Equal input gives equal bytes.
 
 use std::collections::BTreeSet;
 use std::fs;

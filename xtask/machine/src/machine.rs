@@ -99,7 +99,7 @@ pub enum Disk {
 }
 
 impl Disk {
-    /// Its name in Linux.
+    /// Name of the disk in Linux.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -225,7 +225,7 @@ impl Machine {
         })
     }
 
-    /// The same machine with a firmware.
+    /// Gives the machine a firmware.
     ///
     /// # Errors
     ///
@@ -263,11 +263,12 @@ impl Machine {
         })
     }
 
-    /// The same for a disk whose image is `file`.
+    /// How the machine attaches a disk whose image is `file`.
     ///
     /// # Errors
     ///
-    /// As for [`Machine::disk`], and if the file cannot be read, or QEMU takes no SD card of its size.
+    /// Those of [`Machine::disk`]; also if the file cannot be read, or QEMU takes no SD card of its
+    /// size.
     pub fn disk_from(&self, file: &Path) -> Result<Disk> {
         let disk = self.disk()?;
         let size = fs::File::open(file)

@@ -70,7 +70,7 @@ impl Running {
     ///
     /// # Errors
     ///
-    /// As for [`start`](Self::start).
+    /// Those of [`start`](Self::start).
     pub fn start_in_foreground(command: &mut Command) -> Result<Self> {
         Ok(Self {
             child: spawn(command)?,

@@ -36,7 +36,7 @@ impl Apt {
         })
     }
 
-    /// The same for a system that has the packages of `status`, a file of dpkg's.
+    /// Takes the packages of `status`, a file of dpkg's, for installed.
     pub fn with_installed(self, status: &Path) -> Self {
         Self {
             installed: status.to_owned(),
@@ -44,7 +44,7 @@ impl Apt {
         }
     }
 
-    /// The same for another architecture.
+    /// Takes packages of another architecture.
     pub fn with_architecture(self, name: &str) -> Self {
         Self {
             architecture: name.into(),
@@ -62,7 +62,7 @@ impl Apt {
         self.run_watched(arguments, |_| ())
     }
 
-    /// The same; each line that it writes is for `on_line`.
+    /// Runs apt-get in its directory, and hands each line that it writes to `on_line`.
     pub fn run_watched(&self, arguments: &[&str], on_line: impl FnMut(&str)) -> Result<()> {
         let mut command = Command::new("apt-get");
         if let Some(sources) = &self.sources {

@@ -138,7 +138,7 @@ fn obtain(name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
     obtain_for(ARM64, name, packages, proof)
 }
 
-/// The same for an architecture of Debian's.
+/// The file `proof` of `packages` for an architecture of Debian's.
 fn obtain_for(architecture: &str, name: &str, packages: &[&str], proof: &str) -> Result<PathBuf> {
     let place = paths::cache()?.join(name);
     let file = place.join(proof);

@@ -102,8 +102,8 @@ pub fn for_guest(host: &HostArguments, variant: Variant) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Brings the directory in which the kernel was built to this kernel again, if another one was built
-/// in it since, and copies from it.
+/// Brings the directory in which the kernel was built to this kernel again, if a different kernel
+/// was built in it since, and copies from it.
 fn install(
     tree: &Tree,
     recipe: &Recipe,

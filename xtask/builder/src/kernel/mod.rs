@@ -35,7 +35,7 @@ pub use command::run;
 pub const CROSS: &str = "aarch64-linux-gnu-";
 /// Names of kernels with options of the user's begin so.
 const CONFIGURED: &str = "configured";
-/// And of kernels with Debian's configuration.
+/// Names of kernels with Debian's configuration begin so.
 const DEBIAN: &str = "debian-config";
 /// Kernels of one variant that stay in the cache.
 const KEPT: usize = 4;
@@ -47,7 +47,7 @@ const IN_USE: Duration = Duration::from_secs(24 * 3600);
 pub enum Variant {
     /// Over the inner domain.
     Donjon,
-    /// The same Linux with the protection compiled out.
+    /// Linux with the protection compiled out, from the same sources.
     Native,
     /// Over the inner domain, without one protection of the kernel's own: the name of a fragment
     /// in `kernel-patch/config/weaken`. For tests alone.
@@ -87,7 +87,7 @@ impl Variant {
 pub struct Kernel {
     /// What boots.
     pub image: PathBuf,
-    /// The same with symbols.
+    /// The kernel with symbols.
     pub vmlinux: PathBuf,
     /// Directory of its modules.
     pub modules: PathBuf,
@@ -174,7 +174,7 @@ impl Recipe {
         Ok(recipe)
     }
 
-    /// The same over Debian's configuration. Its modules would take hours.
+    /// The recipe over Debian's configuration, without modules, which would take hours.
     fn over_debian(mut self) -> Result<Self> {
         let config = paths::in_root("kernel-patch/config");
         self.base = Some(debian::configuration()?);

@@ -36,7 +36,7 @@ const OPTIONAL: [&str; 6] = [
     "drivers/cpuidle/cpuidle-psci.o",
     "drivers/firmware/efi/efi.o",
 ];
-/// These options.
+/// Options of distributions.
 const DISTRIBUTION: &str = "kernel-patch/config/distribution.config";
 
 /// Whose options the objects are built with.
@@ -44,7 +44,7 @@ const DISTRIBUTION: &str = "kernel-patch/config/distribution.config";
 pub enum Options {
     /// Ours.
     Ours,
-    /// Those of distributions over ours.
+    /// Options of distributions over ours.
     Distribution,
 }
 

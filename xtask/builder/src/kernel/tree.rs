@@ -16,7 +16,7 @@ pub struct Tree {
     pub path: PathBuf,
     /// Name of its directories in the cache.
     pub name: String,
-    /// Its version.
+    /// Version of Linux.
     pub version: Version,
 }
 

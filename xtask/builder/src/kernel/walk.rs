@@ -11,7 +11,8 @@ pub fn files(directory: &Path) -> Result<Vec<PathBuf>> {
     files_except(directory, &|_| false)
 }
 
-/// The same without what `skip` says, given paths relative to `directory`.
+/// Files (and symbolic links) below `directory` without those that `skip` says, given paths
+/// relative to `directory`; sorted. None if it does not exist.
 pub fn files_except(directory: &Path, skip: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
     if !directory.exists() {
         return Ok(Vec::new());

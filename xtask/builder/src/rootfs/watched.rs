@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-/// All that came, and how much of it was looked at.
+/// The output so far, and how much of it was looked at.
 #[derive(Default)]
 pub struct Watched {
     bytes: Vec<u8>,
@@ -24,7 +24,7 @@ impl Watched {
         lines
     }
 
-    /// All that came.
+    /// The output so far.
     pub fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)
     }

@@ -23,7 +23,7 @@ pub const PROGRAMS: [&str; 6] = ["base64", "tr", "sha256sum", "printf", "dd", "w
 /// What a console's text has of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Its content.
+    /// Content of the answer.
     Content(Vec<u8>),
     /// The answer, but not as it was sent.
     Damaged,

@@ -39,7 +39,7 @@ pub trait Line {
 /// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// Its exit status.
+    /// Exit status of the command.
     pub status: u8,
     /// What it wrote to standard output.
     pub output: Vec<u8>,

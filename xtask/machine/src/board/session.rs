@@ -31,7 +31,7 @@ const KILL_LINE: &str = "\x15";
 pub struct Patience {
     /// For the first output.
     pub first: Duration,
-    /// So long a board prints nothing that is not booting.
+    /// Time in which a board that is not booting prints nothing.
     pub silence: Duration,
     /// For an answer of the shell.
     pub answer: Duration,
@@ -83,12 +83,12 @@ impl<L: Line> Session<L> {
         self.run_between(command, timeout, |_| Ok(()))
     }
 
-    /// The same. `around` is called with true before the command starts, and with false when it has
+    /// Runs a command, and calls `around` with true before it starts, and with false when it has
     /// ended.
     ///
     /// # Errors
     ///
-    /// As for [`run`](Self::run), or what `around` returns.
+    /// Those of [`run`](Self::run), or what `around` returns.
     pub fn run_between(
         &mut self,
         command: &str,

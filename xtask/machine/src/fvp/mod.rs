@@ -143,8 +143,8 @@ impl Fvp {
     ///
     /// # Errors
     ///
-    /// As for [`interactive`](Self::interactive), or if the guest panics, or all this takes longer
-    /// than `timeout`.
+    /// Those of [`interactive`](Self::interactive); also if the guest panics, or the whole takes
+    /// longer than `timeout`.
     pub fn exec(&self, parts: &Parts<'_>, command: &str, timeout: Duration) -> Result<Finished> {
         let deadline = Instant::now() + timeout;
         let (mut model, _scratch) = self.command(parts, "loglevel=4")?;

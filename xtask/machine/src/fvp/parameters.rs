@@ -47,7 +47,7 @@ const NO_LPIS: &[&str] = &["ITS-count", "direct-lpi-support", "virtual-lpi-suppo
 /// An installed model.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// Its program.
+    /// Program of the model.
     pub program: PathBuf,
     known: BTreeSet<String>,
 }
@@ -84,7 +84,7 @@ impl Model {
         })
     }
 
-    /// Values of parameters, for a machine of so many CPUs in one cluster.
+    /// Values of parameters, for a machine of `cpus` CPUs in one cluster.
     ///
     /// # Errors
     ///

@@ -51,7 +51,7 @@ impl Checkpoint {
         })
     }
 
-    /// Its directory, if it was saved.
+    /// Directory of the checkpoint, if it was saved.
     pub fn saved(&self) -> Option<&Path> {
         self.directory
             .join("m5.cpt")

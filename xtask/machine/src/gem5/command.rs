@@ -47,7 +47,7 @@ impl Core {
         }
     }
 
-    /// Its name on the command line, ours and gem5's.
+    /// Name of the core on the command line, ours and gem5's.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -160,18 +160,18 @@ impl Gem5 {
     ///
     /// # Errors
     ///
-    /// As for [`interactive`](Self::interactive), or if the guest panics, or all this takes longer
-    /// than `timeout`.
+    /// Those of [`interactive`](Self::interactive); also if the guest panics, or the whole takes
+    /// longer than `timeout`.
     pub fn exec(&self, parts: &Parts<'_>, command: &str, timeout: Duration) -> Result<Finished> {
         self.exec_prepared(parts, &[String::new(), command.to_owned()], timeout)
     }
 
-    /// The same with a command before it, for which the fast core is good enough. If that fails,
-    /// it is the result.
+    /// Runs `command` like [`exec`](Self::exec), after a `preparation` for which the fast core is
+    /// good enough. A preparation that fails is the result.
     ///
     /// # Errors
     ///
-    /// As for [`exec`](Self::exec).
+    /// Those of [`exec`](Self::exec).
     pub fn exec_prepared(
         &self,
         parts: &Parts<'_>,
@@ -219,7 +219,7 @@ fn ask(scratch: &Scratch, request: &str) -> Result<()> {
     fs::write(scratch.join(request), "").context("asking gem5")
 }
 
-/// The same, and waits until it is done.
+/// Asks gem5 for something, and waits until it is done.
 fn do_now(scratch: &Scratch, request: &str, limit: Duration) -> Result<()> {
     ask(scratch, request)?;
     let deadline = Instant::now() + limit;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The device tree of what Donjon uses of gem5's VExpress platform (VExpress_GEM5_V1).
 //!
-//! gem5 can write one itself. That one has the platform's clocks and regulators, for which the
+//! gem5 can write a tree itself. Its tree has the platform's clocks and regulators, for which the
 //! kernel has no drivers, and devices that the inner domain would withhold. Addresses and
 //! interrupts are those of src/dev/arm/RealView.py in gem5.
 

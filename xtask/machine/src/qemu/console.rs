@@ -11,7 +11,7 @@ const FATAL: [&str; 2] = [INNER_PANIC, "Kernel panic - not syncing"];
 
 /// Linux writes this of a request that failed, and then the disk's letter.
 const DISK_ERROR: &str = " error, dev vd";
-/// The same of one that writes.
+/// Mark of a failed request that writes.
 const WRITE: &str = ":(WRITE)";
 
 /// Everything that a console printed so far.

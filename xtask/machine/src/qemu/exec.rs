@@ -29,7 +29,7 @@ use crate::process::Running;
 /// How long a guest may take to power off after its command, and a panic to print all it has.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// The same where what is on its disk is kept: it unmounts it first.
+/// How long a guest may take to power off where what is on its disk is kept: it unmounts it first.
 const GRACE_TO_UNMOUNT: Duration = Duration::from_secs(300);
 
 /// How long what was written last may be on its way to us on a busy host.
@@ -83,11 +83,12 @@ pub fn exec(
     })
 }
 
-/// The same, for a sink that looks into the running machine: it also gets the monitor's socket.
+/// Runs `command` for a sink that looks into the running machine: it also gets the monitor's
+/// socket.
 ///
 /// # Errors
 ///
-/// As for [`exec`].
+/// Those of [`exec`].
 pub fn exec_watched(
     boot: &Boot,
     command: &str,
@@ -107,11 +108,11 @@ pub struct Live<'a> {
     pub gdb: &'a Path,
 }
 
-/// The same, for a sink that wants more than the monitor.
+/// Runs `command` for a sink that wants monitor and gdb stub.
 ///
 /// # Errors
 ///
-/// As for [`exec`].
+/// Those of [`exec`].
 pub fn exec_live(
     boot: &Boot,
     command: &str,

@@ -54,7 +54,7 @@ pub struct Boot {
 pub enum Network {
     /// By registers in memory.
     Mmio,
-    /// As a function of PCI.
+    /// By a function of PCI.
     Pci,
 }
 

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use super::{LIFE, keep};
 
-/// As if it had been packed long ago.
+/// Makes an image look as if it had been packed long ago.
 fn make_old(image: &Path) {
     let long_ago = SystemTime::now() - LIFE * 2;
     let file = File::open(image).expect("a file");
