@@ -34,7 +34,7 @@ pub enum Use {
         /// The disk or a partition of it.
         node: String,
     },
-    /// Another block device is made of it: LVM, encryption, RAID.
+    /// A block device that is made of it: LVM, encryption, RAID.
     Held {
         /// The disk or a partition of it.
         node: String,
@@ -66,7 +66,7 @@ pub struct Disk {
     pub bus: Bus,
     /// Whether it refuses to be written.
     pub read_only: bool,
-    /// Its size; 0 for a reader without a card.
+    /// Size of the disk; 0 for a reader without a card.
     pub bytes: u64,
     /// Vendor and model, or nothing.
     pub model: String,

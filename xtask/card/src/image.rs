@@ -16,7 +16,7 @@ use crate::{fat, layout, output, root};
 /// Bytes that are copied at a time.
 const PIECE: usize = 1 << 20;
 
-/// Writes the image `to`. The same parts give the same bytes.
+/// Writes the image `to`. Equal parts give equal bytes.
 ///
 /// # Errors
 ///

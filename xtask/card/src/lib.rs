@@ -9,7 +9,7 @@
 //! * [`flash`]: an image written to a card and compared with it.
 //! * [`juno`]: the files for the Juno board.
 //!
-//! No part mounts anything or needs root. The same input gives the same bytes.
+//! No part mounts anything or needs root. Equal input gives equal bytes.
 
 pub mod command;
 pub mod disk;

@@ -8,7 +8,7 @@ use super::Use;
 /// Why a disk is not written. Names are the kernel's, without /dev.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is a part of a disk.
+    /// The name is that of a part of a disk.
     #[error(
         "/dev/{name} is a partition, and an image needs the whole card: say /dev/{whole} if that \
          is the card"
@@ -31,7 +31,7 @@ pub enum Refusal {
         /// What uses it.
         uses: Vec<Use>,
     },
-    /// It is built in.
+    /// The disk is built in.
     #[error(
         "/dev/{name} cannot be taken out of this computer, so it is no SD card; `lsblk -o \
          NAME,SIZE,RM,TRAN,MODEL` shows which device is the card"
@@ -46,7 +46,7 @@ pub enum Refusal {
         /// What was asked for.
         name: String,
     },
-    /// It cannot be written.
+    /// The disk cannot be written.
     #[error(
         "/dev/{name} cannot be written: move the small switch at the side of the card or of its \
          adapter away from LOCK, and put it in again"

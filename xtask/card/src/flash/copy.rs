@@ -166,7 +166,7 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    /// Takes so many bytes, then the card is gone.
+    /// A card that takes `left` bytes, and then is gone.
     struct Fragile {
         left: usize,
         errno: i32,
