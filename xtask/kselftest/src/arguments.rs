@@ -16,7 +16,7 @@ pub struct KselftestArguments {
     /// Only list the names.
     #[arg(long)]
     pub list: bool,
-    /// What is compared with the native kernel; `none` shows that one alone.
+    /// What is compared with the native kernel; `none` shows the native kernel alone.
     #[arg(long, value_enum, default_value = "asid")]
     pub switch: Switch,
     /// CPU model.

@@ -24,7 +24,7 @@
 pub struct Program {
     /// Collection and file.
     pub name: &'static str,
-    /// Its arguments.
+    /// Arguments of the program.
     pub arguments: &'static str,
     /// The most that it may take, several times what it takes natively.
     pub seconds: u64,

@@ -23,7 +23,7 @@ pub struct Report {
 /// A program.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// Its name.
+    /// Name of the program.
     pub name: String,
     /// Over the native kernel.
     pub native: Outcome,
@@ -71,7 +71,7 @@ impl Row {
 }
 
 impl Report {
-    /// All that is worse, with the program's name.
+    /// Checks that are worse, with the program's name.
     pub fn worse(&self) -> Vec<String> {
         let each = |row: &Row| {
             let of = |it: &String| format!("{}: {it}", row.name);

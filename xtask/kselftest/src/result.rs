@@ -42,7 +42,7 @@ impl Counters {
 #[derive(Clone, Debug, Default)]
 pub struct SelftestResult {
     checks: BTreeMap<String, Counters>,
-    /// Its exit status; nothing if it did not end.
+    /// Exit status of the program; nothing if it did not end.
     pub status: Option<u8>,
 }
 
@@ -145,7 +145,7 @@ fn check(line: &str) -> Option<(String, Counters)> {
     Some((without_numbers(rest), counters))
 }
 
-/// The same for mm/uffd-unit-tests, which has a dialect of its own.
+/// The check that a line of mm/uffd-unit-tests reports, which has a dialect of its own.
 fn userfault_check(name: &str, result: &str) -> Option<(String, Counters)> {
     let counters = Counters {
         passed: u32::from(result == "done"),
