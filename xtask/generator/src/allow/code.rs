@@ -22,7 +22,7 @@ pub struct Code<'a> {
 /// Where a word is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordPlace {
-    /// Its address, or offset in the section.
+    /// Address of the word, or offset in the section.
     pub address: u64,
     /// The section.
     pub section: String,

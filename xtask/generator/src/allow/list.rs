@@ -27,7 +27,7 @@ pub struct List {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// Its heading.
+    /// Heading of the group.
     pub title: String,
     /// The argument.
     pub text: String,
