@@ -293,8 +293,7 @@ functions! {
             value: "the fact",
             errors: [InvalidArgument, Refused],
         }
-        /// Makes a compartment as a copy of a template: a compartment that is sealed and has not
-        /// run.
+        /// Makes a copy of a template, which is a compartment that is sealed and has not run.
         CompartmentClone = 36 {
             arguments: ["handle of the other one"],
             value: "its handle",

@@ -255,8 +255,8 @@
 /* Reads one fact about a compartment. */
 #define DONJON_FN_COMPARTMENT_INFORMATION	_AC(0x23, UL)
 /*
- * Makes a compartment as a copy of a template: a compartment that is sealed and
- * has not run.
+ * Makes a copy of a template, which is a compartment that is sealed and has not
+ * run.
  */
 #define DONJON_FN_COMPARTMENT_CLONE	_AC(0x24, UL)
 /* Copies a part of what a clone is made from; it can run when all is copied. */
