@@ -102,8 +102,8 @@ pub struct Arrival {
     pub entry: u64,
 }
 
-/// Secrets, in a page of the inner memory: written by the boot stage, read once and wiped by the inner
-/// domain.
+/// Secrets, in a page of the inner memory: written by the boot stage, read once and wiped by the
+/// inner domain.
 #[derive(Zeroize)]
 #[repr(C)]
 pub struct BootSecrets {

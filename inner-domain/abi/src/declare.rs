@@ -65,7 +65,8 @@ pub struct Field {
 
 /// Declares an enum of numbers: `Name = 1`, or `Name = 1 => "words for people"`.
 ///
-/// The enum gets `ALL`, `from_number()`, `identifier()` and `about()`, and `words()` if it has words.
+/// The enum gets `ALL`, `from_number()`, `identifier()` and `about()`, and `words()` if it has
+/// words.
 macro_rules! numbers {
     (
         $(#[doc = $doc:literal])+

@@ -74,8 +74,8 @@ constants! {
     pub const STACK_STRIDE_SHIFT: u32 = 15 => "STACK_STRIDE_SHIFT";
     /// Pages of one stack. Below them everything up to the next CPU block is unmapped.
     pub const STACK_PAGES: u64 = 4;
-    /// Inner-only: CPU block (one page: counters, identity) of CPU index 0; the stack grows down from
-    /// it.
+    /// Inner-only: CPU block (one page: counters, identity) of CPU index 0; the stack grows down
+    /// from it.
     pub const CPU_BLOCKS: u64 = STACK_WINDOW + STACK_PAGES * PAGE_SIZE + 3 * PAGE_SIZE => "CPU_BLOCKS";
 
     /// Aff1 is folded onto Aff0 by this shift to give a CPU's index.

@@ -59,12 +59,12 @@ constants! {
     /// The middle step of mode `strict`: the reserved ASID is current, the range still narrow.
     pub const STRICT_MIDDLE: u64 = SHARED | field(T1SZ_OUTER, T1SZ_SHIFT) | A1 | EPD0;
 
-    /// `TCR_EL1` of the boot stage while it builds and starts the inner domain: the inner view, with
-    /// walks of the lower range for the boot stage's own identity map.
+    /// `TCR_EL1` of the boot stage while it builds and starts the inner domain: the inner view,
+    /// with walks of the lower range for the boot stage's own identity map.
     pub const BOOT: u64 = INNER & !EPD0;
 
-    /// `TCR_EL1` while a compartment runs: the inner view, with the ASID of TTBR0_EL1 and with walks
-    /// of the lower range. That ASID is [`COMPARTMENT_ASID`], which no process has.
+    /// `TCR_EL1` while a compartment runs: the inner view, with the ASID of TTBR0_EL1 and with
+    /// walks of the lower range. That ASID is [`COMPARTMENT_ASID`], which no process has.
     pub const INSIDE: u64 = SHARED | field(T1SZ_INNER, T1SZ_SHIFT);
 
     /// The ASID in TTBR1_EL1, never a user's; valid with 8-bit ASIDs as well.

@@ -33,8 +33,8 @@ numbers! {
         Shrink = 3,
         /// Ends for good.
         Exit = 4,
-        /// Sends x2 bytes at address x1 by the channel's end x0: x0 says how many went, x1 is 1 as long
-        /// as the other compartment is there. x0 is -1 without such an end or memory.
+        /// Sends x2 bytes at address x1 by the channel's end x0: x0 says how many went, x1 is 1 as
+        /// long as the other compartment is there. x0 is -1 without such an end or memory.
         Send = 5,
         /// Receives up to x2 bytes, in the same way.
         Receive = 6,
@@ -42,18 +42,19 @@ numbers! {
         /// as words of big-endian bytes, and x0 is 1; 0 if it is not there any more, -1 without
         /// such an end.
         Peer = 7,
-        /// Random bytes: x0 is 1 and x1 to x4 are the bytes; 0 if this machine has no source of them.
+        /// Random bytes: x0 is 1 and x1 to x4 are the bytes; 0 if this machine has no source of
+        /// them.
         Random = 8,
         /// A report about the compartment, with the 64 bytes in x0 to x7. x0 is 1, x1 to x4 are the
-        /// code that authenticates it, x5 to x8 the measurement, x9 the limit, x10 to x13 the digest
-        /// of what was started, x14 the version of the inner domain, x15 the bits that tell a weakened
-        /// build, x16 where the identity comes from. x0 is 0 if this boot has no secret.
+        /// code that authenticates it, x5 to x8 the measurement, x9 the limit, x10 to x13 the
+        /// digest of what was started, x14 the version of the inner domain, x15 the bits that tell
+        /// a weakened build, x16 where the identity comes from. x0 is 0 if this boot has no secret.
         Report = 9,
         /// Whether a report was made in this boot: x0 to x3 are the code, x4 to x7 the measurement,
         /// x8 the limit, x9 to x16 the 64 bytes. x0 is 1 if so, and x10 to x16 are as in REPORT.
         Verify = 10,
-        /// A key of this compartment's and of no other one, for a purpose in x0: x0 is 1 and x1 to x4
-        /// are the key; 0 if this boot has no secret.
+        /// A key of this compartment's and of no other one, for a purpose in x0: x0 is 1 and x1 to
+        /// x4 are the key; 0 if this boot has no secret.
         Key = 11,
     }
 }
@@ -61,8 +62,8 @@ numbers! {
 numbers! {
     /// What COMPARTMENT_INFORMATION tells.
     pub enum CompartmentFact: u64 {
-        /// Where it is in its life: 1 being built, 2 between calls, 3 running, 4 in a call and on no
-        /// CPU, 5 dead, 6 being wiped.
+        /// Where it is in its life: 1 being built, 2 between calls, 3 running, 4 in a call and on
+        /// no CPU, 5 dead, 6 being wiped.
         Phase = 0,
         /// Frames that it has.
         Frames = 1,

@@ -231,8 +231,9 @@ functions! {
             value: "0",
             errors: [BadAddress],
         }
-        /// Asks the VideoCore of a Raspberry Pi for a property, by one tag. Its answer takes the place
-        /// of the value. When it has not answered yet, the error is BUSY and the same call waits on.
+        /// Asks the VideoCore of a Raspberry Pi for a property, by one tag. Its answer takes the
+        /// place of the value. When it has not answered yet, the error is BUSY and the same call
+        /// waits on.
         Properties = 28 {
             arguments: ["physical address of the tag, within one page", "bytes"],
             value: "the VideoCore's word about the message",
@@ -244,8 +245,8 @@ functions! {
             value: "its handle",
             errors: [Refused],
         }
-        /// Adds a page to a compartment that is not sealed, a piece in each call: copied from Linux's
-        /// memory and measured.
+        /// Adds a page to a compartment that is not sealed, a piece in each call: copied from
+        /// Linux's memory and measured.
         CompartmentAdd = 30 {
             arguments: [
                 "handle",

@@ -25,8 +25,8 @@ const fn about(tag: u32) -> Property {
     }
 }
 
-/// Tags that only ask. No answer is longer than 20 bytes. Linux knows the list and asks for no other
-/// tag, so a refusal is no driver's.
+/// Tags that only ask. No answer is longer than 20 bytes. Linux knows the list and asks for no
+/// other tag, so a refusal is no driver's.
 pub const PROPERTIES: &[Property] = &[
     // Revision, variant and hash of the firmware.
     tag(0x0000_0001),
