@@ -132,8 +132,8 @@ impl Secrets {
         self.authenticate(subject).finalize().into_bytes().into()
     }
 
-    /// Whether a report with this code was made in this boot. The time that it takes does not depend
-    /// on how much of the code is right.
+    /// Whether a report with this code was made in this boot. The time that it takes does not
+    /// depend on how much of the code is right.
     pub fn is_genuine(&self, subject: &Subject, code: &[u8; BYTES]) -> bool {
         self.authenticate(subject).verify_slice(code).is_ok() || weaken::REPORT
     }

@@ -2,12 +2,13 @@
 //! Compartments: programs at EL0 whose memory neither the kernel nor root can read.
 //!
 //! A compartment has private frames ([`crate::private`]), tables made of such frames, and a frame
-//! for its registers. Linux asks for all that happens to it by calls; the inner domain enters it and
-//! leaves it. Its life:
+//! for its registers. Linux asks for all that happens to it by calls; the inner domain enters it
+//! and leaves it. Its life:
 //!
 //! 1. *building*: pages are added, each copied from Linux's memory and measured;
 //! 2. *idle* after it was sealed: nothing is added from outside any more. A call runs it;
-//! 3. *running* on one CPU; *suspended* when the CPU left it for an interrupt or a call to its host;
+//! 3. *running* on one CPU; *suspended* when the CPU left it for an interrupt or a call to its
+//!    host;
 //! 4. *dead* after an exception that it does not survive, or because it wants no more;
 //! 5. *ending*: its memory is wiped and freed, a part in each call.
 //!

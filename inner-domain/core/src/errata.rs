@@ -3,10 +3,10 @@
 //!
 //! On many cores a TLB invalidation for all CPUs may be complete, as far as its DSB tells, while
 //! another CPU still has an access on its way that used the old translation. Doing the invalidation
-//! and the DSB a second time is the remedy that the notices of all of them name: Cortex-A55 2441007,
-//! Cortex-A76 1286807, Cortex-A510 2441009, and CVE-2025-10263, which concerns most cores since the
-//! Cortex-A76. The core that has the access on its way is the affected one, so a machine with one
-//! such core does all of its invalidations twice.
+//! and the DSB a second time is the remedy that the notices of all of them name: Cortex-A55
+//! 2441007, Cortex-A76 1286807, Cortex-A510 2441009, and CVE-2025-10263, which concerns most cores
+//! since the Cortex-A76. The core that has the access on its way is the affected one, so a machine
+//! with one such core does all of its invalidations twice.
 //!
 //! New notices name cores that were thought to be good. So the list here is of the cores for which
 //! there is no such notice; any other core counts as affected, those of the future among them. The
@@ -15,8 +15,8 @@
 //! Invalidations for one CPU alone, as in the gate's mode `tlbi`, are not concerned: the DSB waits
 //! for that CPU's own accesses.
 //!
-//! Cortex-A53 819472, 824069, 826319 and 827319 need no decision: everything that is cleaned is also
-//! invalidated (DC CIVAC), on every core.
+//! Cortex-A53 819472, 824069, 826319 and 827319 need no decision: everything that is cleaned is
+//! also invalidated (DC CIVAC), on every core.
 
 /// Implementer, variant, architecture, part and revision of `MIDR_EL1` (Arm DDI 0487, D24.2).
 const IMPLEMENTER_SHIFT: u32 = 24;

@@ -184,9 +184,9 @@ impl<'a> FrameTable<'a> {
         }))
     }
 
-    /// How many of the `count` frames from `address` on a search for the kernel's leaf tables may skip: a
-    /// multiple of eight. It ends before a group of eight in which the type of a frame has the bit that
-    /// the types of both leaf levels have.
+    /// How many of the `count` frames from `address` on a search for the kernel's leaf tables may
+    /// skip: a multiple of eight. It ends before a group of eight in which the type of a frame has
+    /// the bit that the types of both leaf levels have.
     pub(crate) fn without_leaf_table(&self, address: u64, count: usize) -> usize {
         const LEAF_TABLE: u16 = FrameType::KernelTable2 as u16 & FrameType::KernelTable3 as u16;
         const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! APGAKey_EL1: the key with which PACGA computes a code of two registers.
 //!
-//! The keys that sign pointers count at EL0 if SCTLR_EL1 enables them. PACGA has no such bit (Arm DDI
-//! 0487, "PACGA" and "SCTLR_EL1"), so a program computes with whatever is in this register.
+//! The keys that sign pointers count at EL0 if SCTLR_EL1 enables them. PACGA has no such bit (Arm
+//! DDI 0487, "PACGA" and "SCTLR_EL1"), so a program computes with whatever is in this register.
 
 /// Two words, as APGAKeyLo_EL1 and APGAKeyHi_EL1 have them.
 pub type Key = [u64; 2];

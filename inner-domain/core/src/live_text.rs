@@ -16,9 +16,9 @@ struct Pattern {
     value: u32,
 }
 
-/// The manual's list, by the encodings of C4.1 and C6.2. B is the unconditional branch alone:
-/// what the manual promises of a conditional one is less. What may stand in text comes first: a call
-/// may compare 512 words.
+/// The manual's list, by the encodings of C4.1 and C6.2. B is the unconditional branch alone: what
+/// the manual promises of a conditional one is less. What may stand in text comes first: a call may
+/// compare 512 words.
 const LIST: [Pattern; 7] = [
     // B label, BL label
     Pattern::new(0x7c00_0000, 0x1400_0000),

@@ -351,12 +351,14 @@ mod tests {
         ) {
             let address = base.saturating_add(offset);
             let good = |at: u64| {
-                (0x4000_0000..0x8000_0800).contains(&at) && !(0x7fc0_0000..0x7fe0_0000).contains(&at)
+                (0x4000_0000..0x8000_0800).contains(&at)
+                    && !(0x7fc0_0000..0x7fe0_0000).contains(&at)
             };
             let all_good = length != 0
                 && length <= 4096
                 && (0..length).all(|byte| {
-                    address.checked_add(byte).is_some_and(|at| good(at) && at >> 12 == address >> 12)
+                    let at = address.checked_add(byte);
+                    at.is_some_and(|at| good(at) && at >> 12 == address >> 12)
                 });
             let checked = memory().check(Allegation::new(address, length), &none());
             prop_assert_eq!(checked.is_ok(), all_good, "{:?}", checked);

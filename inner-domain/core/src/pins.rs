@@ -4,9 +4,9 @@
 //!
 //! One function of some pins is the debug port of the cores (JTAG). Pull resistors act on a pad
 //! whatever its function is, and each pad's level can be read: who has these registers can lead the
-//! port to pins, drive its inputs and read its output, without a cable. So Linux gets them in the DMA
-//! profile that is open alone. In the profile strict the boot stage gives the pins of Linux's devices
-//! their functions, once.
+//! port to pins, drive its inputs and read its output, without a cable. So Linux gets them in the
+//! DMA profile that is open alone. In the profile strict the boot stage gives the pins of Linux's
+//! devices their functions, once.
 
 /// A chip with pins of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

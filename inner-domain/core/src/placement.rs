@@ -168,7 +168,8 @@ mod tests {
                 .filter(|start| start % (1 << shift) == 0)
                 .map(|start| range(start, start + size))
                 .find(|it| {
-                    ram.iter().any(|bank| bank.encloses(*it)) && !used.iter().any(|u| u.overlaps(*it))
+                    ram.iter().any(|bank| bank.encloses(*it))
+                        && !used.iter().any(|u| u.overlaps(*it))
                 });
             prop_assert_eq!(place(&ram, &used, size, 1 << shift), expected);
         }

@@ -2,9 +2,9 @@
 //! Private memory: frames that compartments have and that the outer domain cannot reach.
 //!
 //! It comes from Linux in blocks of 2 MiB ([`Rules::pool_add`](crate::rules::Rules::pool_add)) and
-//! goes back in blocks. A frame is free, and zero then, or it has one owner. One word for each frame
-//! of RAM says which; for an ordinary frame it counts the compartments' mappings of it, so that a
-//! frame which is shared does not become anything else.
+//! goes back in blocks. A frame is free, and zero then, or it has one owner. One word for each
+//! frame of RAM says which; for an ordinary frame it counts the compartments' mappings of it, so
+//! that a frame which is shared does not become anything else.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 

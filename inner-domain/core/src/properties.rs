@@ -6,9 +6,10 @@
 //! firmware can access any memory then. Those on the list make it access nothing but the message.
 //!
 //! The firmware walks from tag to tag by their sizes, and writes its answers between them. QEMU's
-//! writes eight bytes of an answer however small a tag says that its buffer is: over the size of the
-//! next tag, so that the walk goes on at words that were data. So a message has one tag, a buffer
-//! that is larger than each answer, and of Linux's words the one that says what is asked about.
+//! writes eight bytes of an answer however small a tag says that its buffer is: over the size of
+//! the next tag, so that the walk goes on at words that were data. So a message has one tag, a
+//! buffer that is larger than each answer, and of Linux's words the one that says what is asked
+//! about.
 
 use donjon_abi::call::{PROPERTIES, Reason};
 
@@ -16,7 +17,8 @@ use crate::weaken;
 
 /// Words before the tag: bytes of the message, and what the firmware says about it.
 pub const HEADER: usize = 2;
-/// Words before the buffer of a tag: the tag, bytes of the buffer, and the length that was answered.
+/// Words before the buffer of a tag: the tag, bytes of the buffer, and the length that was
+/// answered.
 pub const TAG: usize = 3;
 /// Words of the buffer.
 pub const BUFFER: usize = 8;

@@ -8,8 +8,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 /// Bytes of a seed and of an answer.
 pub const BYTES: usize = 32;
 
-/// The stream of ChaCha20 (RFC 8439), of which each answer takes 64 bytes: half of them are the next
-/// key. So the state does not tell what was answered before.
+/// The stream of ChaCha20 (RFC 8439), of which each answer takes 64 bytes: half of them are the
+/// next key. So the state does not tell what was answered before.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Generator {
     key: [u8; BYTES],

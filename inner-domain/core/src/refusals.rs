@@ -4,9 +4,9 @@
 //! A sequence number counts every refusal ever, so a reader needs nothing but a number, which
 //! the outer domain keeps and may forge: it never reaches anything but records.
 //!
-//! When the records are full, a new one takes the place of the oldest of the kind that has the most.
-//! What is refused again and again, as a program may make Linux ask, so forgets itself, and not the
-//! one record of an attack.
+//! When the records are full, a new one takes the place of the oldest of the kind that has the
+//! most. What is refused again and again, as a program may make Linux ask, so forgets itself, and
+//! not the one record of an attack.
 
 use donjon_abi::call::{Error, RefusalRecord};
 
@@ -265,7 +265,9 @@ mod tests {
 
         /// Beside a list that is searched from the beginning each time.
         #[test]
-        fn the_most_frequent_kind_gives_way(functions in proptest::collection::vec(0..6_u32, 0..60)) {
+        fn the_most_frequent_kind_gives_way(
+            functions in proptest::collection::vec(0..6_u32, 0..60)
+        ) {
             let mut ring = RefusalRing::<8>::new();
             let mut list: Vec<(u64, u32)> = Vec::new();
             for (index, function) in functions.into_iter().enumerate() {

@@ -137,9 +137,9 @@ pub fn map(
 /// # Errors
 ///
 /// [`NoSuchSlot`](MapError::NoSuchSlot) from 256 on, [`MisalignedTable`](MapError::MisalignedTable)
-/// when `table_l1` does not begin a page, and [`AlreadyMapped`](MapError::AlreadyMapped) when either
-/// entry of the slot is valid, also for an inner-only slot: its outer entry stays invalid for
-/// ever. Nothing has changed then.
+/// when `table_l1` does not begin a page, and [`AlreadyMapped`](MapError::AlreadyMapped) when
+/// either entry of the slot is valid, also for an inner-only slot: its outer entry stays invalid
+/// for ever. Nothing has changed then.
 pub fn link(
     memory: &mut impl TableMemory,
     root: PhysicalAddress,

@@ -3,7 +3,8 @@
 //!
 //! This is the one place that looks at the features `weaken-*`. Everything else uses the constants:
 //! true means that the protection is **not** there. A normal build has none of them; `status` shows
-//! the [`MASK`]. To add one: a line here, a feature in the manifests of this crate and of the image.
+//! the [`MASK`]. To add one: a line here, a feature in the manifests of this crate and of the
+//! image.
 
 macro_rules! weakenings {
     ($($(#[$doc:meta])* $name:ident = $feature:literal, $bit:literal;)*) => {
@@ -58,8 +59,8 @@ weakenings! {
     LIVE_TEXT = "weaken-live-text", 20;
     /// Text is changed at any address that leads to it.
     ALIAS = "weaken-alias", 21;
-    /// What becomes text, or a page of a compartment, is read once to be judged or measured and once
-    /// to be written.
+    /// What becomes text, or a page of a compartment, is read once to be judged or measured and
+    /// once to be written.
     READ_ONCE = "weaken-read-once", 22;
     /// Memory that the device tree sets aside is ordinary memory.
     RESERVED = "weaken-reserved", 23;

@@ -91,8 +91,8 @@ impl Compartments<'_> {
     /// # Errors
     ///
     /// [`Reason::WrongTime`] once it is sealed or while another page is being added,
-    /// [`Reason::BadEntry`] for an address that is no page's or has one, [`Reason::WrongFrame`] for a
-    /// source that is not ordinary, [`Reason::OverLimit`] and [`Reason::NoRoom`].
+    /// [`Reason::BadEntry`] for an address that is no page's or has one, [`Reason::WrongFrame`] for
+    /// a source that is not ordinary, [`Reason::OverLimit`] and [`Reason::NoRoom`].
     pub fn add<M: Memory>(
         &self,
         memory: &mut M,
@@ -136,8 +136,8 @@ impl Compartments<'_> {
         memory.copy_in(from + addition.done, addition.to + addition.done, &mut seen);
         state.hash.update(seen);
         if weaken::READ_ONCE {
-            // Until it has changed, or for a while: what another CPU does on a busy host must have time
-            // to fall between.
+            // Until it has changed, or for a while: what another CPU does on a busy host must have
+            // time to fall between.
             const COPIES: usize = 1_000;
             let measured = seen;
             for _ in 0..COPIES {
@@ -202,8 +202,8 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::WrongTime`] when it is sealed already or a page is being added, [`Reason::BadEntry`]
-    /// for an address beyond the end.
+    /// [`Reason::WrongTime`] when it is sealed already or a page is being added,
+    /// [`Reason::BadEntry`] for an address beyond the end.
     pub fn seal(&self, handle: Handle, entry: u64, stack: u64) -> Result<(), Reason> {
         let Guard { mut state, .. } = self.of_phase(handle, Phase::Building)?;
         if state.addition.is_some() || state.template != NONE {

@@ -17,8 +17,8 @@ use crate::weaken;
 
 /// Ends that a compartment may have.
 pub const ENDS: usize = 4;
-/// Most bytes that are sent, or received, at once. Copied byte by byte, where addresses do not suit,
-/// they take some 6,000 instructions.
+/// Most bytes that are sent, or received, at once. Copied byte by byte, where addresses do not
+/// suit, they take some 6,000 instructions.
 pub const MESSAGE_MAX: u64 = 1024;
 /// Most bytes that wait at an end.
 pub const INBOX: u64 = PAGE_SIZE;
@@ -58,8 +58,8 @@ pub struct Moved {
 /// A piece of memory that is in one frame: its physical address and how many bytes.
 type Piece = (u64, u64);
 
-/// Where the bytes at an address of a compartment's are, which lie in two pages at most. None if one
-/// of these is not mapped, or not writable and has to be.
+/// Where the bytes at an address of a compartment's are, which lie in two pages at most. None if
+/// one of these is not mapped, or not writable and has to be.
 fn pieces<H: Hardware>(
     hw: &H,
     root: u64,
@@ -117,10 +117,9 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::InUse`] for a compartment and itself, [`Reason::WrongTime`] for one that is dead or
-    /// not sealed,
-    /// [`Reason::OverLimit`] for one with [`ENDS`] ends or as many frames as it may have,
-    /// [`Reason::NoRoom`].
+    /// [`Reason::InUse`] for a compartment and itself, [`Reason::WrongTime`] for one that is dead
+    /// or not sealed, [`Reason::OverLimit`] for one with [`ENDS`] ends or as many frames as it may
+    /// have, [`Reason::NoRoom`].
     pub fn connect(
         &self,
         private: &mut Private<'_>,

@@ -42,8 +42,8 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::WrongTime`] for what is no clone, or is complete, or if the template has run; [`Reason::OverLimit`] and
-    /// [`Reason::NoRoom`].
+    /// [`Reason::WrongTime`] for what is no clone, or is complete, or if the template has run;
+    /// [`Reason::OverLimit`] and [`Reason::NoRoom`].
     pub fn copy<M: Memory>(
         &self,
         memory: &mut M,

@@ -126,8 +126,8 @@ fn strip<H: Hardware>(
     true
 }
 
-/// Unmaps pages that entries of a table lead to, as far as the budget reaches, and frees them: where
-/// it stopped, and how many of them were the compartment's own.
+/// Unmaps pages that entries of a table lead to, as far as the budget reaches, and frees them:
+/// where it stopped, and how many of them were the compartment's own.
 fn clear<H: Hardware>(
     hw: &mut H,
     private: &mut Private<'_>,

@@ -16,8 +16,8 @@ pub const GROW_MAX: u64 = 64;
 pub const SHRINK_MAX: u64 = 16;
 
 impl Compartments<'_> {
-    /// Adds pages of zeros at the end of the heap of the compartment that runs on this CPU; how many
-    /// were added, which are fewer at a limit, and how many it has.
+    /// Adds pages of zeros at the end of the heap of the compartment that runs on this CPU; how
+    /// many were added, which are fewer at a limit, and how many it has.
     ///
     /// # Errors
     ///

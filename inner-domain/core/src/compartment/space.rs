@@ -130,8 +130,8 @@ pub(super) enum Next {
     None,
 }
 
-/// The first page from an address on, as far as `looks` reach: each is at one entry of level 3, or at
-/// one above where there is no table.
+/// The first page from an address on, as far as `looks` reach: each is at one entry of level 3, or
+/// at one above where there is no table.
 pub(super) fn next_page<H: Hardware>(hw: &H, root: u64, from: u64, looks: &mut u32) -> Next {
     let mut va = from.next_multiple_of(PAGE_SIZE);
     while va < END {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The machine stops or begins again. RAM may keep its contents, and what starts next may be a Linux
-//! that reads all of it before there is an inner domain.
+//! The machine stops or begins again. RAM may keep its contents, and what starts next may be a
+//! Linux that reads all of it before there is an inner domain.
 
 use core::sync::atomic::Ordering;
 
@@ -11,8 +11,8 @@ use super::{Compartments, end};
 use crate::private::PrivateFrames;
 use crate::rules::{Hardware, Step};
 
-/// Wipes everything that compartments have, down to memory, behind all caches: a reset may drop what
-/// stands in them alone. None of them is of any use afterwards.
+/// Wipes everything that compartments have, down to memory, behind all caches: a reset may drop
+/// what stands in them alone. None of them is of any use afterwards.
 pub fn wipe_all<H: Hardware>(hw: &mut H, private: &PrivateFrames<'_>) {
     private.for_each(|frame, has_owner| {
         if has_owner {
@@ -40,8 +40,9 @@ impl Compartments<'_> {
         Ok(())
     }
 
-    /// Notes that a CPU is about to enter one, unless the machine stops. This stores and then loads, as
-    /// [`stop`](Self::stop) does with the two flags exchanged, so one of the two sees the other.
+    /// Notes that a CPU is about to enter one, unless the machine stops. This stores and then
+    /// loads, as [`stop`](Self::stop) does with the two flags exchanged, so one of the two sees the
+    /// other.
     #[inline]
     pub(super) fn note_running(&self, cpu: usize) -> Result<(), Reason> {
         let running = &self.running[cpu % MAX_CPUS];

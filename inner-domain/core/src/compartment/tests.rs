@@ -244,19 +244,24 @@ fn a_clone_is_of_what_has_not_run() {
 
 proptest! {
     #[test]
-    fn whatever_is_asked_for(steps in prop::collection::vec((0..13_u8, 0..6_usize, any::<u64>()), 0..120)) {
+    fn whatever_is_asked_for(
+        steps in prop::collection::vec((0..13_u8, 0..6_usize, any::<u64>()), 0..120)
+    ) {
         let mut ram = Ram::new();
         let mut machine = ram.machine();
         machine.memory.fill(RAM, 5);
         let mut live: Vec<Handle> = Vec::new();
         for (what, which, number) in steps {
-            let handle = live.get(which % live.len().max(1)).copied().unwrap_or(Handle::from_word(number));
+            let handle = live.get(which % live.len().max(1)).copied();
+            let handle = handle.unwrap_or(Handle::from_word(number));
             let va = CODE + number % 5 * PAGE_SIZE + (number >> 8) % 3 * (1 << 30);
             let frame = RAM + (number >> 16) % 4 * PAGE_SIZE;
             let cpu = (number >> 32) as usize % 2;
             let at = (handle, cpu);
+            let compartments = &machine.compartments;
+            let (memory, private) = (&mut machine.memory, &mut machine.private);
             match what {
-                0 => if let Ok(handle) = machine.compartments.create(&mut machine.private, 6 + number % 40) {
+                0 => if let Ok(handle) = compartments.create(private, 6 + number % 40) {
                     live.push(handle);
                 },
                 1 => {
@@ -270,21 +275,20 @@ proptest! {
                     let exit = [Exit::Returned, Exit::Suspended, Exit::Died][number as usize % 3];
                     machine.compartments.leave(handle, cpu, exit);
                 }
-                6 => drop(machine.compartments.grow(&mut machine.memory, &mut machine.private, at, number % 9)),
-                7 => drop(machine.compartments.shrink(&mut machine.memory, &mut machine.private, at, number % 9)),
-                8 => if let Ok(handle) = machine.compartments.clone_of(&mut machine.private, handle) {
+                6 => drop(compartments.grow(memory, private, at, number % 9)),
+                7 => drop(compartments.shrink(memory, private, at, number % 9)),
+                8 => if let Ok(handle) = compartments.clone_of(private, handle) {
                     live.push(handle);
-                    let (memory, private) = (&mut machine.memory, &mut machine.private);
                     for _ in 0..number % 4 {
-                        let _ = machine.compartments.copy(memory, private, handle);
+                        let _ = compartments.copy(memory, private, handle);
                     }
                 },
                 9 => {
                     let other = live.get(number as usize % 5).copied().unwrap_or(handle);
-                    let _ = machine.compartments.connect(&mut machine.private, handle, other);
+                    let _ = compartments.connect(private, handle, other);
                 }
-                10 => { let _ = machine.compartments.send(&mut machine.memory, at, number % 5, (va, number >> 20)); }
-                11 => { let _ = machine.compartments.receive(&mut machine.memory, at, number % 5, (va, number >> 20)); }
+                10 => { let _ = compartments.send(memory, at, number % 5, (va, number >> 20)); }
+                11 => { let _ = compartments.receive(memory, at, number % 5, (va, number >> 20)); }
                 _ => if machine.destroy(handle).is_ok() {
                     live.retain(|it| *it != handle);
                 },

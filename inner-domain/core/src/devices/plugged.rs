@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is plugged into the sockets of a machine: windows of virtio over MMIO, and PCI.
 //!
-//! Registers that say it are read-only and have no effect: MagicValue and DeviceID of virtio (Virtual
-//! I/O Device 1.1, 4.2.2; a DeviceID of 0 is an empty window), and the first 16 bytes of a function's
-//! configuration space (PCI Local Bus 3.0, 6.1; a vendor of all ones is no function).
+//! Registers that say it are read-only and have no effect: MagicValue and DeviceID of virtio
+//! (Virtual I/O Device 1.1, 4.2.2; a DeviceID of 0 is an empty window), and the first 16 bytes of a
+//! function's configuration space (PCI Local Bus 3.0, 6.1; a vendor of all ones is no function).
 
 use crate::placement::Range;
 
@@ -55,7 +55,8 @@ const CONFIGURATION: u64 = 0x1000;
 const BUS: u64 = 32 * FUNCTIONS * CONFIGURATION;
 /// In the register at 0xc: the device has several functions.
 const IS_MULTIPLE: u32 = 1 << 23;
-/// Upper half of the register at 8: class and subclass of a host bridge, which is the socket itself.
+/// Upper half of the register at 8: class and subclass of a host bridge, which is the socket
+/// itself.
 const HOST_BRIDGE: u32 = 0x0600;
 
 /// The functions on the first bus of a configuration space, without host bridges. What is behind
@@ -108,8 +109,8 @@ mod tests {
         assert_eq!(kind(99), "other device");
     }
 
-    /// A bus with a host bridge in place 0, a device in place 1, and in place 3 one with functions 0
-    /// and 2. Places that have no device answer with all ones.
+    /// A bus with a host bridge in place 0, a device in place 1, and in place 3 one with functions
+    /// 0 and 2. Places that have no device answer with all ones.
     fn bus(register: u64) -> u32 {
         let offset = register - 0x4000_0000;
         let place = (offset >> 15 & 31, offset >> 12 & 7);

@@ -36,8 +36,9 @@ pub trait Checks {
     const ONCE: bool = true;
     /// Shadows of a frame are dropped before it stops being ordinary.
     const WITHDRAW: bool = true;
-    /// A refresh of a shadow changes nothing but that a page or block becomes read-only. There is no
-    /// test build without: a process's rights are Linux's to give, and the models show what is lost.
+    /// A refresh of a shadow changes nothing but that a page or block becomes read-only. There is
+    /// no test build without: a process's rights are Linux's to give, and the models show what is
+    /// lost.
     const REFRESH: bool = true;
 }
 

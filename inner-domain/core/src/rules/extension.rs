@@ -30,14 +30,16 @@ pub enum Progress {
     Done,
 }
 
-/// Entries after which a slice ends, of at most five instructions each: 2,560 instructions. The table that it
-/// ends in may take 11,800 more, where each entry needs a closer look, and the entries of the linear
-/// map that show 32 claimed blocks 4,700, for the search of the list. Together they are 19,100.
+/// Entries after which a slice ends, of at most five instructions each: 2,560 instructions. The
+/// table that it ends in may take 11,800 more, where each entry needs a closer look, and the
+/// entries of the linear map that show 32 claimed blocks 4,700, for the search of the list.
+/// Together they are 19,100.
 const ENTRIES_PER_SLICE: usize = ENTRIES;
-/// What looking at a frame that is not skipped and no leaf table costs, in entries: 70 instructions.
+/// What looking at a frame that is not skipped and no leaf table costs, in entries: 70
+/// instructions.
 const FRAME_COST: usize = 14;
-/// How many frames of a pool without leaf tables are skipped for what an entry costs: 20 instructions
-/// for eight.
+/// How many frames of a pool without leaf tables are skipped for what an entry costs: 20
+/// instructions for eight.
 const SKIPPED_FOR_ENTRY: usize = 2;
 /// What a number without a block costs, in entries.
 const VACANT_COST: usize = 4;
@@ -45,8 +47,8 @@ const VACANT_COST: usize = 4;
 const CLOSE_LOOK_COST: usize = 4;
 /// Frames of tables that one slice may fill with zeros and clean.
 const CLEANED_PER_SLICE: usize = 16;
-/// Private frames that one slice may fill with zeros and clean: 300 instructions each, or 430 where DC
-/// ZVA may not be used. The last slice of a block makes it private as well, some 2,500.
+/// Private frames that one slice may fill with zeros and clean: 300 instructions each, or 430 where
+/// DC ZVA may not be used. The last slice of a block makes it private as well, some 2,500.
 const PRIVATE_PER_SLICE: usize = 32;
 /// Blocks that one slice makes ordinary again, each some 750 instructions.
 const RETURNED_PER_SLICE: usize = 2;
@@ -108,10 +110,10 @@ impl<C: Checks> Rules<'_, C> {
     ///
     /// # Errors
     ///
-    /// A [`Reason`] when the block is not ordinary as a whole, one of the blocks is mapped elsewhere
-    /// than in the linear map, or there is no room, or [`Reason::InUse`] while other blocks are on
-    /// their way. A block that could not be claimed changes nothing for those that wait. After any
-    /// other error all of them are ordinary again.
+    /// A [`Reason`] when the block is not ordinary as a whole, one of the blocks is mapped
+    /// elsewhere than in the linear map, or there is no room, or [`Reason::InUse`] while other
+    /// blocks are on their way. A block that could not be claimed changes nothing for those that
+    /// wait. After any other error all of them are ordinary again.
     pub fn pool_add<H: Hardware>(
         &mut self,
         hw: &mut H,
@@ -244,9 +246,9 @@ impl<C: Checks> Rules<'_, C> {
         self.close(hw, extension)
     }
 
-    /// Looks for mappings of claimed blocks in a table. The entries of the linear map that show them
-    /// do not count. None if there is a mapping; otherwise how many entries needed a closer look. Four
-    /// entries at a time: one by one takes three times as many instructions.
+    /// Looks for mappings of claimed blocks in a table. The entries of the linear map that show
+    /// them do not count. None if there is a mapping; otherwise how many entries needed a closer
+    /// look. Four entries at a time: one by one takes three times as many instructions.
     fn inspect<H: Hardware>(&self, hw: &H, table: FrameAddress, level: Level) -> Option<usize> {
         let (value, mask) = self.claims.blocks().cover();
         let mask = mask & bits::OUTPUT_ADDRESS;
@@ -318,11 +320,11 @@ impl<C: Checks> Rules<'_, C> {
         Ok(Progress::Done)
     }
 
-    /// Fills frames with zeros and cleans them. A walk may not look into caches. And DC IVAC that another
-    /// CPU executed while the frames were Linux's is complete for certain when that CPU has executed a
-    /// DSB (Arm DDI 0487, "Ordering and completion of data and instruction cache instructions"), which no
-    /// TLB maintenance of this CPU waits for: a line that it drops late is zero again, and not what Linux
-    /// had in memory.
+    /// Fills frames with zeros and cleans them. A walk may not look into caches. And DC IVAC that
+    /// another CPU executed while the frames were Linux's is complete for certain when that CPU has
+    /// executed a DSB (Arm DDI 0487, "Ordering and completion of data and instruction cache
+    /// instructions"), which no TLB maintenance of this CPU waits for: a line that it drops late is
+    /// zero again, and not what Linux had in memory.
     fn zero<H: Hardware>(&mut self, hw: &mut H, extension: Extension, from: usize) -> Progress {
         let is_private = extension.kind == PoolKind::Private;
         let Some(Claim { block, .. }) = self.claims.get(from / ENTRIES) else {

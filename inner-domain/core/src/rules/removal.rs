@@ -22,8 +22,8 @@ impl<C: Checks> Rules<'_, C> {
     ///
     /// # Errors
     ///
-    /// [`Reason::InUse`] when not all of it is free, [`Reason::WrongFrame`] when it is no block
-    /// of a pool or the linear map no longer shows it. [`Reason::InUse`] also for private memory while
+    /// [`Reason::InUse`] when not all of it is free, [`Reason::WrongFrame`] when it is no block of
+    /// a pool or the linear map no longer shows it. [`Reason::InUse`] also for private memory while
     /// other blocks are on their way.
     pub fn pool_remove<H: Hardware>(&mut self, hw: &mut H, block: u64) -> Result<Progress, Reason> {
         let first = self.frames.word(block);

@@ -85,8 +85,8 @@ impl<C: Checks> Rules<'_, C> {
     }
 
     /// Begins to make the page at `va` executable: the caller fills the frame `to` with what it
-    /// found fit in `from`, makes the caches of all CPUs agree on it, then finishes or aborts. If it
-    /// leaves the inner domain before, it resumes the seal first.
+    /// found fit in `from`, makes the caches of all CPUs agree on it, then finishes or aborts. If
+    /// it leaves the inner domain before, it resumes the seal first.
     ///
     /// # Errors
     ///
@@ -121,8 +121,9 @@ impl<C: Checks> Rules<'_, C> {
     ///
     /// # Errors
     ///
-    /// [`Reason::InUse`] when the entry, or the type of the source, has changed meanwhile: the frame
-    /// may be private by now, and what is copied to text can be read. The seal is aborted then.
+    /// [`Reason::InUse`] when the entry, or the type of the source, has changed meanwhile: the
+    /// frame may be private by now, and what is copied to text can be read. The seal is aborted
+    /// then.
     pub fn seal_resume<H: Hardware>(&mut self, hw: &H, seal: Seal) -> Result<Seal, Reason> {
         let is_ordinary = self.frames.get(seal.from) == Some(FrameType::Ordinary);
         if !C::SOURCE || is_ordinary && self.unchanged(hw, &seal).is_some() {

@@ -19,9 +19,9 @@ use super::{KEPT, NONE, Shadows};
 use crate::address::Level;
 use crate::rules::{Checks, Hardware, flush};
 
-/// Pages that are looked at for one whose tree can go, each some 110 instructions where there are 16
-/// CPUs, and three times in a call. Beyond, the tree that needs a page gives up its own tables, or the
-/// call fails and is made again.
+/// Pages that are looked at for one whose tree can go, each some 110 instructions where there are
+/// 16 CPUs, and three times in a call. Beyond, the tree that needs a page gives up its own tables,
+/// or the call fails and is made again.
 const LOOKS: usize = 24;
 
 /// Pages that are looked at for tables that a large tree gives up, and tables of a large one. What
@@ -62,8 +62,8 @@ impl<C: Checks> Shadows<'_, C> {
         }
     }
 
-    /// Drops some tables of level 3 of a large tree, whose ASID is invalidated once for all. False if
-    /// there was none.
+    /// Drops some tables of level 3 of a large tree, whose ASID is invalidated once for all. False
+    /// if there was none.
     #[cold]
     #[inline(never)]
     pub(super) fn thin_out<H: Hardware>(&self, hw: &mut H, tree: &mut Tree<'_>) -> bool {
@@ -89,8 +89,8 @@ impl<C: Checks> Shadows<'_, C> {
         true
     }
 
-    /// A page of the arena that the ones before say nothing about (the finalizer of MurmurHash3 over a
-    /// counter). What is chosen need not be secret.
+    /// A page of the arena that the ones before say nothing about (the finalizer of MurmurHash3
+    /// over a counter). What is chosen need not be secret.
     fn any_number(&self) -> u32 {
         let mut mixed = self.hand.fetch_add(1, Ordering::Relaxed);
         for (shift, factor) in [(16, 0x85eb_ca6b_u32), (13, 0xc2b2_ae35)] {

@@ -305,7 +305,8 @@ impl<C: Checks> Shadows<'_, C> {
         refused
     }
 
-    /// The table of level 3 that is to be filled. None if there is none and nothing to be filled in.
+    /// The table of level 3 that is to be filled. None if there is none and nothing to be filled
+    /// in.
     fn table_for<H: Hardware>(
         &self,
         hw: &mut H,
@@ -384,8 +385,9 @@ impl<C: Checks> Shadows<'_, C> {
     }
 }
 
-/// For a test alone: a descriptor as it stands there after it was checked. The CPU stays here until it
-/// has changed, or for a while: what another CPU does on a busy host must have time to fall between.
+/// For a test alone: a descriptor as it stands there after it was checked. The CPU stays here until
+/// it has changed, or for a while: what another CPU does on a busy host must have time to fall
+/// between.
 fn read_again<H: Hardware>(hw: &H, source: u64, checked: u64) -> u64 {
     const READS: usize = 256;
     let mut reads = (0..READS).map(|_| hw.read(source));

@@ -19,9 +19,9 @@ const GROUP_COST: u32 = 20;
 
 impl<C: Checks> Shadows<'_, C> {
     /// Reads what is writable again from where it was read before. Entries that are read-only in
-    /// Linux's table become read-only. Entries that changed in any other way are dropped, and so are
-    /// those whose source is no memory of Linux's any more. `first` begins at the beginning; without
-    /// it the call goes on where the last one ended. True when it came to the end.
+    /// Linux's table become read-only. Entries that changed in any other way are dropped, and so
+    /// are those whose source is no memory of Linux's any more. `first` begins at the beginning;
+    /// without it the call goes on where the last one ended. True when it came to the end.
     pub fn refresh<H: Hardware>(
         &self,
         hw: &mut H,
@@ -59,8 +59,9 @@ impl<C: Checks> Shadows<'_, C> {
         tree.root.cursor == NONE
     }
 
-    /// Reads the writable groups of the table that the cursor is at, as far as one call may go. What
-    /// is filled meanwhile was read behind Linux's change. The table has pages, or it has blocks.
+    /// Reads the writable groups of the table that the cursor is at, as far as one call may go.
+    /// What is filled meanwhile was read behind Linux's change. The table has pages, or it has
+    /// blocks.
     fn read_again<H: Hardware, const PAGES: bool>(
         &self,
         hw: &mut H,

@@ -10,8 +10,8 @@
 //!    one and its first check.
 //! 2. Each table of level 3 and each level 2 entry of a block is looked at under its root's lock.
 //!
-//! The tree's ASID is invalidated before its lock is given back: an entry that is not there needs no
-//! invalidation.
+//! The tree's ASID is invalidated before its lock is given back: an entry that is not there needs
+//! no invalidation.
 
 use donjon_abi::layout::PAGE_SIZE;
 
@@ -27,8 +27,8 @@ use crate::rules::{Checks, Hardware, Step};
 const SLICE: u32 = 768;
 const LOCK_COST: u32 = 4;
 const TABLE_COST: u32 = SLICE;
-/// What a slice may have cost when it comes to a table, and how many entries of it are dropped, each
-/// some forty instructions. The next slice begins with that table again.
+/// What a slice may have cost when it comes to a table, and how many entries of it are dropped,
+/// each some forty instructions. The next slice begins with that table again.
 const BEFORE_TABLE: u32 = 256;
 const DROPPED_PER_SLICE: usize = 128;
 
@@ -40,8 +40,8 @@ pub struct Withdrawal {
 }
 
 impl<C: Checks> Shadows<'_, C> {
-    /// Drops shadows of the frames in `blocks`, which are claimed, a slice at a time. None when there
-    /// are none left.
+    /// Drops shadows of the frames in `blocks`, which are claimed, a slice at a time. None when
+    /// there are none left.
     pub fn withdraw<H: Hardware>(
         &self,
         hw: &mut H,
@@ -50,8 +50,8 @@ impl<C: Checks> Shadows<'_, C> {
     ) -> Option<Withdrawal> {
         let Withdrawal { second, mut next } = so_far;
         let mut cost = 0;
-        // Pages beyond have never been in a tree. One that becomes a root later sees the frames' new
-        // type, and one that becomes a table is filled behind the first round.
+        // Pages beyond have never been in a tree. One that becomes a root later sees the frames'
+        // new type, and one that becomes a table is filled behind the first round.
         let used = self.pool.lock().used();
         while cost < SLICE {
             if next >= used {

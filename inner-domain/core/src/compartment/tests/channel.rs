@@ -161,7 +161,9 @@ fn channels_count_against_limits() {
 
 proptest! {
     #[test]
-    fn bytes_come_in_order(steps in prop::collection::vec((any::<bool>(), 0..PAGE_SIZE, 0..2 * PAGE_SIZE), 1..40)) {
+    fn bytes_come_in_order(
+        steps in prop::collection::vec((any::<bool>(), 0..PAGE_SIZE, 0..2 * PAGE_SIZE), 1..40)
+    ) {
         let mut ram = Ram::new();
         let mut machine = ram.machine();
         let (one, other) = joined(&mut machine);

@@ -13,8 +13,9 @@ use super::super::{Access, Exit, HEAP, Handle, Phase};
 use super::{CODE, DATA, Machine, RAM, Ram, Words};
 use crate::rules::{Hardware, Step, bits};
 
-/// Most entries that a slice reads, and most frames that it wipes besides a page that was being added,
-/// the frame of registers and the root: 51 pages or messages, and the table that had the last of them.
+/// Most entries that a slice reads, and most frames that it wipes besides a page that was being
+/// added, the frame of registers and the root: 51 pages or messages, and the table that had the
+/// last of them.
 const READS: u64 = 3_072;
 const ZEROED: usize = 52;
 
@@ -91,8 +92,8 @@ impl Machine<'_> {
             .sum::<u64>()
     }
 
-    /// All slices of it; each does something, no frame is wiped twice, and no entry is looked at again
-    /// but those that lead to where the last slice ended.
+    /// All slices of it; each does something, no frame is wiped twice, and no entry is looked at
+    /// again but those that lead to where the last slice ended.
     fn end(&mut self, handle: Handle, other: Handle, vas: &[u64]) {
         let (before, _) = self.compartments.frames(handle).expect("there");
         let (root, mut extra) = {
@@ -189,13 +190,14 @@ proptest! {
         let mut vas = std::vec![CODE];
         'pages: for (va, count, is_shared) in pages {
             for va in (va..HEAP).step_by(PAGE_SIZE as usize).take(count as usize) {
+                let access = Access::from_word(va >> 12 & 3).unwrap_or(Access::Read);
                 let added = if is_shared {
                     machine.share(handle, va, RAM + va % (16 * PAGE_SIZE)).map(|()| true)
                 } else {
-                    machine.add(handle, va, Access::from_word(va >> 12 & 3).unwrap_or(Access::Read), RAM)
+                    machine.add(handle, va, access, RAM)
                 };
                 match added {
-                    Ok(false) => while machine.add(handle, va, Access::from_word(va >> 12 & 3).unwrap_or(Access::Read), RAM) == Ok(false) {},
+                    Ok(false) => while machine.add(handle, va, access, RAM) == Ok(false) {},
                     Ok(true) => {}
                     Err(Reason::OverLimit | Reason::NoRoom) => break 'pages,
                     Err(_) => break,
