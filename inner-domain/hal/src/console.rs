@@ -29,7 +29,8 @@ impl Console {
     /// `address` is the virtual address of the registers of such a UART, mapped as device memory
     /// for as long as the console is used, and 4-byte aligned.
     pub unsafe fn new(kind: ConsoleKind, address: u64) -> Option<Self> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the address is that of the registers of a UART of this kind, mapped as device
+        // memory while the console is used, and 4-byte aligned.
         unsafe {
             match kind {
                 _ if address == 0 => None,

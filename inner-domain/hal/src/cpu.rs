@@ -60,7 +60,7 @@ pub fn dsb_ishst() {
 ///
 /// The range is RAM.
 pub unsafe fn sync_icache_all_cpus(physical: u64, bytes: u64) {
-    // SAFETY: the caller's promise, and the physical view maps all RAM. Its barrier waits for the
+    // SAFETY: the range is RAM, which the physical view maps as a whole. Its barrier waits for the
     // cleaning; invalidation of instruction caches changes no content.
     unsafe {
         clean_to_coherency(PHYSMAP + physical, bytes);
@@ -140,7 +140,7 @@ pub unsafe fn clean_to_coherency(start: u64, bytes: u64) {
     };
     let mut address = start & !(line - 1);
     while address + 8 * line <= start + bytes {
-        // SAFETY: as below, for eight lines of the range.
+        // SAFETY: the caller maps these eight lines of the range; cleaning changes no content.
         unsafe {
             asm!(
                 ".rept 8",

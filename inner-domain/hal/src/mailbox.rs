@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The mailbox of a Raspberry Pi's VideoCore (BCM2835 ARM Peripherals; Linux has the same offsets in
-//! its driver).
+//! The mailbox of a Raspberry Pi's VideoCore (BCM2835 ARM Peripherals; Linux has the same offsets
+//! in its driver).
 
 /// Offset of the word from the VideoCore.
 const READ: u64 = 0;

@@ -33,7 +33,7 @@ pub fn write_outer(buffer: &WritableBuffer<'_>, offset: u64, bytes: &[u8]) -> u6
 pub unsafe fn read_outer<T: Copy + FromBytes>(physical: u64, words: &mut [T]) {
     for (index, word) in words.iter_mut().enumerate() {
         let pointer = (PHYSMAP + physical) as *const T;
-        // SAFETY: within the caller's range, which is RAM and aligned; every bit pattern is a `T`.
+        // SAFETY: within a range that is RAM and aligned; every bit pattern is a `T`.
         *word = unsafe { pointer.add(index).read_volatile() };
     }
 }
@@ -42,11 +42,11 @@ pub unsafe fn read_outer<T: Copy + FromBytes>(physical: u64, words: &mut [T]) {
 ///
 /// # Safety
 ///
-/// The promise of [`read_outer`], as long as the iterator is used.
+/// `physical` is aligned to `T`, and `count` of them are RAM as long as the iterator is used.
 pub unsafe fn items<T: Copy + FromBytes>(physical: u64, count: u64) -> impl Iterator<Item = T> {
     let size = size_of::<T>() as u64;
     (0..count).map(move |index| {
-        // SAFETY: within the caller's range, which is RAM and aligned; every bit pattern is a `T`.
+        // SAFETY: within a range that is RAM and aligned; every bit pattern is a `T`.
         unsafe { ((PHYSMAP + physical + index * size) as *const T).read_volatile() }
     })
 }
@@ -55,10 +55,12 @@ pub unsafe fn items<T: Copy + FromBytes>(physical: u64, count: u64) -> impl Iter
 ///
 /// # Safety
 ///
-/// `physical` is aligned, and the range is in a frame that the compartment which is being built has.
+/// `physical` is aligned, and the range is in a frame that the compartment which is being built
+/// has.
 pub unsafe fn write_private(physical: u64, words: &[u64]) {
     for (index, word) in words.iter().enumerate() {
-        // SAFETY: the caller's promise; the physical view maps it.
+        // SAFETY: an aligned word of a private frame of a compartment that is being built, so
+        // nothing refers to it; the physical view maps it.
         unsafe {
             ((PHYSMAP + physical) as *mut u64)
                 .add(index)
@@ -71,12 +73,13 @@ pub unsafe fn write_private(physical: u64, words: &[u64]) {
 ///
 /// # Safety
 ///
-/// Both ranges are RAM that compartments have or share with the outer domain. That may write what it
-/// shares meanwhile.
+/// Both ranges are RAM that compartments have or share with the outer domain. That may write what
+/// it shares meanwhile.
 pub unsafe fn copy(from: u64, to: u64, bytes: u64) {
     if (from | to | bytes).is_multiple_of(8) {
         for at in (0..bytes).step_by(8) {
-            // SAFETY: the caller's promise, and both are aligned.
+            // SAFETY: words of RAM that compartments have, at multiples of 8; the physical view
+            // maps them.
             unsafe {
                 let word = ((PHYSMAP + from + at) as *const u64).read_volatile();
                 ((PHYSMAP + to + at) as *mut u64).write_volatile(word);
@@ -85,7 +88,7 @@ pub unsafe fn copy(from: u64, to: u64, bytes: u64) {
         return;
     }
     for at in 0..bytes {
-        // SAFETY: the caller's promise.
+        // SAFETY: bytes of RAM that compartments have; the physical view maps them.
         unsafe {
             let byte = ((PHYSMAP + from + at) as *const u8).read_volatile();
             ((PHYSMAP + to + at) as *mut u8).write_volatile(byte);
@@ -100,7 +103,8 @@ pub unsafe fn copy(from: u64, to: u64, bytes: u64) {
 /// `physical` is RAM that holds text of the outer domain, 4-byte aligned, and the word was
 /// scanned. The caller does the cache maintenance.
 pub unsafe fn write_instruction(physical: u64, word: u32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: an aligned word of the outer domain's text, which is RAM that the physical view maps;
+    // the new word was scanned.
     unsafe { ((PHYSMAP + physical) as *mut u32).write_volatile(word) };
 }
 
@@ -108,9 +112,11 @@ pub unsafe fn write_instruction(physical: u64, word: u32) {
 ///
 /// # Safety
 ///
-/// The promise of [`write_instruction`], for both words.
+/// `physical` is RAM that holds text of the outer domain, 8-byte aligned, and both words were
+/// scanned. The caller does the cache maintenance.
 pub unsafe fn write_instruction_pair(physical: u64, words: u64) {
-    // SAFETY: the caller's promise.
+    // SAFETY: two aligned words of the outer domain's text, which is RAM that the physical view
+    // maps; the new words were scanned.
     unsafe { ((PHYSMAP + physical) as *mut u64).write_volatile(words) };
 }
 
@@ -120,6 +126,7 @@ pub unsafe fn write_instruction_pair(physical: u64, words: u64) {
 ///
 /// The memory is the inner domain's, holds `count` valid values of `T` and is given out once.
 pub unsafe fn table<T>(physical: u64, count: usize) -> &'static mut [T] {
-    // SAFETY: the caller's promise; the physical view maps it for good.
+    // SAFETY: the memory is the inner domain's, holds `count` valid values of `T`, and is given out
+    // once; the physical view maps it for good.
     unsafe { core::slice::from_raw_parts_mut((PHYSMAP + physical) as *mut T, count) }
 }

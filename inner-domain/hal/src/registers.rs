@@ -30,7 +30,8 @@ pub fn translation() -> TranslationRegisters {
 /// They were read on a running CPU of this machine.
 pub unsafe fn load_translation(registers: &TranslationRegisters) {
     MAIR_EL1.set(registers.mair);
-    // SAFETY: the caller's promise.
+    // SAFETY: the value was read on a running CPU of this machine, so it changes no memory type
+    // that mappings rely on.
     unsafe { asm!("msr amair_el1, {}", in(reg) registers.amair, options(nostack)) };
     VBAR_EL1.set(registers.vbar);
     SCTLR_EL1.set(registers.sctlr);

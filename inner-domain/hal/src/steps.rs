@@ -58,8 +58,9 @@ impl Hardware for Executor {
     #[inline(always)]
     fn read_two(&self, entry: u64) -> [u64; 2] {
         let (low, high);
-        // SAFETY: as for reading one. Each of the two is read as a whole (DDI 0487, B2.2.1,
-        // "Requirements for single-copy atomicity").
+        // SAFETY: the rules read entries of tables alone, which are RAM by their frames' type and
+        // aligned; the physical view maps all RAM. Each of the two is read as a whole (DDI 0487,
+        // B2.2.1, "Requirements for single-copy atomicity").
         unsafe {
             asm!(
                 "ldp {}, {}, [{}]",
@@ -81,14 +82,14 @@ impl Hardware for Executor {
         };
         match step {
             Step::Write { entry, value } => {
-                // SAFETY: as for reading; that the value may stand there is what the rules
-                // decided.
+                // SAFETY: an aligned entry of a table, by its frame's type; the physical view maps
+                // it. That the value may stand there is what the rules decided.
                 unsafe { ((PHYSMAP + entry) as *mut u64).write_volatile(value) }
             }
             Step::LoadRoot { ttbr0, .. } => registers::set_ttbr0(ttbr0),
             // SAFETY: barriers change no translation.
             Step::BarrierStore => unsafe { asm!("dsb ishst", options(nostack)) },
-            // SAFETY: as before.
+            // SAFETY: barriers change no translation.
             Step::Barrier => unsafe { asm!("dsb ish", "isb", options(nostack)) },
             // SAFETY: an invalidation changes no translation that the tables do not have.
             Step::InvalidatePage { asid, va } => unsafe {
@@ -105,7 +106,7 @@ impl Hardware for Executor {
     // One loop: a step for each takes 15 instructions more.
     #[inline(always)]
     fn zero_frames(&mut self, first: u64, count: u64) {
-        // SAFETY: as for one.
+        // SAFETY: frames that are zeroed are tables', or those of a pool, by the rules.
         unsafe { zero(PHYSMAP + first, count * PAGE_SIZE) };
         #[cfg(feature = "trace-steps")]
         for index in 0..count {
@@ -139,8 +140,8 @@ impl Memory for Executor {
     }
 
     fn copy(&mut self, from: u64, to: u64, bytes: u64) {
-        // SAFETY: each in one frame of RAM that the rules gave to compartments, or that a compartment
-        // shares with Linux, which may write it meanwhile; the physical view maps both.
+        // SAFETY: each in one frame of RAM that the rules gave to compartments, or that a
+        // compartment shares with Linux, which may write it meanwhile; the physical view maps both.
         unsafe { physical::copy(from, to, bytes) };
     }
 
@@ -177,12 +178,13 @@ fn perform_rare(step: Step) {
 ///
 /// # Safety
 ///
-/// The promise of [`zero`].
+/// The page is mapped, and nothing but a table that may be empty is in it.
 unsafe fn zero_groups(page: u64, mut groups: u64) {
     while groups != 0 {
         let group = page + u64::from(groups.trailing_zeros()) * 64;
         groups &= groups - 1;
-        // SAFETY: the caller's promise; a page has 64 groups.
+        // SAFETY: a group of a mapped page in which nothing but a table that may be empty is; a
+        // page has 64 groups.
         unsafe {
             asm!(
                 "stp xzr, xzr, [{at}]",
@@ -210,7 +212,8 @@ unsafe fn zero(start: u64, bytes: u64) {
     // The size is a power of two words, from 4 to 2048 bytes by the architecture.
     let size = 4 << (blocks & 0xf);
     if blocks & PROHIBITED != 0 || size > PAGE_SIZE / 32 {
-        // SAFETY: the caller's promise; the loop writes these pages.
+        // SAFETY: the loop writes these pages alone, which are mapped and have nothing but tables
+        // that may be empty.
         unsafe {
             asm!(
                 "2:",
@@ -226,7 +229,8 @@ unsafe fn zero(start: u64, bytes: u64) {
         }
         return;
     }
-    // SAFETY: the caller's promise; the loop writes these pages, 32 blocks at a time.
+    // SAFETY: the loop writes these pages alone, 32 blocks at a time; they are mapped and have
+    // nothing but tables that may be empty.
     unsafe {
         asm!(
             "2:",

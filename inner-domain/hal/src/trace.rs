@@ -126,7 +126,8 @@ fn write(handle: u64, words: &[AtomicU64; BUFFERED * WORDS]) {
 /// The words of `block` are what the operation wants.
 unsafe fn semihosting(operation: u64, block: &[u64; 3]) -> u64 {
     let result;
-    // SAFETY: the caller's promise. The instruction reads memory and writes x0.
+    // SAFETY: the words of `block` are what the operation wants. The instruction reads memory and
+    // writes x0.
     unsafe {
         asm!(
             "hlt #0xf000",

@@ -65,7 +65,7 @@ impl Watchdog {
 
     fn write(self, register: u64, value: u32) {
         let value = PASSWORD | value & 0x00ff_ffff;
-        // SAFETY: as above; the write can only reset the machine.
+        // SAFETY: a register of the watchdog, mapped (new); the write can only reset the machine.
         unsafe { ((self.0 + register) as *mut u32).write_volatile(value) };
     }
 }

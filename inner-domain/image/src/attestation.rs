@@ -23,13 +23,14 @@ static GENERATOR: Mutex<Option<Generator>, Waiting<COMPARTMENTS>> = Mutex::new(N
 ///
 /// # Safety
 ///
-/// Called once. What `boot` says is a page with secrets is one of inner memory, and nothing refers to
-/// it.
+/// Called once. What `boot` says is a page with secrets is one of inner memory, and nothing refers
+/// to it.
 pub unsafe fn take(boot: &BootInfo) {
     if boot.secrets == 0 {
         return;
     }
-    // SAFETY: the caller's promise; the page is in the physical view.
+    // SAFETY: the boot stage wrote its secrets to this page of inner memory, which is in the
+    // physical view; nothing else refers to it.
     let page = unsafe { physical::table::<BootSecrets>(boot.secrets, 1) };
     let derived = page.first_mut().map(|left| {
         let derived = Derived {
@@ -59,8 +60,8 @@ pub fn secrets() -> impl Deref<Target = Option<Secrets>> {
     SECRETS.read()
 }
 
-/// Wipes the secrets and what random bytes come from, where the machine stops. It waits for no lock: a
-/// CPU that holds one uses what it protects.
+/// Wipes the secrets and what random bytes come from, where the machine stops. It waits for no
+/// lock: a CPU that holds one uses what it protects.
 pub fn forget() {
     if let Some(mut secrets) = SECRETS.try_write() {
         *secrets = None;

@@ -38,8 +38,8 @@ pub fn stop() -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Wipes secrets, and writes zeros of the inner memory back that may stand in caches alone: these, and
-/// those of stacks and slots, which were wiped when they had been used.
+/// Wipes secrets, and writes zeros of the inner memory back that may stand in caches alone: these,
+/// and those of stacks and slots, which were wiped when they had been used.
 fn forget() {
     if weaken::WIPE {
         return;
@@ -54,8 +54,8 @@ fn forget() {
 }
 
 /// Wipes what they have, once, where the inner domain itself stops the machine. It takes no lock,
-/// since this CPU may hold it. A compartment that runs on another CPU meanwhile may keep what it stores
-/// behind this; it is left for good when it does anything else than compute.
+/// since this CPU may hold it. A compartment that runs on another CPU meanwhile may keep what it
+/// stores behind this; it is left for good when it does anything else than compute.
 pub fn wipe() {
     static WIPED: AtomicBool = AtomicBool::new(false);
     if let Some(frames) = FRAMES.get()

@@ -79,9 +79,10 @@
     .equ    K_SIZE, 720
 
     .section .text.context, "ax"
-    // x0 the context, x1 TTBR0_EL1, x2 whether to invalidate, x3 whether a call begins: all registers
-    // but x0 to x3 are zero then; x4 whether this CPU has the key of PACGA. Gives 0 for a synchronous exception, 1 for an interrupt, 2 for an
-    // SError, 3 when a call is over: of its registers the context has x0 alone.
+    // x0 the context, x1 TTBR0_EL1, x2 whether to invalidate, x3 whether a call begins: all
+    // registers but x0 to x3 are zero then; x4 whether this CPU has the key of PACGA. Gives 0 for a
+    // synchronous exception, 1 for an interrupt, 2 for an SError, 3 when a call is over: of its
+    // registers the context has x0 alone.
     .global donjon_context_run
 donjon_context_run:
     sub     sp, sp, #K_SIZE

@@ -48,8 +48,8 @@ const PSTATE: u64 = 0xf << 28 | 1 << 25 | 1 << 24 | 1 << 12 | 0b11 << 10;
 /// Bits of `SCTLR_EL1` that are off while such a program runs: authentication of pointers, for
 /// which Linux's keys are loaded (EnIA, EnIB, EnDA, EnDB), EL0's access to the exception masks
 /// (UMA), alignment faults (A): programs are compiled without `strict-align`, and what instructions
-/// would compute with or give back of registers that are not saved: FPMR (EnFPM), TPIDR2_EL0 (EnTP2),
-/// ACCDATA_EL1 (EnAS0), and RGSR_EL1 and GCR_EL1 (ATA0).
+/// would compute with or give back of registers that are not saved: FPMR (EnFPM), TPIDR2_EL0
+/// (EnTP2), ACCDATA_EL1 (EnAS0), and RGSR_EL1 and GCR_EL1 (ATA0).
 const SCTLR_OFF: u64 =
     1 << 60 | 1 << 55 | 1 << 42 | 1 << 34 | 1 << 31 | 1 << 30 | 1 << 27 | 1 << 13 | 1 << 9 | 1 << 1;
 
@@ -144,8 +144,8 @@ impl Registers {
         (context.fpsr, context.fpcr) = (0, 0);
     }
 
-    /// Gives the program a key of its own, unless it has one; whether this CPU has its registers. In a
-    /// boot without random bytes it stays zero.
+    /// Gives the program a key of its own, unless it has one; whether this CPU has its registers.
+    /// In a boot without random bytes it stays zero.
     #[inline(always)]
     pub fn prepare_key(&mut self, cpu: usize) -> bool {
         KNOWN[cpu % MAX_CPUS].has_key.load(Ordering::Relaxed) != ABSENT && self.has_own_key(cpu)

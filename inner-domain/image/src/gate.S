@@ -129,11 +129,11 @@ donjon_gate_return:
     dsb     nsh
     isb
 .endif
-    // The exit write is the last word of the inner-only slot. Its ISB is the first word of the
-    // next slot, which both views map: fetching it is right before and after the change takes
-    // effect (a write of a system register is guaranteed to be seen only after a context
-    // synchronization event, D24.1.2.2). The outer view cannot fetch the write itself: its root entry is
-    // invalid there, so no jump reaches it with another value.
+    // The exit write is the last word of the inner-only slot. Its ISB is the first word of the next
+    // slot, which both views map: fetching it is right before and after the change takes effect (a
+    // write of a system register is guaranteed to be seen only after a context synchronization
+    // event, D24.1.2.2). The outer view cannot fetch the write itself: its root entry is invalid
+    // there, so no jump reaches it with another value.
     .global donjon_gate_exit_write
 donjon_gate_exit_write:
     msr     tcr_el1, x18

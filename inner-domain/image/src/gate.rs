@@ -53,7 +53,8 @@ global_asm!(
     WEAKEN_NO_COMPARE_EXIT = const weaken::NO_COMPARE_EXIT as u32,
     WEAKEN_NO_MASK = const weaken::NO_MASK as u32,
     WEAKEN_NO_CLEAR = const weaken::NO_CLEAR as u32,
-    WEAKEN_EARLY_TLBI = const (weaken::EARLY_TLBI && matches!(SWITCH_MODE, SwitchMode::Tlbi)) as u32,
+    WEAKEN_EARLY_TLBI =
+        const (weaken::EARLY_TLBI && matches!(SWITCH_MODE, SwitchMode::Tlbi)) as u32,
     CPU_INDEX_SHIFT = const layout::CPU_INDEX_SHIFT,
     CPU_INDEX_MASK = const layout::MAX_CPUS - 1,
     STACK_STRIDE_SHIFT = const layout::STACK_STRIDE_SHIFT,

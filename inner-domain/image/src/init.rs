@@ -50,12 +50,12 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     let Some(mut rules) = (unsafe { rules(machine) }) else {
         panic!("the boot stage left no memory for the metadata");
     };
-    // SAFETY: as for the rules.
+    // SAFETY: the boot stage took this memory for user tables, and this runs once.
     let Some(shadows) = (unsafe { shadows(machine) }) else {
         panic!("the boot stage left too little memory for user tables");
     };
     users::set(shadows, *rules.frames());
-    // SAFETY: as for the rules.
+    // SAFETY: the boot stage took this memory for compartments, and this runs once.
     compartments::set(unsafe { compartments(machine) }, rules.private().1.view());
     // SAFETY: the boot stage's own page for them, and this runs once.
     unsafe { attestation::take(&machine.boot) };
@@ -90,16 +90,16 @@ unsafe fn rules(machine: &MachineInfo) -> Option<Rules<'static>> {
     let start = start.map(|bank| bank.start).min()?;
     let entries = |bank: &Bank, size: usize| (bank.end - bank.start) as usize / size;
     let count = entries(&boot.frame_table, size_of::<u16>());
-    // SAFETY: the caller's promise; zeros are valid types (ordinary).
+    // SAFETY: zeroed inner memory that is given out once; zeros are valid types (ordinary).
     let frames = unsafe { physical::table::<AtomicU16>(boot.frame_table.start, count) };
     let count = entries(&boot.pool_table, size_of::<PoolFrame>());
-    // SAFETY: the caller's promise; every field of a pool frame is a number or a flag, for which
-    // zeros are valid.
+    // SAFETY: zeroed inner memory that is given out once; every field of a pool frame is a number
+    // or a flag, for which zeros are valid.
     let pool = unsafe { physical::table::<PoolFrame>(boot.pool_table.start, count) };
     pool.fill(PoolFrame::NEW);
     let frames = FrameTable::new(start, frames);
-    // SAFETY: the caller's promise; zeros are valid (no owner), and each block becomes a new one
-    // before it is read.
+    // SAFETY: zeroed inner memory that is given out once; zeros are valid (no owner), and each
+    // block becomes a new one before it is read.
     let private = unsafe {
         let count = entries(&boot.private_words, size_of::<AtomicU32>());
         let words = physical::table::<AtomicU32>(boot.private_words.start, count);
@@ -123,16 +123,16 @@ unsafe fn rules(machine: &MachineInfo) -> Option<Rules<'static>> {
 ///
 /// # Safety
 ///
-/// The promise of [`rules`].
+/// Called once, with the boot stage's description of memory that it zeroed for this.
 unsafe fn shadows(machine: &MachineInfo) -> Option<Shadows<'static>> {
     let boot = &machine.boot;
     let entries = |bank: &Bank, size: usize| (bank.end - bank.start) as usize / size;
     let count = entries(&boot.user_cells, size_of::<Cell>());
-    // SAFETY: the caller's promise; a cell is made of atomic words and a lock of one, for which
-    // zeros are valid: each becomes a new one before it is read.
+    // SAFETY: zeroed inner memory that is given out once; a cell is made of atomic words and a lock
+    // of one, for which zeros are valid: each becomes a new one before it is read.
     let cells = unsafe { physical::table::<Cell>(boot.user_cells.start, count) };
     cells.fill_with(Cell::new);
-    // SAFETY: the caller's promise; zeros are valid: no tree.
+    // SAFETY: zeroed inner memory that is given out once; zeros are valid: no tree.
     let asids = unsafe {
         let count = entries(&boot.user_trees, size_of::<AtomicU32>());
         physical::table::<AtomicU32>(boot.user_trees.start, count)
@@ -149,15 +149,16 @@ unsafe fn shadows(machine: &MachineInfo) -> Option<Shadows<'static>> {
 ///
 /// # Safety
 ///
-/// The promise of [`rules`].
+/// Called once, with the boot stage's description of memory that it zeroed for this.
 unsafe fn compartments(machine: &MachineInfo) -> Compartments<'static> {
     let bank = &machine.boot.compartments;
     let count = (bank.end - bank.start) as usize / size_of::<Slot>();
-    // SAFETY: the caller's promise; each slot becomes a new one before it is read.
+    // SAFETY: zeroed inner memory that is given out once; each slot becomes a new one before it is
+    // read.
     let slots = unsafe { physical::table::<Slot>(bank.start, count) };
     slots.fill_with(Slot::new);
     let roots = &machine.boot.compartment_roots;
-    // SAFETY: the caller's promise; zeros are valid: no root.
+    // SAFETY: zeroed inner memory that is given out once; zeros are valid: no root.
     let roots = unsafe { physical::table::<AtomicU64>(roots.start, count) };
     Compartments::new(slots, roots)
 }

@@ -49,7 +49,8 @@ impl Refusal {
         Self::with_value(Error::Refused, reason as u64)
     }
 
-    /// A rule forbids the entry of a list with this index, or the property with this tag, below 2^32.
+    /// A rule forbids the entry of a list with this index, or the property with this tag, below
+    /// 2^32.
     pub fn rule_at(reason: Reason, index: u64) -> Self {
         Self::with_value(Error::Refused, ((reason as u64) << 32) | index)
     }

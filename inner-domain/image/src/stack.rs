@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What computations with secrets leave on this CPU's stack: copies that the compiler made, and states
-//! of hashes. A reset keeps RAM, and what starts next may read it.
+//! What computations with secrets leave on this CPU's stack: copies that the compiler made, and
+//! states of hashes. A reset keeps RAM, and what starts next may read it.
 
 use core::arch::asm;
 
@@ -24,15 +24,15 @@ pub fn wiped<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Fills the stack from its lowest address up to SP with zeros, by the blocks that DC ZVA takes where
-/// it may be used. It takes some 700 instructions, or 1,700 without DC ZVA.
+/// Fills the stack from its lowest address up to SP with zeros, by the blocks that DC ZVA takes
+/// where it may be used. It takes some 700 instructions, or 1,700 without DC ZVA.
 #[inline(always)]
 fn wipe() {
     let block: *const PerCpu = PerCpu::current();
     let lowest = block as u64 - STACK_PAGES * PAGE_SIZE;
     // SAFETY: what lies below SP is used by no function that has not returned, and from the lowest
-    // address on the boot stage has mapped it. A block of DC ZVA has at most 2048 bytes and is aligned,
-    // as the lowest address is.
+    // address on the boot stage has mapped it. A block of DC ZVA has at most 2048 bytes and is
+    // aligned, as the lowest address is.
     unsafe {
         asm!(
             "mov    {end}, sp",

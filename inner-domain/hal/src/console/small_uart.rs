@@ -34,7 +34,7 @@ impl SmallUart {
                 break;
             }
         }
-        // SAFETY: as above; the write sends a character.
+        // SAFETY: the register of a UART that is mapped (new); the write sends a character.
         unsafe { ((self.0 + DATA) as *mut u32).write_volatile(u32::from(byte)) };
     }
 }

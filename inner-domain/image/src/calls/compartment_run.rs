@@ -17,8 +17,8 @@ use crate::{attestation, compartments, dispatch, domain, panic_report, stack, us
 /// Class of an SVC of AArch64 in `ESR_EL1`, whose low 16 bits are its number (D24.2.40).
 const SVC: u64 = 0x15;
 
-/// Runs the compartment with this handle: begins a call with four arguments, or goes on with the one
-/// that it is in, whose call to its host gives the first one.
+/// Runs the compartment with this handle: begins a call with four arguments, or goes on with the
+/// one that it is in, whose call to its host gives the first one.
 pub extern "C" fn run(
     _: u64,
     handle: u64,
@@ -129,8 +129,8 @@ struct Serve<'a> {
 }
 
 impl Serve<'_> {
-    /// Serves what computes with secrets, apart from the other requests: what they take of the stack
-    /// would make each of those longer.
+    /// Serves what computes with secrets, apart from the other requests: what they take of the
+    /// stack would make each of those longer.
     #[inline(never)]
     fn with_secrets(
         self,

@@ -9,9 +9,9 @@ use donjon_hal::{firmware, registers};
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::{domain, pen, state};
 
-/// Switches a CPU on. It comes to [`crate::secondary_entry`] and from there to `entry`, in the outer
-/// view. If it arrives before the hand-over, it gets the registers of the CPU that asks; from then
-/// on those that were recorded, whenever it was asked for.
+/// Switches a CPU on. It comes to [`crate::secondary_entry`] and from there to `entry`, in the
+/// outer view. If it arrives before the hand-over, it gets the registers of the CPU that asks; from
+/// then on those that were recorded, whenever it was asked for.
 ///
 /// `entry` needs no check beyond its range: a caller of this can jump there as well.
 pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {

@@ -118,12 +118,14 @@ fn load(boot: &BootInfo) -> Message {
     cpu::wait_for_accesses();
     write_back_and_drop(boot);
     let page = (PHYSMAP + boot.messages) as *const u32;
-    // SAFETY: as above.
+    // SAFETY: within the page of messages, which the inner domain alone has and the physical view
+    // maps.
     core::array::from_fn(|index| unsafe { page.add(index).read_volatile() })
 }
 
 /// The VideoCore does not see the caches of the CPUs. Before the message is sent its lines are
-/// written back and dropped; before the answer is read those that were fetched meanwhile are dropped.
+/// written back and dropped; before the answer is read those that were fetched meanwhile are
+/// dropped.
 fn write_back_and_drop(boot: &BootInfo) {
     fence(Ordering::SeqCst);
     // SAFETY: mapped for good.

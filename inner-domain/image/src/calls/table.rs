@@ -94,8 +94,9 @@ pub fn release([address, count, ..]: &Arguments) -> Outcome {
     Ok(released)
 }
 
-/// A list in the outer domain's memory, while the protected state is locked. Each item is read once,
-/// when it is asked for: what is checked is what is done, whatever is written to the list meanwhile.
+/// A list in the outer domain's memory, while the protected state is locked. Each item is read
+/// once, when it is asked for: what is checked is what is done, whatever is written to the list
+/// meanwhile.
 fn list<T: Copy + FromBytes>(
     frames: &FrameTable<'_>,
     address: u64,

@@ -207,7 +207,7 @@ fn copy_scanned(seal: &Seal, range: Range<usize>) -> Result<(), Refusal> {
 fn copy_changed(seal: &Seal, range: &Range<usize>) {
     let from = seal.to + range.start as u64 * 4;
     for _ in 0..READS {
-        // SAFETY: as for `put_word`.
+        // SAFETY: words of a frame of the text pool, which is RAM; each bit pattern is a word.
         let scanned = unsafe { physical::items::<u32>(from, range.len() as u64) };
         let mut both = outer_words(seal, range).zip(scanned).zip(range.clone());
         if let Some(((word, _), index)) = both.find(|((now, scanned), _)| now != scanned) {
@@ -220,8 +220,8 @@ fn copy_changed(seal: &Seal, range: &Range<usize>) {
 /// Words of the page as the outer domain's memory has them now.
 fn outer_words(seal: &Seal, range: &Range<usize>) -> impl Iterator<Item = u32> {
     let offset = range.start as u64 * 4;
-    // SAFETY: within a page that is the outer domain's memory: the lock has been held since that was
-    // checked. Whatever is read is scanned before it is code.
+    // SAFETY: within a page that is the outer domain's memory: the lock has been held since that
+    // was checked. Whatever is read is scanned before it is code.
     unsafe { physical::items(seal.from + offset, range.len() as u64) }
 }
 
