@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What boards without PSCI need: the controller of power, PSCI in the tree for Linux, and clocks in
-//! place of a controller that Linux does not get.
+//! What boards without PSCI need: the controller of power, PSCI in the tree for Linux, and clocks
+//! in place of a controller that Linux does not get.
 
 extern crate alloc;
 
@@ -70,8 +70,8 @@ fn find(node: &FdtNode, path: &str, name: &str) -> Option<String> {
     None
 }
 
-/// Says that PSCI starts every CPU. An HVC that Linux makes by itself, while it boots, is answered by
-/// the page that stays at EL2; an SMC might have no answer at all.
+/// Says that PSCI starts every CPU. An HVC that Linux makes by itself, while it boots, is answered
+/// by the page that stays at EL2; an SMC might have no answer at all.
 pub fn name_psci(model: &mut DeviceTree) {
     let mut node = DeviceTreeNode::new_unchecked("psci");
     for (name, value) in [("compatible", "arm,psci-1.0"), ("method", "hvc")] {

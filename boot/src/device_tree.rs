@@ -28,10 +28,11 @@ use crate::reserved::Reserved;
 /// The loader put a device tree there, below the end of the identity map.
 pub unsafe fn read(address: u64) -> Result<Fdt<'static>, Failure> {
     const HEADER: usize = 40;
-    // SAFETY: the caller's promise; a header is 40 bytes, and bytes 4 to 7 are its total size.
+    // SAFETY: the loader put a device tree there, within the identity map; a header is 40 bytes,
+    // and bytes 4 to 7 are its total size.
     let header = unsafe { core::slice::from_raw_parts(address as *const u8, HEADER) };
     let size = u32::from_be_bytes([header[4], header[5], header[6], header[7]]) as usize;
-    // SAFETY: as above, now with the size that the loader wrote.
+    // SAFETY: the loader put a device tree of this size there, within the identity map.
     let bytes = unsafe { core::slice::from_raw_parts(address as *const u8, size.max(HEADER)) };
     Fdt::new(bytes).map_err(|error| Failure::DeviceTree(address, error))
 }

@@ -74,9 +74,9 @@ struct Withheld {
     registers: Vec<Range>,
 }
 
-/// Judges all devices that are enabled. `banks` is RAM, whatever a device's node says. `read` is the
-/// value of a register of 32 bits of a GICv3's redistributors, or of what says which device is plugged
-/// in.
+/// Judges all devices that are enabled. `banks` is RAM, whatever a device's node says. `read` is
+/// the value of a register of 32 bits of a GICv3's redistributors, or of what says which device is
+/// plugged in.
 pub fn find(
     tree: &Fdt,
     banks: &[Range],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The boot stage's identity map: memory and, elsewhere, devices; and beside it the same for devices
-//! alone.
+//! The boot stage's identity map: memory and, elsewhere, devices; and beside it the same for
+//! devices alone.
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -70,8 +70,8 @@ pub unsafe fn cover(banks: &[Range]) -> Result<(), Failure> {
         for gib in bank.start() / GIB..=(bank.end() - 1) / GIB {
             let start = bank.start().max(gib * GIB);
             let end = bank.end().min((gib + 1) * GIB);
-            // SAFETY: the caller's promise; the index is below 512, because RAM ends below
-            // 512 GiB.
+            // SAFETY: the bank is RAM in which nothing is used as device memory, and the range is
+            // in this GiB; the index is below 512, because RAM ends below 512 GiB.
             unsafe { cover_in(gib, start, end) }?;
         }
     }
@@ -82,7 +82,7 @@ pub unsafe fn cover(banks: &[Range]) -> Result<(), Failure> {
 ///
 /// # Safety
 ///
-/// The promise of [`cover`].
+/// The range is RAM, and nothing is running on it as device memory.
 unsafe fn cover_in(gib: u64, start: u64, end: u64) -> Result<(), Failure> {
     // SAFETY: tables are statics, which only this CPU's walks read; all indices are below 512.
     unsafe {
@@ -120,7 +120,8 @@ unsafe fn cover_in(gib: u64, start: u64, end: u64) -> Result<(), Failure> {
 ///
 /// The entry is one of the identity map's, and nothing uses what it maps now.
 unsafe fn replace(entry: *mut u64, value: u64) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the entry is one of the identity map's, and nothing uses what it maps while it is
+    // invalid.
     unsafe {
         if entry.read_volatile() == value {
             return;

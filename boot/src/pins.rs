@@ -35,8 +35,8 @@ pub struct Pins {
     left: Vec<String>,
 }
 
-/// The phandles of a device's state `default`, in which its driver finds the pins when it starts, if
-/// that is the first one of the tree.
+/// The phandles of a device's state `default`, in which its driver finds the pins when it starts,
+/// if that is the first one of the tree.
 pub fn first_state(node: &FdtNode) -> Vec<u32> {
     let names = node.property("pinctrl-names");
     if names.is_none_or(|it| !it.value().starts_with(b"default\0")) {
@@ -62,7 +62,8 @@ pub fn find(tree: &Fdt, controller: &Controller, phandles: &[u32]) -> Pins {
 }
 
 impl Pins {
-    /// Gives the pins their pull resistors and functions, and says what the debug port of the cores is led to.
+    /// Gives the pins their pull resistors and functions, and says what the debug port of the cores
+    /// is led to.
     pub fn apply(&self, chip: Chip, registers: &mut impl Registers, line: impl Fn(&dyn Display)) {
         for setting in &self.settings {
             setting.apply(registers);
@@ -80,8 +81,8 @@ impl Pins {
     }
 }
 
-/// Takes the states of pins away from each device of Linux's that has one of a controller's: there is
-/// none for its driver to ask, and it would wait for one.
+/// Takes the states of pins away from each device of Linux's that has one of a controller's: there
+/// is none for its driver to ask, and it would wait for one.
 pub fn forget(tree: &Fdt, controller: &Controller, root: &mut DeviceTreeNode) {
     let groups = groups(tree, controller).filter_map(|it| it.phandle().ok().flatten());
     forget_below(root, &groups.collect::<Vec<_>>());

@@ -82,7 +82,8 @@ fn read(table: PhysicalAddress, index: usize) -> u64 {
 }
 
 fn write(table: PhysicalAddress, index: usize, value: u64) {
-    // SAFETY: as for reading; nothing walks these tables yet.
+    // SAFETY: tables are pages of the region or of the table block, identity-mapped; the trait
+    // promises an index below 512; nothing walks these tables yet.
     unsafe {
         (table.as_u64() as *mut u64)
             .add(index % 512)

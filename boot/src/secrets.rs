@@ -37,8 +37,8 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Takes `/chosen/rng-seed` out of the device tree at an address, and leaves in its place what is
-    /// derived from it for Linux. The CPU's own random numbers go in as well, if it has them.
+    /// Takes `/chosen/rng-seed` out of the device tree at an address, and leaves in its place what
+    /// is derived from it for Linux. The CPU's own random numbers go in as well, if it has them.
     ///
     /// # Safety
     ///
@@ -50,7 +50,7 @@ impl Secrets {
             randomness: Randomness::None,
         };
         let mut hash = Sha256::new();
-        // SAFETY: the caller's promise.
+        // SAFETY: the loader put a device tree there, and nothing else refers to it.
         let place = seed(&unsafe { device_tree::read(tree) }?);
         let place = place.filter(|it| it.size() >= BYTES as u64);
         if let Some(place) = place {
@@ -131,7 +131,7 @@ impl Secrets {
         identity.zeroize();
         words.zeroize();
         for index in 0..WORDS {
-            // SAFETY: as above.
+            // SAFETY: RAM by the device tree, which is mapped, and not the boot image's.
             unsafe { (place.start() as *mut u64).add(index).write_volatile(0) };
         }
         compiler_fence(Ordering::SeqCst);

@@ -211,8 +211,8 @@ fn describe(
     })
 }
 
-/// A register of a GICv3's redistributor, or one that says which device is plugged in; all ones where
-/// it cannot be read.
+/// A register of a GICv3's redistributor, or one that says which device is plugged in; all ones
+/// where it cannot be read.
 fn device_register(register: u64) -> u32 {
     match identity::device(register) {
         // SAFETY: a register by the device tree, mapped as a device. Reading has no effect on those

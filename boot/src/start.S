@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The first instructions: an arm64 Image header, which is that of a PE file as well, then from wherever the loader left the CPU
-// (EL1 or EL2, MMU off) to Rust at EL1 with the MMU and caches on.
+// The first instructions: an arm64 Image header, which is that of a PE file as well, then from
+// wherever the loader left the CPU (EL1 or EL2, MMU off) to Rust at EL1 with the MMU and caches on.
 
     .section .head, "ax"
     .global _start
@@ -178,8 +178,8 @@ boot_at_el1:
     mov     x2, x20
     bl      boot_main
 
-    // x0: device tree, x1: Linux. Secrets have been on the stack, which will be Linux's: zeros, also
-    // in memory below the caches, which Linux could invalidate.
+    // x0: device tree, x1: Linux. Secrets have been on the stack, which will be Linux's: zeros,
+    // also in memory below the caches, which Linux could invalidate.
     msr     daifset, #0xf
     adrp    x2, boot_stack_start
     adrp    x3, boot_stack_end
