@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* What donjon-run serves (guests/protocol/src/lib.rs). The host can change shared pages at any time. */
+/*
+ * What donjon-run serves (guests/protocol/src/lib.rs). The host can change shared pages at any
+ * time.
+ */
 #include <donjon.h>
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Requests to the inner domain: SVC with a number (inner-domain/abi/src/call/compartment.rs). Each is
- * a function of the address of 17 words: x0 to x16 before and afterwards.
+ * Requests to the inner domain: SVC with a number (inner-domain/abi/src/call/compartment.rs). Each
+ * is a function of the address of 17 words: x0 to x16 before and afterwards.
  */
 	.macro	request name, number
 	.global	donjon_request_\name

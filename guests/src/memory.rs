@@ -24,7 +24,8 @@ pub struct Mapping {
 // SAFETY: all accesses are volatile and of single words; threads that share a mapping agree on
 // who writes which page.
 unsafe impl Send for Mapping {}
-// SAFETY: as above.
+// SAFETY: all accesses are volatile and of single words; threads that share a mapping agree on who
+// writes which page.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -124,7 +125,7 @@ impl Mapping {
     /// Changes a word of it.
     pub fn write(&self, word: usize, value: u64) {
         assert!(word < self.bytes / 8);
-        // SAFETY: as for `read`.
+        // SAFETY: inside the mapping and aligned; a page that may not be written ends the process.
         unsafe { self.start.cast::<u64>().add(word).write_volatile(value) };
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A host: calls the program `hello`, names whom to greet, and prints what it says in capitals. Every
-//! guest has it as `donjon-host`; docs/compartments.md shows it.
+//! A host: calls the program `hello`, names whom to greet, and prints what it says in capitals.
+//! Every guest has it as `donjon-host`; docs/compartments.md shows it.
 
 use std::error::Error;
 use std::fs;

@@ -39,8 +39,8 @@ pub struct Information {
     pub frames: u64,
     /// Frames that it may have.
     pub limit: u64,
-    /// Where it is in its life: 1 being built, 2 between calls, 3 running, 4 in a call and on no CPU,
-    /// 5 dead, 6 being wiped.
+    /// Where it is in its life: 1 being built, 2 between calls, 3 running, 4 in a call and on no
+    /// CPU, 5 dead, 6 being wiped.
     pub phase: u64,
     /// SHA-256 of what it began with; zeros before it is sealed.
     pub measurement: [u8; 32],
@@ -107,9 +107,9 @@ impl Compartment {
     ///
     /// # Errors
     ///
-    /// If there is no device, this is not root, or there is no memory; if the user would have more than
-    /// RLIMIT_MEMLOCK of frames that compartments may have and of shared pages, without CAP_IPC_LOCK; if
-    /// `frames` is 0 or more than the inner domain counts.
+    /// If there is no device, this is not root, or there is no memory; if the user would have more
+    /// than RLIMIT_MEMLOCK of frames that compartments may have and of shared pages, without
+    /// CAP_IPC_LOCK; if `frames` is 0 or more than the inner domain counts.
     pub fn create(frames: u64) -> Result<Self> {
         let this = Self::open()?;
         let mut frames = frames;
@@ -117,8 +117,8 @@ impl Compartment {
         Ok(this)
     }
 
-    /// Makes one from this one, which is sealed and has not run: with the same code and constants, and
-    /// copies of its data. It shares no pages.
+    /// Makes one from this one, which is sealed and has not run: with the same code and constants,
+    /// and copies of its data. It shares no pages.
     ///
     /// # Errors
     ///
@@ -147,14 +147,15 @@ impl Compartment {
         self.ask("adding pages", request::<Add>(WRITE, 1), &mut add)
     }
 
-    /// Shares pages of this process, all of them, from an address in the compartment that is a multiple
-    /// of 4096 and below the heap. They stay pinned as long as it lives. The
-    /// compartment may change them whenever it runs.
+    /// Shares pages of this process, all of them, from an address in the compartment that is a
+    /// multiple of 4096 and below the heap. They stay pinned as long as it lives. The compartment
+    /// may change them whenever it runs.
     ///
     /// # Errors
     ///
-    /// If a page is at that address, or there are no pages to share; if its limit does not allow the
-    /// tables that they need; if there is no memory, or the user would have more than RLIMIT_MEMLOCK.
+    /// If a page is at that address, or there are no pages to share; if its limit does not allow
+    /// the tables that they need; if there is no memory, or the user would have more than
+    /// RLIMIT_MEMLOCK.
     ///
     /// # Safety
     ///
@@ -181,8 +182,8 @@ impl Compartment {
     }
 
     /// Runs it: begins a call with these arguments, or goes on with one. Then the first argument
-    /// answers a call to the host, and the others are nothing. Interrupts that bring no signal do not
-    /// end it.
+    /// answers a call to the host, and the others are nothing. Interrupts that bring no signal do
+    /// not end it.
     ///
     /// # Errors
     ///
@@ -235,8 +236,8 @@ impl Compartment {
     ///
     /// # Errors
     ///
-    /// If one of them is not sealed, has ended or has four channels; if both are the same; if there is
-    /// no memory, or the limit of one does not allow it.
+    /// If one of them is not sealed, has ended or has four channels; if both are the same; if there
+    /// is no memory, or the limit of one does not allow it.
     pub fn connect(&self, other: &Self) -> Result<(u32, u32)> {
         let mut connect = Connect {
             other: other.0.as_raw_fd(),
@@ -262,7 +263,8 @@ impl Compartment {
     }
 
     /// Makes a request without data of its own and drops the answer, for measurements of the way
-    /// there: one that the device does not know, or the one behind [`information`](Self::information).
+    /// there: one that the device does not know, or the one behind
+    /// [`information`](Self::information).
     pub fn raw(&self, request: u64) {
         let mut information = Information::default();
         // SAFETY: no request writes more than an `Information`.

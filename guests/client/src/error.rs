@@ -30,8 +30,8 @@ impl Error {
     }
 
     /// What Linux answered. Of a request, `EDQUOT` is a limit, `EPERM` the wrong time, `ENODEV` no
-    /// compartment, or one that has ended, `EBUSY` one that is in use, `ENOMEM` no memory, and `EINVAL`
-    /// an address, a length or a number that cannot be.
+    /// compartment, or one that has ended, `EBUSY` one that is in use, `ENOMEM` no memory, and
+    /// `EINVAL` an address, a length or a number that cannot be.
     pub fn cause(&self) -> &io::Error {
         &self.cause
     }

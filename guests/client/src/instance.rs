@@ -16,8 +16,8 @@ impl Instance {
     ///
     /// # Errors
     ///
-    /// Those of [`Compartment::create`] and [`Compartment::add`], if the image's limit is too small,
-    /// and if there is no memory for pages to share.
+    /// Those of [`Compartment::create`] and [`Compartment::add`], if the image's limit is too
+    /// small, and if there is no memory for pages to share.
     pub fn new(image: &Image<'_>) -> Result<Self, Error> {
         let compartment = Compartment::create(image.limit)?;
         for page in image.pages() {
@@ -47,9 +47,10 @@ impl Instance {
     }
 
     /// Makes a call and serves what it asks for, until it is over: how it ended, which is neither
-    /// [`Exit::Interrupted`] nor [`Exit::CalledOut`]. `answer` gets the word and the shared pages, in which
-    /// the program may have put anything; a [`Request`](crate::Request) is a word that programs of this
-    /// repository's runtimes use, and [`FAILED`](crate::FAILED) the answer to any other.
+    /// [`Exit::Interrupted`] nor [`Exit::CalledOut`]. `answer` gets the word and the shared pages,
+    /// in which the program may have put anything; a [`Request`](crate::Request) is a word that
+    /// programs of this repository's runtimes use, and [`FAILED`](crate::FAILED) the answer to any
+    /// other.
     ///
     /// # Errors
     ///

@@ -11,8 +11,8 @@
 //! attempt to make a compartment fails, and nothing else is lost: a program may be built for any
 //! Linux.
 //!
-//! Nothing here is trusted by a compartment, and no compartment has to be trusted: it has no address
-//! of this process's but those of shared pages.
+//! Nothing here is trusted by a compartment, and no compartment has to be trusted: it has no
+//! address of this process's but those of shared pages.
 
 mod device;
 mod error;

@@ -60,8 +60,8 @@ impl Shared {
 
     /// What is in them.
     pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the mapping is this object's, and borrowed as the slice is. A compartment changes it
-        // only while it runs, and the host that shares the pages promises to use no slice then.
+        // SAFETY: the mapping is this object's, and borrowed as the slice is. A compartment changes
+        // it only while it runs, and the host that shares the pages promises to use no slice then.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.size) }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Work that is measured inside and outside of a compartment: the same source for both. None of it is
-//! inlined, so that neither side's compiler sees what the other one's does not.
+//! Work that is measured inside and outside of a compartment: the same source for both. None of it
+//! is inlined, so that neither side's compiler sees what the other one's does not.
 
 #![no_std]
 

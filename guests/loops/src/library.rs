@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Two libraries that exchange messages. Each message has a word that it can be searched for by, and
-//! that is in no program: it is computed from a seed.
+//! Two libraries that exchange messages. Each message has a word that it can be searched for by,
+//! and that is in no program: it is computed from a seed.
 
 use core::hint::black_box;
 use core::mem;
@@ -77,7 +77,8 @@ impl Library {
     pub const PLACE: usize = mem::offset_of!(Self, kept);
 
     /// Hears what the other one says, unless it is the one to begin, and says something. How many
-    /// messages it has said; none if a message did not go, did not come, or is not what it has to be.
+    /// messages it has said; none if a message did not go, did not come, or is not what it has to
+    /// be.
     #[inline(never)]
     pub fn turn(&mut self, seed: u64, begins: bool, link: &mut impl Link) -> Option<u64> {
         if !begins || self.said > 0 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a program in a compartment and the one that runs it agree on. The inner domain knows nothing
-//! of it. docs/compartments.md describes it.
+//! What a program in a compartment and the one that runs it agree on. The inner domain knows
+//! nothing of it. docs/compartments.md describes it.
 
 #![no_std]
 

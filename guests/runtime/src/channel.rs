@@ -38,7 +38,7 @@ pub fn send(end: u64, from: &[u8]) -> Option<Moved> {
 /// Receives what is there, at most 1024 bytes. None without such an end.
 pub fn receive(end: u64, to: &mut [u8]) -> Option<Moved> {
     let (start, size) = (to.as_mut_ptr() as u64, to.len() as u64);
-    // SAFETY: the inner domain writes to these bytes alone, which are the caller's to change.
+    // SAFETY: the inner domain writes to these bytes alone, which are borrowed mutably.
     let moved = unsafe { pair::<{ Supervisor::Receive as u64 }>(end, start, size) };
     Moved::from_words(moved)
 }

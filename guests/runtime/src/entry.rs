@@ -21,8 +21,8 @@ impl Program {
     };
 }
 
-/// Names the function that is one call, `fn([u64; 4]) -> u64`, and then those numbers of [`Program`]
-/// that are others than its default:
+/// Names the function that is one call, `fn([u64; 4]) -> u64`, and then those numbers of
+/// [`Program`] that are others than its default:
 ///
 /// ```ignore
 /// entry!(call, limit: 128, stack_pages: 8);

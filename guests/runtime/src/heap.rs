@@ -14,17 +14,18 @@ const ORDERS: usize = 33;
 
 struct Growing(UnsafeCell<Heap<ORDERS>>);
 
-// SAFETY: a compartment runs on one CPU at a time, has one thread and no handlers, so no two calls of
-// the allocator overlap.
+// SAFETY: a compartment runs on one CPU at a time, has one thread and no handlers, so no two calls
+// of the allocator overlap.
 unsafe impl Sync for Growing {}
 
 #[global_allocator]
 static ALLOCATOR: Growing = Growing(UnsafeCell::new(Heap::empty()));
 
-// SAFETY: the buddy allocator hands out disjoint blocks of at least the layout's size and alignment.
+// SAFETY: the buddy allocator hands out disjoint blocks of at least the layout's size and
+// alignment.
 unsafe impl GlobalAlloc for Growing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: no other reference is alive, as said above.
+        // SAFETY: calls of the allocator do not overlap, so no other reference is alive.
         let heap = unsafe { &mut *self.0.get() };
         if let Ok(block) = heap.alloc(layout) {
             return block.as_ptr();
@@ -36,10 +37,11 @@ unsafe impl GlobalAlloc for Growing {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: no other reference is alive, as said above.
+        // SAFETY: calls of the allocator do not overlap, so no other reference is alive.
         let heap = unsafe { &mut *self.0.get() };
         if let Some(block) = NonNull::new(block) {
-            // SAFETY: the caller's: it was allocated here with this layout.
+            // SAFETY: the block was allocated from this heap with this layout, and is not used any
+            // more.
             unsafe { heap.dealloc(block, layout) };
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a compartment asks its host for. The host is Linux: it sees what is written, and every answer
-//! is its choice.
+//! What a compartment asks its host for. The host is Linux: it sees what is written, and every
+//! answer is its choice.
 
 use core::arch::asm;
 use core::fmt;

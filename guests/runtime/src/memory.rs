@@ -10,8 +10,8 @@ pub const PAGE: u64 = 4096;
 /// Where the heap begins.
 pub const HEAP: u64 = 1 << 38;
 
-/// Adds pages of zeros at the end of the heap: how many were added, and how many there are. Fewer are
-/// added at the limit, and in one request.
+/// Adds pages of zeros at the end of the heap: how many were added, and how many there are. Fewer
+/// are added at the limit, and in one request.
 pub fn grow(pages: u64) -> (u64, u64) {
     // SAFETY: new pages are mapped where there was nothing.
     unsafe { pair::<{ Supervisor::Grow as u64 }>(pages, 0, 0) }
@@ -24,6 +24,7 @@ pub fn grow(pages: u64) -> (u64, u64) {
 /// Nothing refers to these pages. With the feature `alloc`, all pages that the allocator asked for
 /// are its own.
 pub unsafe fn shrink(pages: u64) -> (u64, u64) {
-    // SAFETY: the caller's.
+    // SAFETY: the request changes x0 and x1 alone, and nothing refers to the pages that it takes
+    // away.
     unsafe { pair::<{ Supervisor::Shrink as u64 }>(pages, 0, 0) }
 }

@@ -11,7 +11,8 @@ use core::arch::asm;
 #[inline(always)]
 pub unsafe fn pair<const NUMBER: u64>(a: u64, b: u64, c: u64) -> (u64, u64) {
     let (first, second);
-    // SAFETY: the caller's.
+    // SAFETY: the request changes x0 and x1 alone, and no memory that something refers to as
+    // unchanging.
     unsafe {
         asm!(
             "svc {number}",
@@ -34,7 +35,7 @@ pub unsafe fn pair<const NUMBER: u64>(a: u64, b: u64, c: u64) -> (u64, u64) {
 pub unsafe fn digest<const NUMBER: u64>(argument: u64) -> Option<[u8; 32]> {
     let found: u64;
     let (a, b, c, d);
-    // SAFETY: the caller's.
+    // SAFETY: the request changes these five registers alone, and no memory.
     unsafe {
         asm!(
             "svc {number}",
@@ -53,7 +54,7 @@ pub unsafe fn digest<const NUMBER: u64>(argument: u64) -> Option<[u8; 32]> {
 ///
 /// The request changes no other register, and no memory.
 pub unsafe fn wide<const NUMBER: u64>(x: &mut [u64; 17]) {
-    // SAFETY: the caller's.
+    // SAFETY: the request changes these 17 registers alone, and no memory.
     unsafe {
         asm!(
             "svc {number}",

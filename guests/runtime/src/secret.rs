@@ -11,8 +11,8 @@ pub fn random() -> Option<[u8; 32]> {
     unsafe { digest::<{ Supervisor::Random as u64 }>(0) }
 }
 
-/// A key for a purpose, which no compartment with another measurement gets. None if this boot has no
-/// secret.
+/// A key for a purpose, which no compartment with another measurement gets. None if this boot has
+/// no secret.
 pub fn key(purpose: u64) -> Option<[u8; 32]> {
     // SAFETY: it is a request of this kind.
     unsafe { digest::<{ Supervisor::Key as u64 }>(purpose) }

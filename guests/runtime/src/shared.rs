@@ -34,8 +34,8 @@ pub fn write(from: &[u8]) -> usize {
     };
     let mut next = to.cast::<u64>();
     let mut put = |word: &u64| {
-        // SAFETY: within the shared pages, which are writable and to which nothing refers; they begin
-        // with a page, so each word is aligned.
+        // SAFETY: within the shared pages, which are writable and to which nothing refers; they
+        // begin with a page, so each word is aligned.
         unsafe { next.write_volatile(*word) };
         next = next.wrapping_add(1);
     };
@@ -43,14 +43,14 @@ pub fn write(from: &[u8]) -> usize {
     blocks.iter().for_each(|it| it.iter().for_each(&mut put));
     rest.iter().for_each(put);
     for (index, byte) in from.iter().enumerate().skip(size_of_val(words)) {
-        // SAFETY: as above.
+        // SAFETY: within the shared pages, which are writable and to which nothing refers.
         unsafe { to.add(index).write_volatile(*byte) };
     }
     count
 }
 
-/// Copies bytes from the beginning of the shared pages; how many, as many as there are. It is faster
-/// if they are to begin with a word.
+/// Copies bytes from the beginning of the shared pages; how many, as many as there are. It is
+/// faster if they are to begin with a word.
 pub fn read(to: &mut [u8]) -> usize {
     let from = ptr::with_exposed_provenance::<u8>(SHARED as usize);
     let count = to.len().min(size());
@@ -63,8 +63,8 @@ pub fn read(to: &mut [u8]) -> usize {
     let done = size_of_val(words);
     let mut next = from.cast::<u64>();
     let mut get = |word: &mut u64| {
-        // SAFETY: within the shared pages, which are readable and begin with a page, so each word is
-        // aligned; any value is a word.
+        // SAFETY: within the shared pages, which are readable and begin with a page, so each word
+        // is aligned; any value is a word.
         *word = unsafe { next.read_volatile() };
         next = next.wrapping_add(1);
     };
@@ -74,7 +74,7 @@ pub fn read(to: &mut [u8]) -> usize {
         .for_each(|it| it.iter_mut().for_each(&mut get));
     rest.iter_mut().for_each(get);
     for (index, byte) in to.iter_mut().enumerate().skip(done) {
-        // SAFETY: as above; any value is a byte.
+        // SAFETY: within the shared pages, to which nothing refers; any value is a byte.
         *byte = unsafe { from.add(index).read_volatile() };
     }
     count

@@ -180,7 +180,7 @@ fn ping_pong() -> Result<()> {
     let (mut to, mut from) = ([0; 2], [0; 2]);
     // SAFETY: both arrays have room for two descriptors.
     check(unsafe { libc::pipe(to.as_mut_ptr()) }.into())?;
-    // SAFETY: as above.
+    // SAFETY: this array has room for two descriptors.
     check(unsafe { libc::pipe(from.as_mut_ptr()) }.into())?;
     let pass = |read: i32, write: i32| {
         let mut byte = 0_u8;
@@ -190,7 +190,7 @@ fn ping_pong() -> Result<()> {
             libc::write(write, (&raw const byte).cast(), 1);
         }
     };
-    // SAFETY: one thread, as in `child`.
+    // SAFETY: this program has one thread, so the child may do what it likes.
     let pid = check(unsafe { libc::fork() }.into())?;
     if pid == 0 {
         for _ in 0..ROUNDS {

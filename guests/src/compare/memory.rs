@@ -16,7 +16,8 @@ const MB: u64 = 1 << 20;
 const TABLES: (u64, u64) = (512, 8);
 /// Times that a block is had and given back. Linux's other work is in some of them.
 const SAMPLES: u64 = 5;
-/// Blocks of more MB are written and read in the first sample alone: other work is little beside it.
+/// Blocks of more MB are written and read in the first sample alone: other work is little beside
+/// it.
 const SMALL: u64 = 100;
 
 /// One size, inside and outside: a line each for each sample.

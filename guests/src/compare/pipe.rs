@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Messages: through pipes between processes and within one, through a channel between compartments,
-//! and through pipes for compartments whose hosts have them.
+//! Messages: through pipes between processes and within one, through a channel between
+//! compartments, and through pipes for compartments whose hosts have them.
 
 use std::io::{PipeReader, PipeWriter, pipe};
 

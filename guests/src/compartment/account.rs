@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory of compartments counts against its holder's RLIMIT_MEMLOCK: of a user that has no capability.
+//! Memory of compartments counts against its holder's RLIMIT_MEMLOCK: of a user that has no
+//! capability.
 
 use std::fs;
 

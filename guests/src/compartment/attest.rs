@@ -24,8 +24,8 @@ struct WithPage {
 impl WithPage {
     fn new(it: Compartment) -> Result<Self> {
         let page = Shared::new(PAGE as usize)?;
-        // SAFETY: `put` and `stored` give no slice to others, and `run` does not meet them: they borrow
-        // this object to change it.
+        // SAFETY: `put` and `stored` give no slice to others, and `run` does not meet them: they
+        // borrow this object to change it.
         unsafe { it.share(SHARED, &page) }?;
         Ok(Self { it, page })
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! PACGA, whose key no bit switches off: a compartment computes with a key of its own, and Linux's is
-//! back afterwards.
+//! PACGA, whose key no bit switches off: a compartment computes with a key of its own, and Linux's
+//! is back afterwards.
 
 use core::arch::{asm, global_asm};
 

@@ -73,8 +73,8 @@ impl Program {
     }
 }
 
-/// Instructions of a signature with all around it, and of the public key, which is without one. Then
-/// a signature is made while a signal comes each 100 microseconds: it is the same.
+/// Instructions of a signature with all around it, and of the public key, which is without one.
+/// Then a signature is made while a signal comes each 100 microseconds: it is the same.
 pub fn bench(meter: &mut Meter) -> Result<()> {
     let report = Program::new(REPORT)?.call(&NONCE, &[])?;
     let mut quote = Program::new(QUOTE)?;

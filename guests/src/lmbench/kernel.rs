@@ -17,7 +17,8 @@ use anyhow::{Context, Result};
 #[inline(always)]
 unsafe fn call(number: libc::c_long, arguments: [usize; 4]) -> isize {
     let result: isize;
-    // SAFETY: Linux preserves everything but x0; the rest is the caller's promise.
+    // SAFETY: Linux preserves every register but x0, and pointers among the arguments are valid for
+    // what the system call does with them.
     unsafe {
         asm!(
             "svc #0",
@@ -120,7 +121,7 @@ pub unsafe fn handle(signal: i32, handler: usize) -> isize {
     let mut old = MaybeUninit::<Action>::uninit();
     let (new, old) = (&raw const new as usize, old.as_mut_ptr() as usize);
     let arguments = [signal as usize, new, old, size_of::<u64>()];
-    // SAFETY: both actions are local variables; the handler is the caller's promise.
+    // SAFETY: both actions are local variables, and the handler is valid for this signal.
     unsafe { call(libc::SYS_rt_sigaction, arguments) }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs a program in a compartment: `donjon-run IMAGE [ARGUMENT...]`. docs/compartments.md says what
-//! the program can ask for.
+//! Runs a program in a compartment: `donjon-run IMAGE [ARGUMENT...]`. docs/compartments.md says
+//! what the program can ask for.
 
 #[cfg(target_arch = "aarch64")]
 mod options;

@@ -66,7 +66,7 @@ pub fn virtual_count() -> u64 {
 /// How often it counts in a second.
 fn frequency() -> u64 {
     let frequency: u64;
-    // SAFETY: as for the counter.
+    // SAFETY: Linux lets user space read the frequency of the virtual counter.
     unsafe { asm!("mrs {}, cntfrq_el0", out(reg) frequency, options(nomem, nostack)) };
     frequency
 }

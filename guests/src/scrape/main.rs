@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Searches for the messages of two libraries that exchange them, in compartments or in processes: what
-//! `cargo xtask bench compartments trust libraries` runs, with the attacker's module loaded.
-//! `donjon-scrape libraries inside|outside SEED SECONDS`, `donjon-scrape trust inside|outside SEED`.
-//! `donjon-scrape hold inside|outside SEED` searches nothing: it says when there are messages, and
-//! goes on until it is killed.
+//! Searches for the messages of two libraries that exchange them, in compartments or in processes:
+//! what `cargo xtask bench compartments trust libraries` runs, with the attacker's module loaded.
+//! `donjon-scrape libraries inside|outside SEED SECONDS`,
+//! `donjon-scrape trust inside|outside SEED`. `donjon-scrape hold inside|outside SEED` searches
+//! nothing: it says when there are messages, and goes on until it is killed.
 //!
-//! Each search counts `1 READ REFUSED REACHED FOUND`: pages that were read and that were not, pages with
-//! messages among those that were read, and words that were found. 0 in place of 1 says that this
-//! Linux does not have the way.
+//! Each search counts `1 READ REFUSED REACHED FOUND`: pages that were read and that were not, pages
+//! with messages among those that were read, and words that were found. 0 in place of 1 says that
+//! this Linux does not have the way.
 
 #[cfg(target_arch = "aarch64")]
 mod core_dump;

@@ -22,8 +22,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// Pages of a process: all that it has mapped, or those that it may write, as far as its map can be
-    /// read, and what is known besides.
+    /// Pages of a process: all that it has mapped, or those that it may write, as far as its map
+    /// can be read, and what is known besides.
     pub fn pages(&self, pid: Pid, written: bool) -> Vec<u64> {
         let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
         let mapped = maps.lines().filter_map(|line| {

@@ -24,8 +24,8 @@ impl Wanted {
     /// Whether this is it.
     pub fn is(self, word: u64) -> bool {
         let mut difference = word;
-        // SAFETY: computes in a register. The compiler does not know what, so that it does not compute
-        // the word to compare with.
+        // SAFETY: computes in a register. The compiler does not know what, so that it does not
+        // compute the word to compare with.
         unsafe {
             asm!(
                 "eor {0}, {0}, {1}",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The signed form of a report: an entity attestation token (EAT, RFC 9711), a map of claims in CBOR,
-//! signed as COSE_Sign1 (RFC 9052) with Ed25519 (RFC 8032). docs/attestation.md lists the claims.
+//! The signed form of a report: an entity attestation token (EAT, RFC 9711), a map of claims in
+//! CBOR, signed as COSE_Sign1 (RFC 9052) with Ed25519 (RFC 8032). docs/attestation.md lists the
+//! claims.
 //!
 //! CBOR writes one value in many ways, and COSE leaves a header unsigned. So that a token cannot be
 //! changed and keep its signature, only the bytes that [`sign`] writes are a token.
@@ -29,8 +30,8 @@ pub use record::Record;
 /// What a token says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
-    /// What the verifier sent, so that the token is no older: the first half of what the compartment
-    /// had reported.
+    /// What the verifier sent, so that the token is no older: the first half of what the
+    /// compartment had reported.
     pub nonce: [u8; 32],
     /// The other half, for the compartment's own use.
     pub data: [u8; 32],
@@ -74,8 +75,8 @@ pub enum Error {
     Signature,
     /// The payload is not a map with these claims, each of its type and once.
     Claims,
-    /// The bytes say this, but are not those that [`sign`] writes: they have an unprotected header, a
-    /// tag, other claims' order or lengths, or the like.
+    /// The bytes say this, but are not those that [`sign`] writes: they have an unprotected header,
+    /// a tag, other claims' order or lengths, or the like.
     Encoding,
 }
 
@@ -160,8 +161,8 @@ impl Claims {
     }
 }
 
-/// A token with these claims, which `signer` signs. None if it cannot be written down, which does not
-/// happen with memory enough.
+/// A token with these claims, which `signer` signs. None if it cannot be written down, which does
+/// not happen with memory enough.
 pub fn sign(claims: &Claims, signer: impl FnOnce(&[u8]) -> [u8; 64]) -> Option<Vec<u8>> {
     let header = HeaderBuilder::new()
         .algorithm(iana::Algorithm::EdDSA)

@@ -50,7 +50,7 @@ pub fn shrink() -> u64 {
 fn words<'a>() -> &'a mut [u64] {
     let (_, pages) = donjon_runtime::grow(0);
     let start = ptr::with_exposed_provenance_mut(HEAP as usize);
-    // SAFETY: the heap has so many pages of zeros or of words that were written before, nothing else
-    // refers to them, and each caller is done with them before the heap changes.
+    // SAFETY: the heap has so many pages of zeros or of words that were written before, nothing
+    // else refers to them, and each caller is done with them before the heap changes.
     unsafe { slice::from_raw_parts_mut(start, pages as usize * PAGE / 8) }
 }

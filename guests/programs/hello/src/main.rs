@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Greets each name in its arguments (`-`: the one in its input), counts its calls, uses its heap and asks for random
-//! bytes.
+//! Greets each name in its arguments (`-`: the one in its input), counts its calls, uses its heap
+//! and asks for random bytes.
 
 #![no_std]
 #![no_main]

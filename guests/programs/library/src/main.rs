@@ -27,8 +27,8 @@ fn turn(end: u64, seed: u64, begins: bool) -> u64 {
 /// What is told is whether, and not what the word is: the host must not have it.
 fn look(address: u64, seed: u64) -> u64 {
     let word: *const u64 = ptr::with_exposed_provenance(address as usize);
-    // SAFETY: a load that changes nothing. Where there is no page it ends this compartment, which is
-    // what the host wants to know.
+    // SAFETY: a load that changes nothing. Where there is no page it ends this compartment, which
+    // is what the host wants to know.
     let word = unsafe { word.read_volatile() };
     u64::from(word == marker(seed))
 }
@@ -53,8 +53,8 @@ fn library() -> Option<&'static mut Library> {
         return None;
     }
     let start: *mut Library = ptr::with_exposed_provenance_mut(HEAP as usize);
-    // SAFETY: the heap has a page, of zeros or of what a call before this one left, and any bytes are
-    // a library. Nothing else refers to it: one call is over before the next one begins.
+    // SAFETY: the heap has a page, of zeros or of what a call before this one left, and any bytes
+    // are a library. Nothing else refers to it: one call is over before the next one begins.
     Some(unsafe { &mut *start })
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Asks for a report about itself, with a verifier's nonce (64 hexadecimal digits), and writes it for
-//! the program that signs it. A program of use would do this with a key of its own in the other half.
+//! Asks for a report about itself, with a verifier's nonce (64 hexadecimal digits), and writes it
+//! for the program that signs it. A program of use would do this with a key of its own in the other
+//! half.
 
 #![no_std]
 #![no_main]

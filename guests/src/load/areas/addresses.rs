@@ -21,7 +21,8 @@ const PLACE: usize = HALF + (0x1234 << 30);
 const LAST: usize = 1 << 14;
 
 /// The stack is near the end; memory is mapped, used by the process and by Linux, protected, moved,
-/// copied by fork and given back, across the middle, above it, and at the end. Beyond there is none.
+/// copied by fork and given back, across the middle, above it, and at the end. Beyond there is
+/// none.
 pub fn upper_half() -> Result<()> {
     let local = 0u8;
     let stack = (&raw const local).addr();

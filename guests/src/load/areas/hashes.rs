@@ -17,7 +17,8 @@ const DRIVERS: [(&str, &str); 3] = [
     ("sha256-arm64-neon", SHA256),
     ("sha512-arm64", SHA512),
 ];
-/// The two-block message of the examples to FIPS 180-4, SHA-512. Its SHA-256 is of two blocks as well.
+/// The two-block message of the examples to FIPS 180-4, SHA-512. Its SHA-256 is of two blocks as
+/// well.
 const MESSAGE: &[u8] = b"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmn\
                          hijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu";
 const SHA256: &str = "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1";

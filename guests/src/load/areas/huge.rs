@@ -10,7 +10,8 @@ use anyhow::{Context, Result, ensure};
 use crate::child::{Child, skip};
 use crate::memory::{Mapping, PAGE, TABLE_SPAN};
 
-/// `MADV_COLLAPSE` of Linux's `uapi/asm-generic/mman-common.h`, which the C library does not name yet.
+/// `MADV_COLLAPSE` of Linux's `uapi/asm-generic/mman-common.h`, which the C library does not name
+/// yet.
 const MADV_COLLAPSE: i32 = 25;
 /// Where Linux says who gets transparent ones.
 const ENABLED: &str = "/sys/kernel/mm/transparent_hugepage/enabled";

@@ -136,8 +136,8 @@ pub fn kernel_tests() -> Result<()> {
     ensure!(line.contains(", 0 FAILED"), "{line}");
 
     // All but align_shift_alloc_test (64), which is there to fail, and full_fit_alloc_test (2), of
-    // which each thread takes 64 MiB and more for every doubling of CPUs. pcpu_alloc_test (128) takes
-    // 18 MiB for each CPU, so it runs in one thread, after the others.
+    // which each thread takes 64 MiB and more for every doubling of CPUs. pcpu_alloc_test (128)
+    // takes 18 MiB for each CPU, so it runs in one thread, after the others.
     vmalloc_tests(2, 0x7ff & !64 & !2 & !128)?;
     vmalloc_tests(1, 128)?;
     let log = kernel_log()?;

@@ -46,17 +46,17 @@ fn attached(segment: i32) -> Result<()> {
     }
     Child::start(|| {
         for page in 0..BYTES / 4096 {
-            // SAFETY: as above; a child inherits both.
+            // SAFETY: inside the segment, which is attached twice; a child inherits both.
             let found = unsafe { readable.add(page * 512).read_volatile() };
             ensure!(found == page as u64 ^ 0x5a5a, "page {page} is {found:#x}");
-            // SAFETY: as above.
+            // SAFETY: inside the segment, whose writable attachment the child has inherited.
             unsafe { writable.add(page * 512).write_volatile(page as u64) };
         }
         Ok(())
     })?
     .join()?;
     for page in 0..BYTES / 4096 {
-        // SAFETY: as above.
+        // SAFETY: inside the segment, which is still attached.
         let found = unsafe { readable.add(page * 512).read_volatile() };
         ensure!(found == page as u64, "page {page} is {found:#x}");
     }

@@ -55,7 +55,7 @@ impl Swap {
 
     /// Stops using it, which brings every page back.
     fn off(&self) -> Result<()> {
-        // SAFETY: as for swapon.
+        // SAFETY: a path that ends with a zero byte.
         let failed = unsafe { libc::swapoff(self.name.as_ptr()) };
         ensure!(failed == 0, "swapoff: {}", Error::last_os_error());
         Ok(())

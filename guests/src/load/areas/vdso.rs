@@ -50,7 +50,7 @@ pub fn vdso() -> Result<()> {
         };
         ensure!(found == 7, "the write did not arrive");
         Child::start(|| {
-            // SAFETY: as above.
+            // SAFETY: the first word of the vDSO's ELF header, which the child has inherited.
             let inherited = unsafe { word.read_volatile() };
             ensure!(inherited == 7, "a fork brought the original back");
             Ok(())
@@ -58,7 +58,7 @@ pub fn vdso() -> Result<()> {
         .join()
     })?
     .join()?;
-    // SAFETY: as above.
+    // SAFETY: the first word of the vDSO's ELF header.
     let kept = unsafe { word.read_volatile() };
     ensure!(kept == original, "a child changed our vDSO");
     asked(get, libc::CLOCK_MONOTONIC).map(|_| ())
