@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! libFuzzer chooses calls about kernel tables. `DONJON_FUZZ_WITHOUT` names a check that is left out.
+//! libFuzzer chooses calls about kernel tables. `DONJON_FUZZ_WITHOUT` names a check that is left
+//! out.
 #![no_main]
 
 use donjon_fuzz::{judge, mutate};

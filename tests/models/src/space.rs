@@ -13,8 +13,8 @@
 //!   [`random`], and the [`counters`] of what came of them.
 //! * [`run`]: a sequence of its calls with all checks.
 //!
-//! Nothing here asks the rules what is right, and nothing keeps metadata as they do. The types of frames are read from them, because
-//! the invariants speak of types.
+//! Nothing here asks the rules what is right, and nothing keeps metadata as they do. The types of
+//! frames are read from them, because the invariants speak of types.
 
 pub mod caches;
 pub mod counters;

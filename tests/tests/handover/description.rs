@@ -97,7 +97,10 @@ fn a_pool_is_one_block_of_the_linear_map() {
         });
         let reason = Reason::BadAttributes;
         assert!(
-            matches!(device, HandoverError::Entry { fault: Fault::Refused { reason: it, .. }, .. } if it == reason),
+            matches!(
+                device,
+                HandoverError::Entry { fault: Fault::Refused { reason: it, .. }, .. } if it == reason
+            ),
             "{device}"
         );
     }

@@ -106,8 +106,8 @@ fn a_table_with_text_in_it_is_not_released() {
     assert_eq!(rules.release(&mut hw, IMAGE_L3), Ok(()));
 }
 
-/// Begins to seal a page, clears its entry and has its frame become private memory. Whether the seal
-/// may go on.
+/// Begins to seal a page, clears its entry and has its frame become private memory. Whether the
+/// seal may go on.
 fn resume_from_private<C: Checks>() -> Result<(), Reason> {
     let mut storage = OwnedStorage::default();
     let (mut hw, mut rules) = small::build::<C>(&mut storage);

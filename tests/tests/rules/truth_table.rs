@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every call about kernel tables against every type of frame: as what is mapped, as the table that is
-//! written, and as the table that is linked. The tables below are the contract, typed in by hand.
+//! Every call about kernel tables against every type of frame: as what is mapped, as the table that
+//! is written, and as the table that is linked. The tables below are the contract, typed in by
+//! hand.
 
 use donjon_abi::call::Reason;
 use donjon_core::frames::FrameType as T;

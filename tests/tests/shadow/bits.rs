@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Each bit of a descriptor that Linux has for a user's page. The lists are the contract, typed in by
-//! hand.
+//! Each bit of a descriptor that Linux has for a user's page. The lists are the contract, typed in
+//! by hand.
 
 use std::sync::atomic::Ordering;
 

@@ -43,8 +43,8 @@ fn walk(hw: &impl Hardware, root: u64, va: u64) -> u64 {
     hw.read(table + (va >> 12) % 512 * 8)
 }
 
-/// Faults in the last of several turns over one page in each `stride` bytes, and invalidations of the
-/// ASID in all turns.
+/// Faults in the last of several turns over one page in each `stride` bytes, and invalidations of
+/// the ASID in all turns.
 fn faults(pages: u64, stride: u64) -> (u64, u64) {
     let memory = Memory::new();
     let storage = OwnedStorage::new(RAM_PAGES);

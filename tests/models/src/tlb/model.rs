@@ -111,8 +111,8 @@ pub enum Breach {
     /// The inner domain hits a translation that the outer domain forged at an inner address.
     InnerReachesForged,
     /// A stray access of the inner domain to the lower range hits the user's memory instead of
-    /// faulting. Isolation holds; what fails is a second line of defence that modes with an own ASID
-    /// could have.
+    /// faulting. Isolation holds; what fails is a second line of defence that modes with an own
+    /// ASID could have.
     InnerReachesUser,
     /// The outer domain hits a translation to a compartment's memory.
     OuterReachesCompartment,

@@ -61,8 +61,8 @@ pub const fn output(descriptor: u64, level: u8) -> u64 {
     descriptor & ADDRESS & !(span(level) - 1)
 }
 
-/// Whether a leaf is as all of a user's are: under one ASID, never executable at EL1, read-only if it
-/// says so, and alone.
+/// Whether a leaf is as all of a user's are: under one ASID, never executable at EL1, read-only if
+/// it says so, and alone.
 pub const fn is_users(descriptor: u64) -> bool {
     const SET: u64 = 1 << 11 | 1 << 53;
     const CLEAR: u64 = DIRTY_BIT_MODIFIER | 1 << 52;

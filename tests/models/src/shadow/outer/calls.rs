@@ -15,8 +15,8 @@ use super::{
     SOURCES, USER,
 };
 
-/// What Linux sets and clears in all descriptors of a table: write-protection, as for fork, and each
-/// bit that decides what a process may do.
+/// What Linux sets and clears in all descriptors of a table: write-protection, as for fork, and
+/// each bit that decides what a process may do.
 const CHANGES: [(u64, u64); 8] = [
     (READ_ONLY, 0),
     (READ_ONLY, NO_EL0),

@@ -17,8 +17,8 @@ use super::{
 const RIGHTS: u64 = EL0 | READ_ONLY | ACCESSED | GUARDED | NO_EL0;
 
 /// What a leaf with PXN allows (DDI 0487, D8.4): EL0 to read, to write, to execute, to branch
-/// indirectly to any instruction of it, and EL1 to read and to write, where PAN forbids what EL0 may
-/// read. Without the access flag nothing is allowed.
+/// indirectly to any instruction of it, and EL1 to read and to write, where PAN forbids what EL0
+/// may read. Without the access flag nothing is allowed.
 const fn rights(leaf: u64) -> [bool; 6] {
     let accessed = leaf & ACCESSED != 0;
     let user = accessed && leaf & EL0 != 0;
