@@ -42,8 +42,9 @@ pub enum AttackCommand {
     /// Start the CPU at every word of gate and vectors with hostile registers and forged values,
     /// and look at each instruction; status 1 if one escapes.
     Gate(GateArguments),
-    /// Use TLB entries that should not be there, in gem5, whose TLB keeps entries with their ASIDs, with
-    /// each protection against it left out once; status 1 if one is not needed or does not help.
+    /// Use TLB entries that should not be there, in gem5, whose TLB keeps entries with their ASIDs,
+    /// with each protection against it left out once; status 1 if one is not needed or does not
+    /// help.
     Stale(StaleArguments),
     /// Write the table of attacks in docs/attacks.md.
     Table {
@@ -59,8 +60,8 @@ pub struct StaleArguments {
     /// Model of a core: `atomic` has no timing, and the same TLB as the others.
     #[arg(long, value_name = "CORE", default_value = "atomic")]
     pub cpu: String,
-    /// Memory of the machine [default: 512M]. Mode `tlbi` invalidates by address where it is in whole
-    /// GiB.
+    /// Memory of the machine [default: 512M]. Mode `tlbi` invalidates by address where it is in
+    /// whole GiB.
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
     /// Only rows with one of these words in mode, attempt or what is left out.

@@ -214,8 +214,8 @@ pub fn together(
 }
 
 /// Makes one attempt that no machine survives, or that succeeds in this build. Fails if it does
-/// neither: an end that is not the one of the row is not a protection's work, and in a `sound` build
-/// it is a finding.
+/// neither: an end that is not the one of the row is not a protection's work, and in a `sound`
+/// build it is a finding.
 pub fn alone(parts: &Parts, attack: &Attack, attempt: &Attempt, sound: bool) -> Result<Line> {
     let name = format!("{}/{}", attack.name, attempt.name);
     let script = script(&name, attempt.value.unwrap_or(0));

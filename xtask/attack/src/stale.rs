@@ -2,8 +2,8 @@
 //! `cargo xtask attack stale`: what rests on the TLB, shown in gem5.
 //!
 //! QEMU drops its TLB at each write of TCR_EL1, so there an entry that should not be used is gone
-//! anyway. gem5 keeps entries with their ASIDs. Each protection is left out once: the hostile module
-//! then uses an entry that the normal build does not leave behind.
+//! anyway. gem5 keeps entries with their ASIDs. Each protection is left out once: the hostile
+//! module then uses an entry that the normal build does not leave behind.
 
 use std::time::Duration;
 

@@ -81,7 +81,8 @@ pub struct Run {
     pub breach: Option<(Breach, Box<Seen>)>,
     /// A value that is neither domain's stood in `TCR_EL1`.
     pub forged: Option<u64>,
-    /// An asynchronous exception, or one for debugging, came while `TCR_EL1` was not the outer value.
+    /// An asynchronous exception, or one for debugging, came while `TCR_EL1` was not the outer
+    /// value.
     pub disturbed: bool,
     /// Instructions.
     pub steps: u32,
@@ -274,9 +275,9 @@ impl Progress<'_> {
         })
     }
 
-    /// One instruction. While a debugger steps, QEMU takes a breakpoint of the guest's whether or not it is
-    /// masked, so the CPU goes on by itself over the instruction before one, and over the one that it is
-    /// on, which is the gate's.
+    /// One instruction. While a debugger steps, QEMU takes a breakpoint of the guest's whether or
+    /// not it is masked, so the CPU goes on by itself over the instruction before one, and over the
+    /// one that it is on, which is the gate's.
     fn step(&mut self, seen: &Seen) -> Result<()> {
         let [place, control] = self.start.breakpoint;
         if control == 0 || place != seen.pc + 4 {

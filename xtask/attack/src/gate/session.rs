@@ -40,8 +40,9 @@ const TIMEOUT: Duration = Duration::from_secs(3600);
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long QEMU itself may take: the host may be busy, or its disk.
 const SLOW: Duration = Duration::from_secs(120);
-/// The guest gives its virtio devices up: their queues are in memory that becomes hostile, and QEMU reads
-/// them when it loads a snapshot. It keeps its CPU awake, because a halted one would have to be woken for each run.
+/// The guest gives its virtio devices up: their queues are in memory that becomes hostile, and QEMU
+/// reads them when it loads a snapshot. It keeps its CPU awake, because a halted one would have to
+/// be woken for each run.
 const SCRIPT: &str = "\
 echo ready
 for it in /sys/bus/virtio/drivers/*/virtio*; do
@@ -390,8 +391,8 @@ impl Session {
         Ok((self.stub.register(self.esr)?, self.stub.register(self.elr)?))
     }
 
-    /// Whether the guest has switched the machine off or wants it reset. Makes it ready for the next run
-    /// if so.
+    /// Whether the guest has switched the machine off or wants it reset. Makes it ready for the
+    /// next run if so.
     pub fn is_off(&mut self) -> Result<bool> {
         let off = |status: &serde_json::Value| status["status"] == "shutdown";
         let status = self.execute("query-status", json!({}))?;

@@ -245,8 +245,8 @@ pub const ATTACKS: &[Attack] = &[
         attempts: &[
             Attempt::stopped("over-end", "it may not send what it has not"),
             Attempt::stopped("recycled", "the other end is closed"),
-            // No control: the inner domain decides nothing by a byte of a message, and where it is and
-            // how long are in registers, which no other CPU writes.
+            // No control: the inner domain decides nothing by a byte of a message, and where it is
+            // and how long are in registers, which no other CPU writes.
             Attempt::stopped("contents", "each message is what was there"),
             Attempt::stopped("page-to-pool", "refused: table is in use"),
         ],

@@ -43,8 +43,8 @@ pub const ATTACKS: &[Attack] = &[
         }],
         ..Attack::ROW
     },
-    // TCR_EL1.HD is 0 and the CPU would not act on DBM: two protections, of which this is the first.
-    // The CPU has to have the feature for the second to be one.
+    // TCR_EL1.HD is 0 and the CPU would not act on DBM: two protections, of which this is the
+    // first. The CPU has to have the feature for the second to be one.
     Attack {
         name: "map-table-with-dbm",
         alias: Some("F14"),

@@ -10,8 +10,8 @@ use super::all;
 
 /// The hostile module.
 const MODULE: &str = "kernel-patch/files/arch/arm64/donjon/attack";
-/// What is carried out elsewhere: no attacks but loads, attempts that need a device tree of their own
-/// (`machine:`), and searches (`bench compartments`).
+/// What is carried out elsewhere: no attacks but loads, attempts that need a device tree of their
+/// own (`machine:`), and searches (`bench compartments`).
 const OF_TESTS: [(&str, &str); 33] = [
     ("ask-videocore", "mailbox"),
     ("ask-videocore", "short-tag"),
