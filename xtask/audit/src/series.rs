@@ -37,8 +37,8 @@ impl<'a> Series<'a> {
         }));
     }
 
-    /// What they found, in order, where nothing may be wrong and the guest's command, which ended with
-    /// `end`, had to succeed. `said` is what the guest printed.
+    /// What they found, in order, where nothing may be wrong and the guest's command, which ended
+    /// with `end`, had to succeed. `said` is what the guest printed.
     ///
     /// # Errors
     ///

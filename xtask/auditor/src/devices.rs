@@ -167,8 +167,8 @@ fn collect(node: FdtNode, cells: Cells, offset: u64, dma: bool, found: &mut Mach
     }
 }
 
-/// Adds a region of redistributors, not more than there are CPUs: each has two frames, and the second
-/// may be written.
+/// Adds a region of redistributors, not more than there are CPUs: each has two frames, and the
+/// second may be written.
 fn add_redistributors(region: Range<u64>, found: &mut Machinery) {
     let mut at = region.start;
     for _ in 0..found.mpidrs.len() {

@@ -66,8 +66,8 @@ impl Class {
         }
     }
 
-    /// What it counts as in a block. The table block is among the kernel's constants: neither is ever
-    /// anything else, and each mapping shows both alike.
+    /// What it counts as in a block. The table block is among the kernel's constants: neither is
+    /// ever anything else, and each mapping shows both alike.
     pub const fn in_a_block(self) -> Self {
         match self {
             Self::TableBlock => Self::ReadOnly,

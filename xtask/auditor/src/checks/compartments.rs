@@ -172,8 +172,9 @@ impl Look<'_> {
         owner.filter(|it| *it != number && facts.compartments.contains_key(it))
     }
 
-    /// A clone has code and constants of what it was made from, where that has them. Memory does not
-    /// tell what that was: all pages from others must be one other's, which has them there itself.
+    /// A clone has code and constants of what it was made from, where that has them. Memory does
+    /// not tell what that was: all pages from others must be one other's, which has them there
+    /// itself.
     fn lent(&mut self) {
         let mut templates = BTreeMap::new();
         for it in std::mem::take(&mut self.lent) {

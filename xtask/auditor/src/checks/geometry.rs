@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! I14: where gate and vectors lead when TCR_EL1 is forged, over the tables as they are.
 //!
-//! Written from the manual (DDI 0487, D8.2 and D8.3), and in the attacker's favour where it
-//! leaves a choice: sizes out of range are clamped to any limit that a CPU may have, base address
-//! bits that a geometry loses come out as they are or as zero, hierarchical permissions do not count, and
-//! a descriptor that is read from a frame in a role it was not made for is an escape, whatever it
-//! says today.
+//! Written from the manual (DDI 0487, D8.2 and D8.3), and in the attacker's favour where it leaves
+//! a choice: sizes out of range are clamped to any limit that a CPU may have, base address bits
+//! that a geometry loses come out as they are or as zero, hierarchical permissions do not count,
+//! and a descriptor that is read from a frame in a role it was not made for is an escape, whatever
+//! it says today.
 
 use std::collections::BTreeSet;
 

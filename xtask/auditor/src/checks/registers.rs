@@ -87,7 +87,8 @@ fn one(world: &World<'_>, cpu: &Cpu, violations: &mut Vec<Violation>) {
     equal("TTBR1_EL1", cpu.ttbr1, boot);
     equal("VBAR_EL1", cpu.vbar, facts.linux.vectors);
     equal("MAIR_EL1", cpu.mair, MAIR);
-    // What it adds to MAIR_EL1 is IMPLEMENTATION DEFINED; QEMU has nothing, and Linux writes nothing.
+    // What it adds to MAIR_EL1 is IMPLEMENTATION DEFINED; QEMU has nothing, and Linux writes
+    // nothing.
     equal("AMAIR_EL1", cpu.amair, 0);
     equal(
         "SCTLR_EL1, fixed bits",
@@ -106,7 +107,8 @@ fn one(world: &World<'_>, cpu: &Cpu, violations: &mut Vec<Violation>) {
     }
 }
 
-/// What is wrong with TTBR0_EL1 of a CPU that is in no compartment. It is the empty root with ASID 0, or the root of its ASID's tree.
+/// What is wrong with TTBR0_EL1 of a CPU that is in no compartment. It is the empty root with ASID
+/// 0, or the root of its ASID's tree.
 pub(super) fn user_half(world: &World<'_>, cpu: &Cpu) -> Vec<(&'static str, String)> {
     let facts = &world.snapshot.facts;
     let mut wrong = Vec::new();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! I1: every kernel table that can be reached is a PT frame, typed as a table of its level, and every
-//! table of a user is in the arena. (That it has one parent, one level and one address is noted while
-//! walking.)
+//! I1: every kernel table that can be reached is a PT frame, typed as a table of its level, and
+//! every table of a user is in the arena. (That it has one parent, one level and one address is
+//! noted while walking.)
 
 use crate::frames::{Class, Frames};
 use crate::metadata::KERNEL_ROOT;

@@ -2,15 +2,16 @@
 //! The auditor's own list of devices that Linux may map.
 //!
 //! What is not here must not be mapped. A device is here because its registers can neither aim a
-//! write at memory, nor stop the coherency of a CPU, nor start or debug one, nor reset the machine; or
-//! because it is an open case that the threat model accepts (O3).
+//! write at memory, nor stop the coherency of a CPU, nor start or debug one, nor reset the machine;
+//! or because it is an open case that the threat model accepts (O3).
 
 /// Which of a device's registers may be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Every register.
     All,
-    /// A GICv3: all of them, of its redistributors every second frame alone and the others read-only.
+    /// A GICv3: all of them, of its redistributors every second frame alone and the others
+    /// read-only.
     Redistributors,
     /// Every register, read-only: the page is that of a device that may not be mapped as well.
     ReadOnly,
@@ -23,8 +24,8 @@ pub struct Known {
     pub compatible: &'static str,
     /// How much of it.
     pub part: Part,
-    /// Whether it has DMA, or does other harm that the open profile accepts: it may be mapped in that
-    /// profile, and no other.
+    /// Whether it has DMA, or does other harm that the open profile accepts: it may be mapped in
+    /// that profile, and no other.
     pub has_dma: bool,
     /// Why.
     #[allow(dead_code, reason = "for readers and for tests")]

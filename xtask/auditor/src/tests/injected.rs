@@ -231,20 +231,24 @@ const COMPARTMENTS: [Injected; 24] = [
         m.write(TestMachine::compartment_entry(0x40_5000), DATA_FRAME | USER_DATA | 3);
     }),
     inject("I20", "data that is executed", "writable and executable", |m| {
-        m.write(TestMachine::compartment_entry(COMPARTMENT_DATA), DATA_FRAME | USER_DATA & !UXN | 3);
+        let entry = TestMachine::compartment_entry(COMPARTMENT_DATA);
+        m.write(entry, DATA_FRAME | USER_DATA & !UXN | 3);
     }),
     inject("I20", "code for EL1", "is executable at EL1", |m| {
-        m.write(TestMachine::compartment_entry(COMPARTMENT_DATA), DATA_FRAME | USER_DATA & !PXN | 3);
+        let entry = TestMachine::compartment_entry(COMPARTMENT_DATA);
+        m.write(entry, DATA_FRAME | USER_DATA & !PXN | 3);
     }),
     inject("I20", "a global page", "is global", |m| {
-        m.write(TestMachine::compartment_entry(COMPARTMENT_DATA), DATA_FRAME | USER_DATA & !NON_GLOBAL | 3);
+        let entry = TestMachine::compartment_entry(COMPARTMENT_DATA);
+        m.write(entry, DATA_FRAME | USER_DATA & !NON_GLOBAL | 3);
     }),
     inject("I20", "Linux's memory executed", "executable and not private", |m| {
         let bits = USER_DATA & !UXN | READ_ONLY;
         m.write(TestMachine::compartment_entry(COMPARTMENT_SHARED), (FRAME + 2 * PAGE) | bits | 3);
     }),
     inject("I20", "inner memory shared", "neither private nor ordinary", |m| {
-        m.write(TestMachine::compartment_entry(COMPARTMENT_SHARED), (REGION + 2 * PAGE) | USER_DATA | 3);
+        let entry = TestMachine::compartment_entry(COMPARTMENT_SHARED);
+        m.write(entry, (REGION + 2 * PAGE) | USER_DATA | 3);
     }),
     inject("I20", "another one's code in place of data", "its owner does not have there so", |m| {
         m.clone_of_compartment();
