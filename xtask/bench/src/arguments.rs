@@ -93,8 +93,8 @@ pub struct LmbenchArguments {
     /// CPU model [default: cortex-a57, in gem5 minor].
     #[arg(long)]
     pub cpu: Option<String>,
-    /// Memory of the machine `gem5` [default: 512M]. Mode `tlbi` invalidates by address where it is in
-    /// whole GiB.
+    /// Memory of the machine `gem5` [default: 512M]. Mode `tlbi` invalidates by address where it is
+    /// in whole GiB.
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
     /// gem5.
@@ -369,8 +369,8 @@ pub struct BenchArguments {
     /// Wall time of the emulator instead of instructions.
     #[arg(long)]
     pub wall: bool,
-    /// Memory of the machine `gem5` [default: 512M]. Mode `tlbi` invalidates by address where it is in
-    /// whole GiB.
+    /// Memory of the machine `gem5` [default: 512M]. Mode `tlbi` invalidates by address where it is
+    /// in whole GiB.
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
     /// gem5.

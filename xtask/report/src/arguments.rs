@@ -23,8 +23,8 @@ pub struct ReportArguments {
     /// not name.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Write nothing, and compare the instruction counts that two folders of JSON files have; status
-    /// 1 if one differs by more than 0.5 %, or one of a fork by more than 1 %.
+    /// Write nothing, and compare the instruction counts that two folders of JSON files have;
+    /// status 1 if one differs by more than 0.5 %, or one of a fork by more than 1 %.
     #[arg(
         long,
         num_args = 2,

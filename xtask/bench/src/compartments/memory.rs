@@ -20,8 +20,8 @@ const PAGES_OF_MB: u64 = 256;
 /// What writing and reading may take inside, for one that they take outside; and growing.
 const ACCESS_MAX: f64 = 1.02;
 const GROW_MAX: f64 = 1.0;
-/// MB from which on taking the memory from Linux counts as well: the search of all other tables costs
-/// the same for less.
+/// MB from which on taking the memory from Linux counts as well: the search of all other tables
+/// costs the same for less.
 const RESERVED_FROM: u64 = 20;
 
 /// All sizes.
@@ -72,7 +72,8 @@ impl Costs {
 }
 
 /// Lines of one size, which stand together and begin with it, made one: the medians of what was
-/// measured, which is not 0. There is an odd number of samples, so they are instructions as counted.
+/// measured, which is not 0. There is an odd number of samples, so they are instructions as
+/// counted.
 fn samples<const COUNT: usize>(text: &str, name: &str) -> Result<Vec<[u64; COUNT]>> {
     let rows = lines::rows::<COUNT>(text, name)?;
     let sizes = rows.chunk_by(|one, other| one[0] == other[0]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `cargo xtask bench compartments`: the same work in a compartment and in a process, in instructions.
+//! `cargo xtask bench compartments`: the same work in a compartment and in a process, in
+//! instructions.
 //!
 //! One CPU, `-icount`, 4 GiB; searches of memory have a machine of their own, in `scrape`.
 //! docs/compartments.md says what is measured.

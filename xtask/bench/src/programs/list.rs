@@ -41,8 +41,8 @@ pub const PACKAGES: [&str; 9] = [
 /// One that is no part of each Debian.
 pub const COMPILER: &str = "tcc";
 
-/// The seed of its hash tables, which it reads from `/dev/urandom`, decides how many instructions it
-/// takes to find a command: up to 1 % of a request. So it is the same in each run.
+/// The seed of its hash tables, which it reads from `/dev/urandom`, decides how many instructions
+/// it takes to find a command: up to 1 % of a request. So it is the same in each run.
 const REDIS: &str = "\
 head -c 4096 /dev/zero >seed
 mount --bind seed /dev/urandom
@@ -50,8 +50,8 @@ redis-server --port 6379 --save '' --appendonly no --hz 1 --daemonize yes --dir 
 for i in $(seq 1000); do ! redis-cli ping || break; done
 umount /dev/urandom
 redis-cli config set latency-tracking no";
-/// Requests of a short and of a long run. What the start of redis-benchmark takes differs by the work
-/// of 80 requests: 0.2 % of 40,000.
+/// Requests of a short and of a long run. What the start of redis-benchmark takes differs by the
+/// work of 80 requests: 0.2 % of 40,000.
 const REDIS_UNITS: (u64, u64) = (1_000, 41_000);
 const REDIS_END: &str = "redis-cli shutdown nosave";
 

@@ -121,8 +121,9 @@ fn per_unit(short: Run, long: Run) -> Result<Sample> {
     })
 }
 
-/// How many calls a long run made that a short one did not. Starting and ending a program takes a few
-/// calls more in one run than in another; where the work needs none, the long run may have fewer.
+/// How many calls a long run made that a short one did not. Starting and ending a program takes a
+/// few calls more in one run than in another; where the work needs none, the long run may have
+/// fewer.
 fn more_calls(short: u64, long: u64) -> Result<f64> {
     /// By which share of the short run's calls it may have fewer, and counts as none.
     const DIFFERENCE: f64 = 0.02;

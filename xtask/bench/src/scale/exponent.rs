@@ -16,8 +16,8 @@ pub const MOST: f64 = 1.05;
 /// sizes hides a cost that begins to grow late.
 const LAST_SIZES: usize = 3;
 /// Costs that may grow faster than that between the largest sizes, and how fast. Linux unmaps much
-/// memory in pieces. Each ends within a table, whose entries are then dropped one by one; docs/scale.md
-/// has the figures.
+/// memory in pieces. Each ends within a table, whose entries are then dropped one by one;
+/// docs/scale.md has the figures.
 const EXEMPT: [(&str, f64); 1] = [("unmap, inside", 1.2)];
 const PAGES: &str = "pages";
 /// Behind the name of an operation: its instructions in the inner domain.

@@ -10,8 +10,8 @@ use donjon_machine::qemu::Boot;
 use crate::output_of;
 use crate::resume::{Inputs, Run};
 
-/// The guests of a run. What is built in between has bars of its own, so that of the measurement comes
-/// and goes.
+/// The guests of a run. What is built in between has bars of its own, so that of the measurement
+/// comes and goes.
 pub struct Guests<'a> {
     /// The run.
     pub run: &'a mut Run,
