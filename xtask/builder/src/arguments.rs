@@ -62,7 +62,8 @@ pub struct RunArguments {
     /// Keep what the guest changes in its root file system.
     #[arg(long, requires = "rootfs")]
     pub keep: bool,
-    /// Headers and tools for modules of your own, at /lib/modules/RELEASE/build in the root file system.
+    /// Headers and tools for modules of your own, at /lib/modules/RELEASE/build in the root file
+    /// system.
     #[arg(long, requires = "rootfs")]
     pub build_dir: bool,
     /// A network card, behind which QEMU plays a router to the host's network.

@@ -130,9 +130,9 @@ fn copy(from: &Path, name: &str, to: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// What programs for compartments and the process that they are compared with are compiled with. The
-/// targets differ: that of processes keeps frame pointers in some functions and makes programs that can
-/// be anywhere, that of compartments neither.
+/// What programs for compartments and the process that they are compared with are compiled with.
+/// The targets differ: that of processes keeps frame pointers in some functions and makes programs
+/// that can be anywhere, that of compartments neither.
 pub const ALIKE: [&str; 2] = ["-Cforce-frame-pointers=yes", "-Crelocation-model=static"];
 
 /// Builds the guest programs; returns the directories that have them.

@@ -37,8 +37,8 @@ pub fn take(path: &Path) -> Result<Lock> {
     }
 }
 
-/// Waits until no other command has the lock `path`, or until what it was wanted for `is_there`: then
-/// there is no lock. So a command does not wait for builds that it has no part in.
+/// Waits until no other command has the lock `path`, or until what it was wanted for `is_there`:
+/// then there is no lock. So a command does not wait for builds that it has no part in.
 ///
 /// # Errors
 ///
@@ -89,8 +89,8 @@ fn waiting_for(path: &Path) -> String {
     format!("wait for the lock {}, which {holder} has", path.display())
 }
 
-/// Number of the process that has the lock, and what it is called. Nothing where the system does not
-/// say so, as for a process of another container.
+/// Number of the process that has the lock, and what it is called. Nothing where the system does
+/// not say so, as for a process of another container.
 fn holder(path: &Path) -> Option<String> {
     let process = holder_in(&fs::read_to_string(LOCKS).ok()?, &fs::metadata(path).ok()?)?;
     let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
@@ -102,8 +102,8 @@ fn holder(path: &Path) -> Option<String> {
     Some(format!("{process} ({})", words.trim()))
 }
 
-/// A line is `1: FLOCK  ADVISORY  WRITE 4711 fe:01:1234 0 EOF`: device in hexadecimal and inode behind the
-/// process. Those that wait have an arrow behind the number.
+/// A line is `1: FLOCK  ADVISORY  WRITE 4711 fe:01:1234 0 EOF`: device in hexadecimal and inode
+/// behind the process. Those that wait have an arrow behind the number.
 fn holder_in(locks: &str, file: &fs::Metadata) -> Option<u32> {
     let device = file.dev();
     let (major, minor) = (nix::sys::stat::major(device), nix::sys::stat::minor(device));

@@ -45,8 +45,8 @@ impl CacheLock {
         Self::take_in(&cache()?)
     }
 
-    /// The lock of a directory of the cache that has one of its own: what is made there takes minutes,
-    /// and uses what the other lock guards.
+    /// The lock of a directory of the cache that has one of its own: what is made there takes
+    /// minutes, and uses what the other lock guards.
     pub fn take_in(cache: &Path) -> Result<Self> {
         fs::create_dir_all(cache)?;
         let lock = lock::take(&cache.join("lock"))?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Progress on stderr: bars on a terminal, elsewhere a line at the beginning, at the end, and now and
-//! then in a step that takes long.
+//! Progress on stderr: bars on a terminal, elsewhere a line at the beginning, at the end, and now
+//! and then in a step that takes long.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::atomic::{AtomicU64, Ordering};

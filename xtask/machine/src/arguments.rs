@@ -103,8 +103,8 @@ pub struct MachineArguments {
     /// More words for the kernel command line.
     #[arg(long, value_name = "STR")]
     pub append: Option<String>,
-    /// A file with the machine's secret, 32 bytes, which keys of compartments come from: the same in
-    /// each boot [default: other keys in each boot].
+    /// A file with the machine's secret, 32 bytes, which keys of compartments come from: the same
+    /// in each boot [default: other keys in each boot].
     #[arg(long, value_name = "FILE")]
     pub identity: Option<PathBuf>,
 }

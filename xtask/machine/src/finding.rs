@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Failures of a test that no later success takes back.
 //!
-//! Most failures of a guest on a busy host say little: it was slow, or a race was lost. These say that
-//! the project is wrong, however seldom they come. An error that is one of them carries a
+//! Most failures of a guest on a busy host say little: it was slow, or a race was lost. These say
+//! that the project is wrong, however seldom they come. An error that is one of them carries a
 //! [`Finding`], and the test that ends with it is not run again.
 
 use std::fmt::{self, Display};
@@ -55,8 +55,8 @@ impl Finding {
     }
 }
 
-/// Fails if the hostile module, or a program that tries what it may not, says in `text` that something
-/// succeeded.
+/// Fails if the hostile module, or a program that tries what it may not, says in `text` that
+/// something succeeded.
 ///
 /// # Errors
 ///

@@ -139,8 +139,8 @@ fn spawn(command: &mut Command) -> Result<Child> {
     })
 }
 
-/// What `from` gives, in pieces as they come, so that a reader may wait for a limited time. A thread
-/// reads it, until its end or until the receiver is gone.
+/// What `from` gives, in pieces as they come, so that a reader may wait for a limited time. A
+/// thread reads it, until its end or until the receiver is gone.
 pub fn pieces(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, pieces) = mpsc::channel();
     thread::spawn(move || {

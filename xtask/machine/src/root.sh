@@ -42,7 +42,8 @@ move_mounts() {
     done
 }
 
-# The kernel's modules and the directory to build others against, in memory, where the host gave them.
+# The kernel's modules and the directory to build others against, in memory, where the host gave
+# them.
 add_build_directory() {
     place=/mnt/lib/modules/$(uname -r)
     if ! mkdir -p "$place" || ! mount -t tmpfs -o mode=755 tmpfs "$place"; then

@@ -24,8 +24,8 @@ impl Said {
     ///
     /// # Errors
     ///
-    /// A [`Finding::Attack`] or [`Finding::Escape`] if the guest says that an attempt succeeded or that
-    /// the self-test failed, also where it has no status. Otherwise the error of `said`.
+    /// A [`Finding::Attack`] or [`Finding::Escape`] if the guest says that an attempt succeeded or
+    /// that the self-test failed, also where it has no status. Otherwise the error of `said`.
     pub fn of_sound(said: Result<Self>) -> Result<Self> {
         match said {
             Ok(said) => match found_in(&said.text) {

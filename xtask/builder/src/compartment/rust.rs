@@ -18,8 +18,8 @@ use crate::paths;
 
 /// The target forbids accesses that are not aligned, for memory of devices and for EL1 without an
 /// MMU. A compartment has neither: its pages are Normal memory, its own and shared ones, and the
-/// inner domain clears `SCTLR_EL1.A` while it runs one. Programs in C and processes are compiled so,
-/// too. Crates that come with the compiler, such as core, stay as they are.
+/// inner domain clears `SCTLR_EL1.A` while it runs one. Programs in C and processes are compiled
+/// so, too. Crates that come with the compiler, such as core, stay as they are.
 const UNALIGNED: &str = "-Ctarget-feature=-strict-align";
 /// Words of the compiler's warning that this option has no name of its own.
 const NO_OPTION: &str = "feature specified for `-Ctarget-feature`: `strict-align`";

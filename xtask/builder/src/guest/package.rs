@@ -170,8 +170,8 @@ fn obtain_for(architecture: &str, name: &str, packages: &[&str], proof: &str) ->
 
 /// Downloads into the directory of `apt`, and unpacks.
 fn download(directory: &Path, packages: &[&str], apt: &Apt) -> Result<()> {
-    // One archive of several may be unreachable, or in the middle of an update: what has the packages
-    // may be there all the same.
+    // One archive of several may be unreachable, or in the middle of an update: what has the
+    // packages may be there all the same.
     let updated = apt.run(&["update"]);
     let downloaded = apt.run(&[&["download"], packages].concat());
     if downloaded.is_err() {

@@ -26,8 +26,8 @@ pub const DEVICE_TREES: &[&str] = &[
 /// Lines that a build from nothing prints, for the progress bar.
 const EXPECTED_STEPS: u64 = 1600;
 
-/// Builds `variant` of `tree` and moves what comes out to `place`, unless it contains an instruction
-/// that the inner domain would refuse.
+/// Builds `variant` of `tree` and moves what comes out to `place`, unless it contains an
+/// instruction that the inner domain would refuse.
 pub fn build(
     lock: &CacheLock,
     tree: &Tree,

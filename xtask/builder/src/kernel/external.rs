@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A directory to build modules in that are not of the kernel's tree: headers, configuration, symbols
-//! and tools, as distributions have it in their packages of kernel headers.
+//! A directory to build modules in that are not of the kernel's tree: headers, configuration,
+//! symbols and tools, as distributions have it in their packages of kernel headers.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 //! Is the patched Linux, with the option off, the Linux that it was?
 //!
 //! The objects that the series touches, and some that include the headers it touches, are built
-//! from the patched and from the unpatched tree and disassembled: with our options, and with those of
-//! distributions.
+//! from the patched and from the unpatched tree and disassembled: with our options, and with those
+//! of distributions.
 
 use std::fs;
 use std::path::{Path, PathBuf};

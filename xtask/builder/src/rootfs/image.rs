@@ -61,7 +61,8 @@ pub struct Job<'a> {
     pub script: &'a str,
     /// Packages that it goes through.
     pub packages_in_all: u64,
-    /// The starts of the lines that it writes for each of them, one for each thing that is done with it.
+    /// The starts of the lines that it writes for each of them, one for each thing that is done
+    /// with it.
     pub lines: &'a [&'a str],
 }
 

@@ -71,8 +71,8 @@ pub fn file_name(names: &[String]) -> String {
     Start::name(&[paths::digest_name(&Sha256::digest(name))])
 }
 
-/// Makes the image `to` of one in `directory` that has most of the packages. Its list, beside it, lets
-/// others begin with it.
+/// Makes the image `to` of one in `directory` that has most of the packages. Its list, beside it,
+/// lets others begin with it.
 pub fn install(
     host: &HostArguments,
     lock: &CacheLock,
@@ -127,8 +127,8 @@ pub fn install(
     fs::remove_dir_all(&state).with_context(|| format!("removing {}", state.display()))
 }
 
-/// The first of `starts` to which the packages can be added, with apt-get for it and the names of what
-/// has to be installed there. Only the base image may lose a package on the way.
+/// The first of `starts` to which the packages can be added, with apt-get for it and the names of
+/// what has to be installed there. Only the base image may lose a package on the way.
 fn choose(state: &Path, starts: Vec<Start>, names: &[String]) -> Result<(Start, Apt, Plan)> {
     let step = Step::spinner("read Debian's lists of packages");
     Apt::new(state, None)?

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::base::{IMAGE, STATUS};
 
-/// How names of images with packages begin and end, and what is between two packages. No package has
-/// that in its name.
+/// How names of images with packages begin and end, and what is between two packages. No package
+/// has that in its name.
 const BEGIN: &str = "with_";
 const END: &str = ".img";
 const BETWEEN: char = '_';

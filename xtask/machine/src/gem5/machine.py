@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The machine that Donjon starts in gem5: its VExpress platform with one CPU.
 
-gem5 runs this file. A fast core boots. A core with timing can go on in its place: `minor`, in order,
-or `o3`, out of order. Parameters of both are those of gem5's own configs/common/cores/arm.
+gem5 runs this file. A fast core boots. A core with timing can go on in its place: `minor`, in
+order, or `o3`, out of order. Parameters of both are those of gem5's own configs/common/cores/arm.
 
 A file in the directory of requests asks for something, and is removed when it is done: `timing` and
 `fast` for the core, `save` for a checkpoint.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Answers to guests that wait for the host.
 //!
-//! What looks into a guest that runs is late on a busy host, and a guest that waits for a fixed time
-//! may be over by then. So its command runs `donjon-wait`, which prints a line and goes on when the
-//! host has taken that line, and with it all that was printed before.
+//! What looks into a guest that runs is late on a busy host, and a guest that waits for a fixed
+//! time may be over by then. So its command runs `donjon-wait`, which prints a line and goes on
+//! when the host has taken that line, and with it all that was printed before.
 
 use std::io::Write;
 use std::os::unix::net::{UnixListener, UnixStream};

@@ -66,8 +66,8 @@ enum Source {
     Command(Stream),
 }
 
-/// Boots, runs `command`, passes its output to `sink` as it comes; returns its status. A guest that hangs, panics or
-/// stops without a status is an error with the end of its console.
+/// Boots, runs `command`, passes its output to `sink` as it comes; returns its status. A guest that
+/// hangs, panics or stops without a status is an error with the end of its console.
 ///
 /// # Errors
 ///

@@ -154,8 +154,8 @@ impl Boot {
 }
 
 /// A virtio disk. The guest gets an error for what cannot be written: by itself QEMU stops the
-/// machine without a word if the host's disk is full. Its serial number is `id`: Linux does not name
-/// disks in the order of QEMU's options.
+/// machine without a word if the host's disk is full. Its serial number is `id`: Linux does not
+/// name disks in the order of QEMU's options.
 fn add_disk(command: &mut Command, id: &str, disk: &DiskImage) {
     command.arg("-drive");
     command.arg(format!(
