@@ -25,7 +25,8 @@ impl Card {
     /// Without the right to write to it, or if something uses it.
     pub fn open(disk: &Disk) -> Result<Self> {
         let path = Path::new("/dev").join(&disk.name);
-        // On a block device O_EXCL, without O_CREAT, asks for a device that is not in use (open(2)).
+        // On a block device O_EXCL, without O_CREAT, asks for a device that is not in use
+        // (open(2)).
         let file = OpenOptions::new()
             .write(true)
             .custom_flags(OFlag::O_EXCL.bits())
