@@ -48,7 +48,8 @@ pub enum Command {
     Flash(FlashCommand),
     /// Build Linux alone and say where it is.
     Kernel(KernelArguments),
-    /// Check a signed report of a compartment, and say what it proves; status 1 if something is wrong
+    /// Check a signed report of a compartment, and say what it proves; status 1 if something is
+    /// wrong
     Verify(VerifyArguments),
     /// Build programs that run in compartments, or measure their images.
     Compartment(CompartmentCommand),

@@ -40,8 +40,8 @@ pub struct VerifyArguments {
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or has no token; if something is expected of a token whose key is not
-/// known.
+/// If the file cannot be read, or has no token; if something is expected of a token whose key is
+/// not known.
 pub fn run(arguments: &VerifyArguments) -> Result<u8> {
     let file = &arguments.token;
     let about = fs::metadata(file).with_context(|| format!("opening {}", file.display()))?;
