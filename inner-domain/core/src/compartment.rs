@@ -119,7 +119,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// As `COMPARTMENT_INFORMATION` has it.
+    /// Number of the phase in `COMPARTMENT_INFORMATION`.
     pub const fn number(self) -> u64 {
         match self {
             Self::Vacant => 0,

@@ -60,7 +60,7 @@ pub fn walk<E>(
             waker,
             has_lpis_enabled: read(start + CTLR) & ENABLE_LPIS != 0,
         })?;
-        // Another one cannot begin within these frames.
+        // The next redistributor cannot begin within these frames.
         let size = stride.unwrap_or(0).max(frames * FRAME);
         if typer & LAST != 0 || size > region.end() - start {
             break;

@@ -71,7 +71,7 @@ fn a_report_is_of_one_boot_and_of_one_build() {
     ] {
         assert!(!other.is_genuine(&subject(), &code));
     }
-    // The same secrets, as if a weakened build had kept its digest.
+    // Secrets of the sound build, as if a weakened one had kept its digest.
     let weakened = secrets(Some(&IDENTITY), Some(&BOOT), STARTED, 1);
     assert!(!weakened.is_genuine(&subject(), &code));
 }

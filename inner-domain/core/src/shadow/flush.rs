@@ -91,7 +91,7 @@ impl<C: Checks> Shadows<'_, C> {
         let first = (start - base) / PAGE_SIZE;
         let last = (end - base).div_ceil(PAGE_SIZE);
         let mut groups = cell.valid.get() & groups_of(first, last);
-        // So many are invalidated together, so which there were does not matter.
+        // More than this are invalidated together, so which there were does not matter.
         let many = groups.count_ones() > MANY;
         if many {
             flush.pending.add_all();

@@ -104,7 +104,7 @@ fn the_end_of_one_closes_a_channel() {
     assert_eq!(sent, moved(24));
     compartments.leave(one, 0, Exit::Returned);
     machine.destroy(one).expect("it does not run");
-    // Another one in the same place is not the same.
+    // A new compartment in the slot of the old one is a stranger.
     let next = machine.sealed();
     assert_eq!(next.index(), one.index());
     let stranger = machine.sealed();
