@@ -12,7 +12,7 @@ efi_entry:
     mov     x29, sp
     adrp    x2, _start
     add     x2, x2, :lo12:_start
-    // As in start.S. The addends are in the table, so relocating again elsewhere is right.
+    // Relocates the image. The addends are in the table, so relocating again elsewhere is right.
     adrp    x3, boot_rela_start
     add     x3, x3, :lo12:boot_rela_start
     adrp    x4, boot_rela_end
