@@ -99,7 +99,10 @@ fn a_pool_is_one_block_of_the_linear_map() {
         assert!(
             matches!(
                 device,
-                HandoverError::Entry { fault: Fault::Refused { reason: it, .. }, .. } if it == reason
+                HandoverError::Entry {
+                    fault: Fault::Refused { reason: it, .. },
+                    ..
+                } if it == reason
             ),
             "{device}"
         );

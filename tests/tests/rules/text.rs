@@ -60,7 +60,7 @@ fn addresses_outside_the_outer_view_lead_to_no_text() {
     assert_eq!(found(IMAGE + 12), Some(small::TEXT));
     let in_block = LINEAR + 3 * BLOCK + 5 * PAGE + 12;
     assert_eq!(found(in_block), Some(ORDINARY + 5 * PAGE));
-    // The same indices in the root: a user's address, and one of the inner half.
+    // Addresses with equal indices in the root: a user's address, and one of the inner half.
     assert_eq!(found(IMAGE & !(u64::MAX << 47)), None);
     assert_eq!(found(IMAGE & !(1 << 47)), None);
 }
