@@ -135,11 +135,11 @@ fn a_pool_that_grew_is_one_that_the_inner_domain_has_written_down() {
     machine.write(entry, GROWN | 3);
     let report = of(&machine.snapshot());
     assert!(report.violations.is_empty(), "{report}");
-    // The same table in a block that is read-only and no pool.
+    // A table in a block that is read-only and no pool.
     machine.set_block(GROWN, 0, 0);
     let report = of(&machine.snapshot());
     assert!(report.by_invariant().contains_key("I1"), "{report}");
-    // And in one that Linux can write.
+    // A table in a block that Linux can write.
     machine.set_block(GROWN, POOL_FREE, 2);
     machine.set_kind(GROWN, KERNEL_ROOT + 3);
     machine.change(Tree::Kernel, UPPER + GROWN - RAM, 2, |raw| raw & !READ_ONLY);
