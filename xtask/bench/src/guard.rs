@@ -31,16 +31,16 @@ const GROWTH_INSIDE: f64 = 1.06;
 const INSIDE: &str = "inside, ";
 const HALF: f64 = 0.5;
 
-/// The file.
+/// Content of [`FILE`].
 #[derive(Serialize, Deserialize)]
 pub struct Figures {
-    /// As `bench idc --json` writes it.
+    /// Document of `bench idc --json`.
     pub idc: Value,
-    /// As `bench calls --json` writes it.
+    /// Document of `bench calls --json`.
     pub calls: Value,
     /// Our own programs in the place of LMBench's, one layout, mode `asid`: instructions by row.
     pub quick: BTreeMap<String, f64>,
-    /// As `bench lmbench --json` writes it.
+    /// Document of `bench lmbench --json`.
     pub lmbench: Value,
 }
 

@@ -12,7 +12,7 @@ use crate::document::{Block, Section, Table};
 use crate::format::{number, plural};
 use crate::parts::Part;
 
-/// As `audit --json` writes it.
+/// Document of `audit --json`.
 #[derive(Deserialize)]
 pub struct Audit {
     violations: Vec<Value>,

@@ -9,7 +9,7 @@ use crate::document::{Block, Section, Table};
 use crate::format::number;
 use crate::parts::Part;
 
-/// As `bench calls --json` writes it.
+/// Document of `bench calls --json`.
 #[derive(Deserialize)]
 pub struct Calls {
     /// Means of one operation each.

@@ -12,7 +12,7 @@ use crate::format::number;
 use crate::parts::Part;
 use crate::plot::{Bar, Bars, Chart, Colour, Group};
 
-/// As `bench idc --json` writes it.
+/// Document of `bench idc --json`.
 #[derive(Deserialize)]
 pub struct Idc {
     /// What the figures count.

@@ -9,7 +9,7 @@ use crate::document::{Block, Section, Table};
 use crate::format::{number, plural};
 use crate::parts::Part;
 
-/// As `kselftest --json` writes it.
+/// Document of `kselftest --json`.
 #[derive(Deserialize)]
 pub struct Kselftests {
     mode: String,

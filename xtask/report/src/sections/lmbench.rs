@@ -12,7 +12,7 @@ use crate::parts::Part;
 use crate::plot::{Bar, Bars, Chart, Colour, Group};
 use crate::published::{self, Published};
 
-/// As `bench lmbench --json` writes it.
+/// Document of `bench lmbench --json`.
 #[derive(Deserialize)]
 pub struct Lmbench {
     unit: String,

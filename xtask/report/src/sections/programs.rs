@@ -13,7 +13,7 @@ use crate::parts::Part;
 use crate::plot::{Bar, Bars, Chart, Colour, Group};
 use crate::published;
 
-/// As `bench programs --json` writes it.
+/// Document of `bench programs --json`.
 #[derive(Deserialize)]
 pub struct Programs {
     unit: String,

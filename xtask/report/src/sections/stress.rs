@@ -14,7 +14,7 @@ use crate::plot::{Bar, Bars, Chart, Colour, Group};
 
 type Figures = BTreeMap<String, f64>;
 
-/// As `bench stress --json` writes it.
+/// Document of `bench stress --json`.
 #[derive(Deserialize)]
 pub struct Stress {
     unit: String,

@@ -19,7 +19,7 @@ use crate::parts::Part;
 use crate::plot::{Bar, Colour};
 use crate::published::compartments::Morello;
 
-/// As `bench compartments --json` writes it.
+/// Document of `bench compartments --json`.
 #[derive(Deserialize)]
 pub struct Compartments {
     unit: String,
