@@ -10,7 +10,7 @@ pub struct TestArguments {
     /// Run the tests whose names contain one of these.
     #[arg(value_name = "FILTER")]
     pub filters: Vec<String>,
-    /// Run each of the tests so many times beside a load on the host's CPUs, and say how many runs
+    /// Run each of the tests N times beside a load on the host's CPUs, and say how many runs
     /// failed.
     #[arg(
         long,

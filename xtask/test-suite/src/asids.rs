@@ -29,9 +29,9 @@ const MACHINES: [(Switch, &str, u32); 3] = [
 ];
 /// Fewer generations than this would show little.
 const GENERATIONS: u64 = 100;
-/// More processes than CPUs, and threads that keep a root on several CPUs. A CPU may have to wait
-/// for an ASID; nothing else is refused. The processes at the end are for the generations: so many
-/// need enough of them on any host.
+/// Shell script with more processes than CPUs, and threads that keep a root on several CPUs. A CPU
+/// may have to wait for an ASID; nothing else is refused. The processes at the end are for the
+/// generations: 700 need enough of them on any host.
 const SCRIPT: &str = "\
 echo few
 donjon-wait

@@ -22,7 +22,7 @@ const TRUE: [&str; 5] = ["run", "--switch", "none", "--exec", "true"];
 
 type Body = fn() -> Result<()>;
 
-/// All of them.
+/// Tests of options, files and hosts that a command refuses.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let for_conflict = host.clone();
     let for_refusal = host.clone();
@@ -266,7 +266,8 @@ fn patch_does_not_apply() -> Result<()> {
     )
 }
 
-/// Another command holds the lock of the cache: which, and who has it, is said before the wait is over.
+/// Checks that a lock of the cache which another command holds is named, with its holder, before
+/// the wait is over.
 fn lock_held() -> Result<()> {
     let scratch = Scratch::new()?;
     let path = scratch.file("cache/donjon/lock", "")?;
@@ -418,7 +419,7 @@ fn on_small_disk(arguments: &[&str], options: &str, words: &[&str]) -> Result<()
     expect_failure(command, words)
 }
 
-/// A command that runs another one with mounts of its own; nothing on a host that gives us none (a
+/// A command that runs its arguments with mounts of their own; none on a host that gives us none (a
 /// chroot, a strict container).
 fn private_mounts() -> Option<Command> {
     let mut words = vec!["--mount"];

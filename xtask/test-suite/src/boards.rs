@@ -34,7 +34,7 @@ const BAUD: u32 = 115_200;
 /// A run of the model up to the firmware.
 const MODEL_RUN: [&str; 3] = ["run", "--machine", "fvp"];
 
-/// All of them.
+/// Tests of boards on a serial port, and of Arm's model.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let for_serial = host.clone();
     let for_cores = host.clone();
@@ -91,9 +91,9 @@ fn serial(host: &HostArguments) -> Result<()> {
     among_kernel_messages(&mut session)
 }
 
-/// Of the CPUs of each type one is measured, on that CPU. QEMU's `virt` has CPUs of one type, so the
-/// guest's CPUs 1 and 2 are given another identification. Cycles are not compared: QEMU's counter
-/// is one for all CPUs.
+/// Of the CPUs of each type one is measured, on that CPU. QEMU's `virt` has CPUs of one type, so
+/// the guest's CPUs 1 and 2 are given another identification. Cycles are not compared: QEMU's
+/// counter is one for all CPUs.
 fn cores(host: &HostArguments) -> Result<()> {
     const OTHER: &str = "0x00000000410fd034";
     let machine = Machine::new(&MachineArguments {
@@ -308,7 +308,7 @@ fn model_refused() -> Result<()> {
     )
 }
 
-/// This program, with the kernels that are built already.
+/// The running program as `run` in Arm's model, with the kernels that are built already.
 fn run_with(host: &HostArguments, scratch: &Scratch, more: &[&str]) -> Result<Command> {
     scratch.file("firmware/bl31.bin", "firmware")?;
     let firmware = scratch.path().join("firmware").display().to_string();

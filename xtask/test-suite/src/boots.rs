@@ -158,7 +158,7 @@ pub fn guest_says(
     }
 }
 
-/// The same with a Linux and a time limit of choice.
+/// Boots a guest with a Linux and a time limit of choice; returns what it said.
 pub fn guest_over_says(
     host: &HostArguments,
     machine: Machine,

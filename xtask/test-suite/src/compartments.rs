@@ -48,7 +48,7 @@ donjon-wait
 exit 0
 ";
 
-/// Their instructions trap in a compartment.
+/// Shell script that runs instructions of vector extensions in a compartment, where they trap.
 const VECTORS: &str = "\
 donjon-compartment vector >/tmp/vector || exit 1
 cat /tmp/vector
@@ -63,8 +63,8 @@ chmod 600 /dev/donjon/compartment
 (ulimit -l 0; donjon-compartment check) || exit 1
 ";
 
-/// With the reset's key of PACGA and with one that the module writes: with the latter a process computes
-/// something else.
+/// With the reset's key of PACGA and with one that the module writes: with the latter a process
+/// computes something else.
 const GENERIC_KEY: &str = "\
 donjon-compartment generic-key || exit 1
 insmod /lib/modules/donjon_attack.ko || exit 3
@@ -139,8 +139,8 @@ fn check(host: &HostArguments, switch: Switch) -> Result<()> {
     check_on(host, &machine(switch), "").map(drop)
 }
 
-/// A key that the module writes is in effect, each compartment has its own beside it, and it is back
-/// when one was left.
+/// A key that the module writes is in effect, each compartment has its own beside it, and it is
+/// back when one was left.
 fn generic_key(host: &HostArguments) -> Result<()> {
     let text = check_on(host, &on_max(), GENERIC_KEY)?;
     let mut codes = text.lines().filter_map(|line| {

@@ -28,7 +28,7 @@ const TIMEOUT: Duration = Duration::from_secs(240);
 const CPUS: u32 = 4;
 /// Features that a core of QEMU's `max` has, as Linux names them to programs.
 const FEATURES: [&str; 4] = ["paca", "bti", "sve", "atomics"];
-/// As the kernel names features to people.
+/// Features that the kernel names to people.
 const DETECTED: [&str; 2] = [
     "Privileged Access Never",
     "TLB range maintenance instructions",
@@ -69,8 +69,8 @@ const SAME: [&str; 6] = [
     "3 packets transmitted, 3 packets received, 0% packet loss",
     "probe: 3",
 ];
-/// What the kernel says where an option is configured and off, and what it says without Donjon: with
-/// `kpti=1`, two nodes of memory and an idle state of the firmware's.
+/// What the kernel says where an option is configured and off, and what it says without Donjon:
+/// with `kpti=1`, two nodes of memory and an idle state of the firmware's.
 const DIFFERENT: [(&str, &str); 4] = [
     (
         "isolation: is off under DONJON",
@@ -135,8 +135,8 @@ const CRYPTO: [&str; 3] = ["arch/arm64/crypto/", "crypto/", "lib/crypto/"];
 /// Objects that are in them at least.
 const OBJECTS: usize = 150;
 
-/// All ciphers and hashes of Debian's configuration, each of which the inner domain would accept. It
-/// takes minutes, so it runs by name alone.
+/// All ciphers and hashes of Debian's configuration, each of which the inner domain would accept.
+/// It takes minutes, so it runs by name alone.
 pub fn debian_crypto(host: &HostArguments) -> Test {
     let host = HostArguments {
         config: Some("debian".into()),

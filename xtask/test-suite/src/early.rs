@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! No program of the initramfs runs before the hand-over: it could load a module, which would be code
-//! at EL1 while nothing is protected. Without the inner domain one does.
+//! No program of the initramfs runs before the hand-over: it could load a module, which would be
+//! code at EL1 while nothing is protected. Without the inner domain one does.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use donjon_machine::qemu;
 use super::runner::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// There is no init, so Linux looks for a root file system, of a type that it asks modprobe for. It
-/// does so before the hand-over.
+/// Kernel parameters without an init, so that Linux looks for a root file system, of a type that it
+/// asks modprobe for. It does so before the hand-over.
 const WITHOUT_INIT: &str = "rdinit=/none root=/dev/vda rootfstype=unheard-of";
-/// The same where there is an init.
+/// Shell command with which a guest with an init asks modprobe for a file system.
 const MOUNT: &str = "mount -t unheard-of none /mnt";
 /// Where Linux has modprobe.
 const MODPROBE: &str = "/sbin/modprobe";
@@ -51,8 +51,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     ]
 }
 
-/// The end of the console of a Linux that asks for the module of a file system, before there is an init
-/// or in a command.
+/// The end of the console of a Linux that asks for the module of a file system, before there is an
+/// init or in a command.
 fn console(host: &HostArguments, switch: Switch, words: &str) -> Result<String> {
     let machine = Machine::new(&MachineArguments {
         cpus: Some(1),

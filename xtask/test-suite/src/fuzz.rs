@@ -16,9 +16,9 @@ use super::scratch::Scratch;
 pub const PREFIX: &str = "fuzz:";
 /// Seconds of the short test, over all worlds.
 const SECONDS: u64 = 60;
-/// The same of the long one.
+/// Seconds of the long test, over all worlds.
 const LONG_SECONDS: u64 = 60 * 60;
-/// A check that is left out must be missed within so many seconds. It takes about one.
+/// Seconds within which it must be noticed that a check is left out. It takes about one.
 const WEAKENED_SECONDS: u64 = 60;
 /// Most bytes of a case, some hundred calls.
 const LONGEST: u32 = 4096;

@@ -95,7 +95,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             move || {
                 let summary = Plan::new(&host, mode, RUNS).carry_out(|_| ())?;
                 summary.expect_good()?;
-                // Runs that forge nothing, or are not disturbed where they should be, prove nothing.
+                // Runs that forge nothing, or are not disturbed where they should be, prove
+                // nothing.
                 ensure!(summary.forged > RUNS / 2, "few forged values: {summary}");
                 ensure!(summary.disturbed > RUNS / 10, "few exceptions: {summary}");
                 Ok(())

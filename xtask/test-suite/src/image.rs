@@ -29,7 +29,7 @@ use donjon_machine::machine::Machine;
 use donjon_machine::process;
 use donjon_machine::tools::{self, MKE2FS};
 
-/// All of them.
+/// Tests of images for boards.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let for_rpi3 = host.clone();
     let for_start = host.clone();

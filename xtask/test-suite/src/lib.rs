@@ -51,9 +51,10 @@ use runner::Test;
 /// The kernel's own selftests.
 const KSELFTEST: &str = "kselftest";
 
-/// Of all tests, those whose names begin so run by their whole names alone as well. Of the first ones
-/// each takes minutes, and another one meets most of the same code. The others need the native
-/// kernel: building it takes a quarter of an hour, and what is tested with it is Linux without Donjon.
+/// Tests whose names begin so run by their whole names alone, and not with the rest. Each of the
+/// first takes minutes, and a test beside it meets most of the code that it does. The others need
+/// the native kernel: building it takes a quarter of an hour, and what is tested with it is Linux
+/// without Donjon.
 const BY_NAME: [&str; 29] = [
     "kernel-off:distribution",
     "bad-input:killed-half-way",

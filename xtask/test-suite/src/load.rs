@@ -22,8 +22,8 @@ const TIMEOUT: Duration = Duration::from_secs(3600);
 /// Little memory, so that what fills it takes little time.
 const MEMORY: &str = "320M";
 const DISK_MEBIBYTES: u32 = 384;
-/// Machines that the areas run on. One of each number of CPUs is compared with the native kernel, by
-/// name; on the others each area must be as it is there.
+/// Machines that the areas run on. One of each number of CPUs is compared with the native kernel,
+/// by name; on the others each area must be as it is there.
 const MACHINES: [(&str, u32, Switch, &str, Native); 5] = [
     ("cortex-a57", 1, Switch::Asid, "", Native::Runs),
     ("cortex-a57", 4, Switch::Asid, "", Native::IsKnown),
@@ -32,8 +32,8 @@ const MACHINES: [(&str, u32, Switch, &str, Native); 5] = [
     ("cortex-a53", 1, Switch::Strict, PREEMPT, Native::IsKnown),
 ];
 
-/// Whether what the native kernel does is seen, or known: all areas are well, but for what cannot be on
-/// one CPU.
+/// Whether what the native kernel does is seen, or known: all areas are well, but for what cannot
+/// be on one CPU.
 #[derive(Clone, Copy)]
 enum Native {
     Runs,

@@ -27,7 +27,7 @@ pub fn test() -> Test {
     })
 }
 
-/// There is a login, root gets in, and can switch the machine off.
+/// Checks that the console has a login, that root gets in, and can switch the machine off.
 fn at_the_console(cpus: &str) -> Result<()> {
     let mut console = Console::of(ourselves(SECONDS, Path::new("debian"), &["--cpus", cpus]))?;
     console.wait("login: ", BOOT)?;
@@ -44,7 +44,7 @@ struct Console {
     running: Running,
     input: ChildStdin,
     output: Receiver<Vec<u8>>,
-    /// All that was said.
+    /// What the command has said.
     said: String,
     /// Bytes of it that came before what is waited for.
     seen: usize,

@@ -154,8 +154,8 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// Of the Raspberry Pi 3: DMA, the page of mailbox and interrupt controller, watchdog, clocks, pins,
-/// USB.
+/// Of the Raspberry Pi 3: DMA, the page of mailbox and interrupt controller, watchdog, clocks,
+/// pins, USB.
 const BOARD_DEVICES: Case = Case {
     name: "raspi3b:devices",
     machine: board::machine,
@@ -171,8 +171,8 @@ const BOARD_DEVICES: Case = Case {
 };
 /// Pins of the Raspberry Pi 3.
 const PINS: u64 = 0x3f20_0000;
-/// The functions of pins, among them the cores' debug port, which pull resistors in the same page drive.
-/// In the DMA profile that is open they are Linux's.
+/// The functions of pins, among them the cores' debug port, which pull resistors in the same page
+/// drive. In the DMA profile that is open they are Linux's.
 const BOARD_PINS: Case = Case {
     name: "raspi3b:pins",
     machine: board::machine,
@@ -180,8 +180,8 @@ const BOARD_PINS: Case = Case {
     values: &[PINS],
     ..DEVICES
 };
-/// The registers of the mailbox. Where Linux has them, in the DMA profile that is open, the firmware
-/// writes its answer to any memory.
+/// The registers of the mailbox. Where Linux has them, in the DMA profile that is open, the
+/// firmware writes its answer to any memory.
 const BOARD_MAILBOX: Case = Case {
     name: "raspi3b:mailbox",
     machine: board::machine,
@@ -198,8 +198,8 @@ const BOARD_TAGS: Case = Case {
     outcome: "stopped, refused: property not on the list",
     ..DEVICES
 };
-/// The word that the firmware's pen polls for CPU 3. The boot stage takes all CPUs of the tree out of
-/// the pen, and sets its page aside; one that the tree does not name stays.
+/// The word that the firmware's pen polls for CPU 3. The boot stage takes all CPUs of the tree out
+/// of the pen, and sets its page aside; one that the tree does not name stays.
 const BOARD_RELEASE: Case = Case {
     name: "raspi3b:release-address",
     machine: board::machine,
@@ -216,7 +216,7 @@ const WITH_DMA: [u64; 3] = [0x1000_0000, 0x40_1000_0000, 0xa00_0000];
 /// The clock, which Linux has.
 const CLOCK: u64 = 0x901_0000;
 
-/// All of them.
+/// Tests of machines that are refused, and of those that boot.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let refused: [(&str, Edit, &[&str]); 2] = [
         (

@@ -152,7 +152,8 @@ fn unrelocated_place(bytes: &[u8]) -> Result<usize> {
     Ok((start + unrelocated.context("every word of the text is relocated")?) as usize)
 }
 
-/// Renames the mapping symbols of `.text` from `$x` to `$d`, as if the assembler had put data there.
+/// Renames the mapping symbols of `.text` from `$x` to `$d`, as if the assembler had put data
+/// there.
 fn call_text_data(bytes: &mut [u8]) -> Result<()> {
     let file = object::File::parse(&*bytes)?;
     let text = file.section_by_name(".text").context("no text")?.index();

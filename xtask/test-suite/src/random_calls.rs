@@ -152,7 +152,8 @@ impl Counts {
     }
 }
 
-/// That the guest made all calls and goes on, and that it was looked at while it made them and after.
+/// Checks that the guest made all calls and goes on, and that it was looked at while it made them
+/// and after.
 fn is_whole(said: &Said, calls: u64) -> Result<()> {
     ensure!(
         said.text.contains(&format!(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The pool of tables grows while memory is reclaimed, and reclaim waits for a file system whose
-//! transaction needs a table as well: no task waits for another one that waits for it.
+//! transaction needs a table as well: no two tasks wait for each other.
 
 use std::time::Duration;
 

@@ -92,7 +92,8 @@ fn parts(host: &HostArguments, identity: Option<&Path>, variant: &InnerVariant) 
     prepare(host, machine, variant)
 }
 
-/// The guest changes each word of a report in so many ways.
+/// Checks that each forged report was refused: the guest changes each word of a report in several
+/// ways.
 fn all_refused(text: &str) -> Result<()> {
     none_succeeded(text)?;
     let line = format!("compartment: {FORGED} forged reports: all refused");
@@ -173,8 +174,8 @@ fn boots(host: &HostArguments) -> Result<()> {
     Ok(())
 }
 
-/// The key is the one that comes from the identity; neither that nor what keys come from is in memory
-/// but the inner domain's, where the latter is once.
+/// The key is the one that comes from the identity; neither that nor what keys come from is in
+/// memory but the inner domain's, where the latter is once.
 fn is_derived(text: &str, report: &str, key: &str, memory: &[u8]) -> Result<()> {
     let boot = words_of_boot(text)?;
     let [digest @ .., version, weakened, identity] = &*boot else {

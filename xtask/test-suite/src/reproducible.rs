@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The same sources make the same programs, wherever they are.
+//! Equal sources make equal programs, wherever they are.
 
 use std::fs;
 use std::path::Path;

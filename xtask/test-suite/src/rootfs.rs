@@ -41,8 +41,8 @@ pub fn debian() -> Test {
     })
 }
 
-/// A cache in which everything is as in the user's, but no image of Debian: the test makes it, and so
-/// configures each package over the inner domain. Packages that an earlier test downloaded stay.
+/// A cache in which everything is as in the user's, but no image of Debian: the test makes it, and
+/// so configures each package over the inner domain. Packages that an earlier test downloaded stay.
 fn fresh_cache() -> Result<PathBuf> {
     let base = paths::in_root("target/rootfs-debian");
     let cache = base.join("donjon");
@@ -252,7 +252,7 @@ cat /sys/kernel/security/donjon/selftest";
     said.expect_self_test().map(|_| ())
 }
 
-/// As Debian's own archive says it.
+/// Checks that the refusal of an unknown package names it; Debian's own archive says so.
 fn no_such_package(cache: &Path) -> Result<()> {
     let root = Path::new("debian:no-such-package-at-all");
     let mut command = ourselves(DEBIAN_SECONDS, root, &["--exec", "true"]);

@@ -27,13 +27,13 @@ enum End {
     Last,
 }
 
-/// Most failures that are looked at twice. Where there are more, chance is not the reason, and the run
-/// has failed whatever a repetition shows.
+/// Most failures that are looked at twice. Where there are more, chance is not the reason, and the
+/// run has failed whatever a repetition shows.
 const MOST_AGAIN: usize = 10;
 
 /// One test.
 pub struct Test {
-    /// Its name; parts are separated by colons.
+    /// Name of the test; parts are separated by colons.
     pub name: String,
     /// Whether it may run beside others like it.
     pub parallel: bool,

@@ -9,8 +9,8 @@ use donjon_builder::arguments::HostArguments;
 
 use super::runner::Test;
 
-/// Sizes up to 16 MiB, in the mode that is the default. Work on several CPUs is left out: nothing of
-/// it is judged.
+/// Sizes up to 16 MiB, in the mode that is the default. Work on several CPUs is left out: nothing
+/// of it is judged.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let arguments = ScaleArguments::quick(host);
     vec![Test::beside("scale:quick", move || {

@@ -44,7 +44,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// The same in place of a link to the real one.
+    /// Writes a shell script in place of a link to the real program.
     pub fn program_instead(&self, name: &str, script: &str) -> Result<()> {
         let _ = fs::remove_file(self.path().join("bin").join(name));
         self.program(name, script)
@@ -64,14 +64,14 @@ impl Scratch {
         Ok(())
     }
 
-    /// This program with `bin` in front of PATH.
+    /// The running program with `bin` in front of PATH.
     pub fn xtask(&self, arguments: &[&str]) -> Command {
         let bin = self.path().join("bin");
         let path = std::env::var("PATH").unwrap_or_default();
         self.xtask_with_path(arguments, &format!("{}:{path}", bin.display()))
     }
 
-    /// This program with `bin` as its whole PATH.
+    /// The running program with `bin` as its whole PATH.
     pub fn xtask_alone(&self, arguments: &[&str]) -> Command {
         self.xtask_with_path(arguments, &self.path().join("bin").to_string_lossy())
     }

@@ -14,7 +14,7 @@ use donjon_machine::qemu;
 
 use super::runner::Test;
 
-/// Its name.
+/// Name of the test.
 pub const NAME: &str = "soak";
 const CPUS: u32 = 4;
 const SECONDS: u64 = 30 * 60;

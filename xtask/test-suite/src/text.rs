@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The pool of text: what users without a capability may take of it, how large it is, and probes that
-//! need a page of it before there is one.
+//! The pool of text: what users without a capability may take of it, how large it is, and probes
+//! that need a page of it before there is one.
 
 use std::fs;
 use std::process::Command;
@@ -31,7 +31,7 @@ const USERS: u64 = PROGRAMS / 2;
 /// Filters: each of one instruction, and more than users may have text for.
 const PROCESSES: u64 = 8;
 const FILTERS: u64 = 1200;
-/// So many filters share a page: each has two chunks.
+/// Filters that share a page: each has two chunks.
 const IN_PAGE: u64 = 4096 / 128;
 /// Lines that the kernel may print about it.
 const LINES: u64 = 3;

@@ -10,8 +10,8 @@ use donjon_audit::walk;
 use donjon_machine::gdb::Stub;
 use donjon_machine::qemu::Live;
 
-/// As few as Linux can do with: each of its CPUs keeps one over a roll-over, and one more must be
-/// free then.
+/// Fewest ASIDs that Linux can do with: each of its CPUs keeps one over a roll-over, and one more
+/// must be free then.
 pub const LEAST: usize = 6;
 /// Bytes of a bitmap of all ASIDs.
 const BYTES: usize = (1 << 16) / 8;
@@ -22,9 +22,9 @@ const FIRST: usize = 2;
 
 /// What Linux keeps about ASIDs (arch/arm64/mm/context.c); physical addresses.
 pub struct Asids {
-    /// Those that are taken in this generation.
+    /// Bitmap of the ASIDs that are taken in this generation.
     taken: u64,
-    /// Those that are taken at the beginning of each.
+    /// Bitmap of the ASIDs that are taken at the beginning of each generation.
     pinned: u64,
     generation: u64,
 }

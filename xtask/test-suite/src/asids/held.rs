@@ -28,8 +28,8 @@ const ASID_SHIFT: u32 = 48;
 /// What Linux says when it waits for long.
 const WAITS: &str = "waits for another CPU's ASID";
 /// Processes that take turns on the last CPU, which Linux leaves alone otherwise, and new ones on
-/// the others: only the inner domain makes them wait for it. Where they wait for it all the same, for
-/// a lock of Linux's or an answer to an interrupt, it is held once more.
+/// the others: only the inner domain makes them wait for it. Where they wait for it all the same,
+/// for a lock of Linux's or an answer to an interrupt, it is held once more.
 const SCRIPT: &str = "\
 echo few
 donjon-wait

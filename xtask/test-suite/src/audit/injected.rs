@@ -31,7 +31,7 @@ const DEVICE: u64 = 4 << 2;
 /// QEMU's fw_cfg on the machine `virt`, and an address where it has nothing.
 const FW_CFG: u64 = 0x0902_0000;
 const NOTHING: u64 = 0x0b00_0000;
-/// Its console.
+/// The console of the machine `virt`.
 const UART: u64 = 0x0900_0000;
 
 /// What to write where.

@@ -27,7 +27,7 @@ const STEPS: u32 = 8;
 /// A register that can be written with MSR.
 #[derive(Clone, Copy)]
 pub struct Register {
-    /// Its name.
+    /// Name of the register.
     pub name: &'static str,
     /// MSR from x0.
     write: u32,
@@ -130,7 +130,7 @@ const fn is_wait(instruction: u32) -> bool {
 }
 
 impl Busy {
-    /// A CPU at an address, which is at another one in memory.
+    /// A CPU at the virtual address `pc`, which is at `at` in memory.
     pub(super) fn at(memory: &dyn Memory, name: String, pc: u64, at: u64) -> Result<Self> {
         let pair = memory.word(at & !7).context("the code is not in RAM")?;
         Ok(Self {
@@ -141,7 +141,7 @@ impl Busy {
         })
     }
 
-    /// The same CPU at another address.
+    /// The CPU after it has moved to other addresses.
     pub(super) fn moved(&self, memory: &dyn Memory, pc: u64, at: u64) -> Result<Self> {
         Self::at(memory, self.name.clone(), pc, at)
     }
@@ -177,7 +177,8 @@ impl Busy {
         stub.set_register(PC, self.pc)
     }
 
-    /// Executes one instruction with a value in x0, and puts memory and x0 back. Returns where it led.
+    /// Executes one instruction with a value in x0, and puts memory and x0 back. Returns where it
+    /// led.
     pub(super) fn go(&self, guest: &Live<'_>, instruction: u32, value: u64) -> Result<u64> {
         let mut stub = Stub::connect(guest.gdb)?;
         stub.select(&self.name)?;

@@ -126,8 +126,8 @@ pub(super) fn mirror_fails() -> Result<()> {
     Ok(())
 }
 
-/// The guest writes more than the host has room for: it gets an error, and we a message, long before
-/// the time limit.
+/// The guest writes more than the host has room for: it gets an error, and we a message, long
+/// before the time limit.
 pub(super) fn guest_disk_full() -> Result<()> {
     let scratch = Scratch::new()?;
     let Some(mut command) = private_mounts() else {

@@ -27,8 +27,8 @@ pub fn test(host: &HostArguments) -> Test {
     Test::beside("compartments:audit:number", move || number(&host))
 }
 
-/// As many frames are in use afterwards as before, and each of those that were wiped is zero: the
-/// auditor reads all that are free.
+/// Checks that the number of frames in use is the same afterwards as before, and that each of those
+/// that were wiped is zero: the auditor reads all that are free.
 fn number(host: &HostArguments) -> Result<()> {
     let switch = Switch::Asid;
     let parts = prepare(host, super::counted(switch)?, &InnerVariant::sound(switch))?;

@@ -19,7 +19,8 @@ use super::super::audit::{missed, nothing_is_left, stop_when};
 use super::super::runner::Test;
 use super::{TIMEOUT, machine};
 
-/// Two compartments at least, which are there until the host has injected everything, and Linux at EL1.
+/// Two compartments at least, which are there until the host has injected everything, and Linux at
+/// EL1.
 const SCRIPT: &str = "\
 spins=
 for cpu in 0 1 2 3; do
@@ -132,7 +133,8 @@ const fn frame(word: u64) -> u64 {
     word & 0xffff_ffff_f000
 }
 
-/// The first page of a compartment that it may write, or may not: its entry's address and the entry.
+/// The first page of a compartment that it may write, or may not: its entry's address and the
+/// entry.
 fn page_of(memory: &dyn Memory, root: u64, is_constant: bool) -> Option<(u64, u64)> {
     first_page(memory, root, 0, is_constant)
 }

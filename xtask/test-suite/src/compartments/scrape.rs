@@ -49,7 +49,7 @@ fn search(host: &HostArguments, experiment: Experiment, quick: bool) -> Result<(
     report.check()
 }
 
-/// The same search over an inner domain that lets private memory be mapped.
+/// Checks that the search finds messages over an inner domain that lets private memory be mapped.
 fn weakened(host: &HostArguments) -> Result<()> {
     let mut inner = InnerVariant::sound(Switch::Asid);
     inner.weakened = ["weaken-pool", "weaken-target"].map(Into::into).into();

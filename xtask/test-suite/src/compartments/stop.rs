@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The end of a machine leaves RAM as it is, and nothing of compartments is in it. What processes had is
-//! there, and so is what compartments had if the inner domain does not wipe it.
+//! The end of a machine leaves RAM as it is, and nothing of compartments is in it. What processes
+//! had is there, and so is what compartments had if the inner domain does not wipe it.
 
 use std::fs;
 use std::path::Path;
@@ -53,8 +53,8 @@ const PANIC: End = End {
     reason: "guest-shutdown",
 };
 
-/// The check with what it finds in processes, and the control; by name, the same for a panic. That one
-/// has three seconds to save the memory.
+/// The check with what it finds in processes, and the control; by name, both for a panic, which has
+/// three seconds to save the memory.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let (sound, control, panic) = (host.clone(), host.clone(), host.clone());
     vec![
@@ -123,7 +123,8 @@ fn words_after(host: &HostArguments, how: End, place: &str, weakened: &[&str]) -
     Ok(memchr::memmem::find_iter(&memory, &marker(SEED).to_le_bytes()).count())
 }
 
-/// The monitor of a machine that stands still at its end. A reset is a shutdown here (`-no-reboot`).
+/// The monitor of a machine that stands still at its end. A reset is a shutdown here
+/// (`-no-reboot`).
 fn paused_at_end(monitor: &Path) -> Result<Monitor> {
     let mut monitor = Monitor::connect(monitor)?;
     let pause = json!({ "shutdown": "pause" });

@@ -20,9 +20,9 @@ const REASONS: [(&str, &str); 2] = [("why it is refused", "n"), ("why", "y")];
 /// Begins the reason in the header.
 const MESSAGE: &str = "#error \"CONFIG_DONJON needs CONFIG_";
 
-/// Fails unless the page lists the options of the header as refused or needed, with its reasons, those
-/// of the fragment as allowed, and no others, and names what is off in the kernel with Debian's
-/// configuration.
+/// Fails unless the page lists the options of the header as refused or needed, with its reasons,
+/// those of the fragment as allowed, and no others, and names what is off in the kernel with
+/// Debian's configuration.
 pub fn check() -> Result<()> {
     let text = fs::read_to_string(paths::in_root(HEADER)).context(HEADER)?;
     let in_header = options(&text);
@@ -55,8 +55,8 @@ fn reasons(header: &str) -> BTreeMap<String, String> {
     header.lines().filter_map(of_line).collect()
 }
 
-/// Rows with another reason than the header has, and rows in which our value is not the one that the
-/// table is about.
+/// Rows with another reason than the header has, and rows in which our value is not the one that
+/// the table is about.
 fn other_reasons(page: &Page, reasons: &BTreeMap<String, String>) -> Vec<String> {
     let mut all = Vec::new();
     for (table, (reason, ours)) in page

@@ -10,7 +10,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 /// A page.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// Its tables, in order.
+    /// Tables of the page, in order.
     pub tables: Vec<Table>,
     /// The text of its headings.
     pub headings: Vec<String>,
@@ -23,14 +23,14 @@ pub struct Page {
 pub struct Table {
     /// The text of the column heads.
     pub head: Vec<String>,
-    /// Its rows without the head.
+    /// Rows of the table without the head.
     pub rows: Vec<Vec<Cell>>,
 }
 
 /// A cell of a table.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
-    /// All of its text.
+    /// The text of the cell.
     pub text: String,
     /// The parts of it that are set as code, in order.
     pub code: Vec<String>,
@@ -111,7 +111,8 @@ impl Table {
     }
 }
 
-/// As the common hosts of repositories make it: lower case, hyphens for spaces, no punctuation.
+/// The anchor that common hosts of repositories make of a heading: lower case, hyphens for spaces,
+/// no punctuation.
 fn anchor(heading: &str) -> String {
     let kept = heading
         .chars()

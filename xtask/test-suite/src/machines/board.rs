@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! QEMU's Raspberry Pi 3: no firmware behind PSCI, registers and memory in one GiB, no virtio. The 4
-//! needs a newer QEMU than Debian 12 has.
+//! QEMU's Raspberry Pi 3: no firmware behind PSCI, registers and memory in one GiB, no virtio. The
+//! 4 needs a newer QEMU than Debian 12 has.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -22,7 +22,7 @@ use super::super::runner::Test;
 use super::super::scratch::Scratch;
 use super::{TIMEOUT, said_by};
 
-/// Its recipe.
+/// Recipe of the Raspberry Pi 3.
 const NAME: &str = "raspi3b";
 /// Recipe of the newer one.
 const NEWER: &str = "raspi4b";
@@ -34,7 +34,8 @@ const ATTACKS: [&str; 3] = [
     "hide-instructions",
     "start-cpu-by-firmware",
 ];
-/// As `boots::CHECK`, after each CPU but the first was in the inner domain's pen and came back.
+/// Shell script of `boots::CHECK`, after each CPU but the first was parked in the inner domain and
+/// came back.
 const ON_BOARD: &str = "\
 back=0
 for cpu in 1 2 3; do
@@ -48,13 +49,13 @@ dmesg | grep -q 'Attached to firmware from' && echo firmware: found
 echo online: $(grep -c ^processor /proc/cpuinfo)
 cd /sys/kernel/security/donjon && cat status log && cat selftest";
 
-/// As `boots::CHECK`, and the vendor of the root hub of USB.
+/// Shell script of `boots::CHECK`, and the vendor of the root hub of USB.
 const WITH_USB: &str = "\
 dmesg | grep -q 'Attached to firmware from' && echo firmware: found
 echo root hub: $(cat /sys/bus/usb/devices/usb1/idVendor)
 cd /sys/kernel/security/donjon && cat status log && cat selftest";
 
-/// All of them.
+/// Tests of the Raspberry Pi 3 and 4.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests = Vec::new();
     for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict] {
@@ -124,8 +125,8 @@ fn reads_card(host: &HostArguments) -> Result<()> {
     said.expect_line(&format!("block: {}", block("the-end-")))
 }
 
-/// A jump into the gate with a forged TCR_EL1, with one CPU on: the report is on the small UART, and
-/// the watchdog switches the board off.
+/// A jump into the gate with a forged TCR_EL1, with one CPU on: the report is on the small UART,
+/// and the watchdog switches the board off.
 fn reports_a_panic(host: &HostArguments) -> Result<()> {
     const FATAL: &str = "\
 for cpu in 1 2 3; do echo 0 >/sys/devices/system/cpu/cpu$cpu/online || exit 4; done
@@ -163,7 +164,7 @@ pub fn machine() -> Result<Machine> {
     Machine::new(&arguments(NAME, Switch::Asid))
 }
 
-/// The same with devices that have DMA.
+/// The machine in mode `asid`, with devices that have DMA.
 pub fn machine_with_dma() -> Result<Machine> {
     Machine::new(&MachineArguments {
         dma: Some(Dma::Open),

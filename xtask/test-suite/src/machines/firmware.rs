@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What Linux asks firmware at each boot is answered and is no refusal, so that an attack stands out.
+//! What Linux asks firmware at each boot is answered and is no refusal, so that an attack stands
+//! out.
 
 use anyhow::{Result, ensure};
 use donjon_builder::arguments::HostArguments;
@@ -57,8 +58,8 @@ fn answers(host: &HostArguments) -> Result<()> {
     said.expect_line(&format!("0x84000053: {refused} refusals: 2"))
 }
 
-/// Drivers of a Raspberry Pi ask for properties that the inner domain does not pass on. Linux answers
-/// these itself, and the record of a refusal has the tag in the lower half of its value.
+/// Drivers of a Raspberry Pi ask for properties that the inner domain does not pass on. Linux
+/// answers these itself, and the record of a refusal has the tag in the lower half of its value.
 fn names_the_tag(host: &HostArguments) -> Result<()> {
     let said = said_by(host, &board::machine()?, &[], None, PROPERTY, TIMEOUT)?;
     said.expect_success()?;

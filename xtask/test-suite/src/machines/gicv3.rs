@@ -94,7 +94,7 @@ fn machine() -> Result<Machine> {
     Machine::new(&arguments())
 }
 
-/// All of them.
+/// Tests of machines with a GICv3.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let small = arguments();
     let large = MachineArguments {
@@ -136,8 +136,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests
 }
 
-/// Two clusters of four CPUs. QEMU's oldest machine numbers its CPUs in clusters of eight; newer ones
-/// have 16 in each, and no second one. The tree names four of the first cluster.
+/// Two clusters of four CPUs. QEMU's oldest machine numbers its CPUs in clusters of eight; newer
+/// ones have 16 in each, and no second one. The tree names four of the first cluster.
 fn two_clusters(host: &HostArguments) -> Result<()> {
     let mut machine = Machine::new(&MachineArguments {
         cpus: Some(12),
@@ -159,7 +159,7 @@ fn two_clusters(host: &HostArguments) -> Result<()> {
     all_work(&said, 8)
 }
 
-/// That the machine boots on all its CPUs and passes the self-test on each.
+/// Checks that the machine boots on all its CPUs and passes the self-test on each.
 fn works(host: &HostArguments, mut machine: Machine, more: &str) -> Result<()> {
     machine.recipe.machine.push_str(more);
     let cpus = machine.cpus;

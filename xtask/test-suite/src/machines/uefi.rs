@@ -18,7 +18,7 @@ use super::{REFUSAL, TIMEOUT, is_refused, machine, said_by};
 /// Tests whose names begin so need a UEFI firmware.
 pub const PREFIX: &str = "machine:uefi";
 
-/// All of them.
+/// Tests of machines that start by UEFI.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let test = |name: &str, body: fn(&HostArguments) -> Result<()>| {
         let host = host.clone();
@@ -60,7 +60,7 @@ echo map-protected-memory/device >run
 dmesg | grep -o 'attack map-protected-memory/.*'
 ";
 
-/// That a hostile kernel cannot map memory of the firmware.
+/// Checks that a hostile kernel cannot map memory of the firmware.
 fn run_time_is_refused(host: &HostArguments) -> Result<()> {
     let machine = machine()?.with_firmware(Firmware::Uefi)?;
     let said = said_by(host, &machine, &[], None, MAP_BEHIND, TIMEOUT);
@@ -75,7 +75,8 @@ fn run_time_is_refused(host: &HostArguments) -> Result<()> {
     Ok(())
 }
 
-/// That the machine boots without the memory that the firmware keeps, and passes the self-test.
+/// Checks that the machine boots without the memory that the firmware keeps, and passes the
+/// self-test.
 fn works(host: &HostArguments, machine: &Machine, firmware: Firmware) -> Result<()> {
     let said = said(host, &machine.clone().with_firmware(firmware)?, TIMEOUT)?;
     said.expect_success()?;

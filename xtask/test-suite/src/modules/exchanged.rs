@@ -21,7 +21,7 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 const MODULE: &str = "loop";
 /// The word at the end of the version magic of the protected kernel's modules.
 const MARK: &[u8] = b"aarch64 donjon\0";
-/// That end without the word, in as many bytes.
+/// The end of that version magic without the word, in as many bytes.
 const WITHOUT: &[u8] = b"aarch64\0\0\0\0\0\0\0\0";
 /// Inserts the module of the other kernel, then that of this one.
 const SCRIPT: &str = "\

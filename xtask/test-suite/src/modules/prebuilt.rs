@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! All modules of Debian's own kernel, scanned on the host: which of them the inner domain would refuse.
+//! All modules of Debian's own kernel, scanned on the host: which of them the inner domain would
+//! refuse.
 
 use std::collections::BTreeMap;
 use std::fs;

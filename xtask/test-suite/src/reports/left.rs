@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a request for a key leaves in the inner domain's memory: nothing of the key, unless stacks are not
-//! wiped.
+//! What a request for a key leaves in the inner domain's memory: nothing of the key, unless stacks
+//! are not wiped.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -56,8 +56,8 @@ fn left_by_key(host: &HostArguments, variant: &InnerVariant) -> Result<BTreeSet<
     words_of_key(&text, &memory)
 }
 
-/// Addresses in the inner domain's memory at which eight bytes of the key stand that the guest has told,
-/// in their order or as a register has them.
+/// Addresses in the inner domain's memory at which eight bytes of the key stand that the guest has
+/// told, in their order or as a register has them.
 fn words_of_key(text: &str, memory: &[u8]) -> Result<BTreeSet<u64>> {
     let inner = inner_memory(text)?;
     let key = bytes(&words(said(text, "key")?)?);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Reports and tokens of a build that leaves out a check, with the identity that the sound build has.
+//! Reports and tokens of a build that leaves out a check, with the identity that the sound build
+//! has.
 
 use std::fmt::Write;
 use std::fs;
@@ -40,8 +41,8 @@ printf 'RECORD' | donjon-run quote > /tmp/token; echo signed $? $(wc -c < /tmp/t
 exit 0
 ";
 
-/// A sound build refuses what a weakened one reports, and the verifier what it signs. A report of another
-/// boot is refused as well; the weakened build, which compares no codes, accepts it.
+/// A sound build refuses what a weakened one reports, and the verifier what it signs. A report of
+/// another boot is refused as well; the weakened build, which compares no codes, accepts it.
 pub fn refused(host: &HostArguments) -> Result<()> {
     let place = TempDir::new()?;
     let identity = place.path().join("identity");
@@ -88,8 +89,8 @@ pub fn refused(host: &HostArguments) -> Result<()> {
     is_refused(&token, key)
 }
 
-/// With the key of the sound build, and with its own, as if a verifier had recorded that one in a boot
-/// that was trusted.
+/// Checks that the token is refused with the key of the sound build, and with its own, as if a
+/// verifier had recorded its own in a boot that was trusted.
 fn is_refused(token: &Token, key: [u8; 32]) -> Result<()> {
     let bit = weaken::ALL.iter().find(|it| it.0 == FEATURE);
     let bits = 1 << bit.context("no such feature")?.1;
@@ -116,8 +117,8 @@ fn line<'a>(text: &'a str, what: &str) -> Result<&'a str> {
     found.with_context(|| format!("no `{what}` in:\n{text}"))
 }
 
-/// A report that the inner domain would make with the same identity in a boot with another secret, as
-/// `donjon-compartment verify` takes it.
+/// A report that the inner domain would make with the same identity in a boot with another secret,
+/// as `donjon-compartment verify` takes it.
 fn of_another_boot() -> Result<String> {
     let started = [0x11; 32];
     let derived = Derived::new(Some(IDENTITY), Some(&[0x22; 32]), &started).context("a secret")?;

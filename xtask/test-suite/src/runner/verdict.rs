@@ -26,13 +26,13 @@ impl<'a> Verdict<'a> {
         self.failed().count() == 0 && self.flaky().count() <= MOST_FLAKY
     }
 
-    /// Those that failed, and did not pass when they were run again.
+    /// Tests that failed, and did not pass when they were run again.
     fn failed(&self) -> impl Iterator<Item = &Ran<'a>> {
         let failed = self.first.iter().filter(|it| it.failure.is_some());
         failed.filter(|it| self.passed_again(it).is_none())
     }
 
-    /// Those that failed and then passed: both runs.
+    /// Tests that failed and then passed: both runs.
     fn flaky(&self) -> impl Iterator<Item = (&Ran<'a>, &Ran<'a>)> {
         let failed = self.first.iter().filter(|it| it.failure.is_some());
         failed.filter_map(|it| Some((it, self.passed_again(it)?)))

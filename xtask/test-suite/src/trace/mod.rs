@@ -18,8 +18,8 @@ use record::{Load, Recorded};
 
 /// Fewer steps than this would show little.
 const LEAST: usize = 10_000;
-/// What makes Linux change tables in many ways. A block that joins the pool and leaves it comes from
-/// the hostile module.
+/// What makes Linux change tables in many ways. A block that joins the pool and leaves it comes
+/// from the hostile module.
 const AREAS: &str = "fork threads mremap mremap-tables mprotect mprotect-faults sparse-tables swap swap-pressure modules";
 /// Machines, and whether they have few ASIDs.
 const MACHINES: [(Switch, &str, u32, bool); 2] = [
