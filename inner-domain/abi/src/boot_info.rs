@@ -22,7 +22,7 @@ pub const MAX_RESERVED: usize = 12;
 pub struct Bank {
     /// First byte.
     pub start: u64,
-    /// One past the last byte.
+    /// One past the last byte of the bank.
     pub end: u64,
 }
 
@@ -107,11 +107,11 @@ pub struct Arrival {
 #[derive(Zeroize)]
 #[repr(C)]
 pub struct BootSecrets {
-    /// For reports.
+    /// Key of reports.
     pub reports: [u8; 32],
-    /// For keys.
+    /// Secret from which keys are derived.
     pub keys: [u8; 32],
-    /// For random bytes.
+    /// Seed of random bytes.
     pub seed: [u8; 32],
     /// 0 if there is no seed.
     pub has_seed: u64,

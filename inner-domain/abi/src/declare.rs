@@ -119,7 +119,7 @@ macro_rules! numbers {
             /// Every value, in the order of the declaration.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
-            /// The one with a number.
+            /// The value with a number.
             pub const fn from_number(number: $repr) -> Option<Self> {
                 match number {
                     $($number => Some(Self::$name),)+
