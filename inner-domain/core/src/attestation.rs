@@ -30,15 +30,15 @@ pub type Digest = [u8; BYTES];
 pub struct Derived {
     /// Key of reports: differs in each boot, if there is a secret of this boot.
     pub reports: [u8; BYTES],
-    /// For keys: the same in each boot, if there is an identity.
+    /// Secret from which keys are derived: equal in each boot, if there is an identity.
     pub keys: [u8; BYTES],
-    /// For random bytes; none without a secret of this boot.
+    /// Seed of random bytes; none without a secret of this boot.
     pub seed: Option<[u8; BYTES]>,
 }
 
 impl Derived {
-    /// From a secret that was given to this machine, one of this boot, and the digest of what is
-    /// started. None without either.
+    /// Derives secrets from one that was given to this machine, one of this boot, and the digest of
+    /// what is started. None without either.
     pub fn new(
         identity: Option<&[u8; BYTES]>,
         boot: Option<&[u8; BYTES]>,
@@ -112,7 +112,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// With what the boot stage has left.
+    /// Takes what the boot stage has left.
     pub const fn new(derived: Derived, boot: Boot) -> Self {
         Self { derived, boot }
     }

@@ -14,14 +14,14 @@ pub struct BlockSet {
 }
 
 impl BlockSet {
-    /// None.
+    /// The empty set.
     pub const EMPTY: Self = Self {
         blocks: [u64::MAX; POOL_TOGETHER_MAX],
         count: 0,
         differ: BLOCK_SIZE - 1,
     };
 
-    /// One block, by its first physical address.
+    /// The set of one block, by its first physical address.
     pub fn of(block: u64) -> Self {
         let mut set = Self::EMPTY;
         set.push(block);

@@ -78,7 +78,7 @@ impl Handle {
         Self(word)
     }
 
-    /// For Linux.
+    /// The word by which Linux names the handle.
     pub const fn word(self) -> u64 {
         self.0
     }
@@ -103,16 +103,16 @@ pub enum Phase {
     Vacant,
     /// Not sealed yet.
     Building,
-    /// Between two calls.
+    /// Sealed, between two calls.
     Idle,
-    /// On this CPU.
+    /// In a call on this CPU.
     Running(usize),
     /// In a call, and on no CPU. It asked its host for something, or was interrupted.
     Suspended {
         /// Which of both.
         called_out: bool,
     },
-    /// For good.
+    /// Ended for good.
     Dead,
     /// Being wiped.
     Ending,
@@ -151,13 +151,13 @@ struct State {
     /// Tag by which a CPU knows that its TLB holds nothing else under the compartments' ASID. Each
     /// removal of a mapping gives the compartment a new tag.
     tag: u64,
-    /// Of the pages so far.
+    /// Hash of the pages so far.
     hash: Sha256,
     /// The page that is being added.
     addition: Option<Addition>,
-    /// Since it was sealed.
+    /// The measurement, once the compartment is sealed.
     measurement: [u8; 32],
-    /// Of a vacant slot: the next one that has had a compartment.
+    /// The next slot in the list of vacant ones; of a vacant slot alone.
     next: u32,
     /// Whether the compartment was sealed and has not run.
     is_pristine: bool,
@@ -165,18 +165,18 @@ struct State {
     clones: u32,
     /// The slot of the one that it was made from, or [`NONE`].
     template: u32,
-    /// Of a clone that is being made: below this address all of the template is copied. Of a
-    /// compartment that ends: below it nothing is left.
+    /// Address up to which a long piece of work is done: below it a clone has a copy of the
+    /// template, and a compartment that ends has nothing left.
     reached: u64,
-    /// Of its channels.
+    /// Ends of its channels.
     ends: [channel::End; ENDS],
 }
 
 /// Where slots without a compartment are.
 struct Vacant {
-    /// The first one that has had a compartment, or [`NONE`].
+    /// The first vacant slot that has had a compartment, or [`NONE`].
     first: u32,
-    /// From this one on none has had any.
+    /// The first slot of those that have had no compartment.
     fresh: u32,
 }
 
@@ -187,7 +187,7 @@ const NONE: u32 = u32::MAX;
 pub struct Slot(Mutex<State, Waiting<COMPARTMENTS>>);
 
 impl Slot {
-    /// Without one.
+    /// A slot without a compartment.
     pub fn new() -> Self {
         Self(Mutex::new(State {
             generation: 0,
@@ -227,14 +227,14 @@ pub struct Compartments<'a> {
     vacant: Mutex<Vacant, Waiting<COMPARTMENTS>>,
     /// The next tag. None comes twice.
     tags: AtomicU64,
-    /// By CPU, whether it is in one.
+    /// Whether a CPU is in a compartment, by its index.
     running: [AtomicBool; MAX_CPUS],
     /// The machine stops: none is entered.
     stopping: AtomicBool,
 }
 
 impl<'a> Compartments<'a> {
-    /// None, with room for as many as there are slots and roots, which are zero.
+    /// Makes room for as many compartments as there are slots and roots, which are zero.
     pub const fn new(slots: &'a [Slot], roots: &'a [AtomicU64]) -> Self {
         Self {
             slots,

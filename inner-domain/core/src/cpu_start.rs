@@ -64,7 +64,7 @@ pub enum StartError<'a> {
     /// Nothing answers PSCI's calls.
     #[error("there are {cpus} CPUs and no PSCI 0.2 or later that could start them")]
     NoFirmware {
-        /// How many.
+        /// Number of CPUs.
         cpus: usize,
     },
 }

@@ -7,7 +7,7 @@
 //! descriptor (D128), and PIR_EL1, PIRE0_EL1 and POR_EL1 decide nothing. They are zero all the
 //! same, so that what a CPU has there is one known value and can be compared.
 
-/// One of the registers.
+/// A register of a newer architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extension {
     /// `TCR2_EL1`.
@@ -22,7 +22,7 @@ pub enum Extension {
     Por,
 }
 
-/// How many there are.
+/// Number of the registers.
 pub const COUNT: usize = 5;
 
 impl Extension {
@@ -59,7 +59,7 @@ impl Extension {
 /// What they hold, in the order of [`Extension::ALL`]; zero where there is no such register.
 pub type Values = [u64; COUNT];
 
-/// The first that is not zero.
+/// The first register that is not zero, and its value.
 pub fn opened(values: &Values) -> Option<(Extension, u64)> {
     let all = Extension::ALL.into_iter().zip(*values);
     all.into_iter().find(|(_, value)| *value != 0)

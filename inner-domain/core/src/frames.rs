@@ -19,7 +19,7 @@ pub enum FrameType {
     Ordinary = 0,
     /// The inner domain's. In no mapping of the outer view.
     Inner = 1,
-    /// In a pool of tables: zero and in no tree.
+    /// Frame of a pool of tables: zero and in no tree.
     PoolFree = 2,
     /// The kernel's root.
     KernelTable0 = 3,
@@ -35,7 +35,7 @@ pub enum FrameType {
     KernelVectors = 8,
     /// Kernel constants, never writable.
     KernelReadOnly = 9,
-    /// In a pool for text, not in use.
+    /// Frame of a pool for text, not in use.
     TextPoolFree = 10,
     /// Code of a module or of the BPF compiler.
     ModuleText = 11,
@@ -46,8 +46,8 @@ pub enum FrameType {
     /// A page of the table block that is no table of Linux's: the gate's tables, and what is zero
     /// because a walk with a forged geometry may read it.
     TableBlock = 14,
-    /// Of the pool that compartments get their memory from. In no mapping of the outer view, the
-    /// linear map included.
+    /// Frame of the pool that compartments get their memory from. In no mapping of the outer view,
+    /// the linear map included.
     Private = 15,
 }
 

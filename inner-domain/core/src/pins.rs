@@ -11,9 +11,9 @@
 /// A chip with pins of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chip {
-    /// Of the Raspberry Pi 1 to 3.
+    /// Controller of the Raspberry Pi 1 to 3.
     Bcm2835,
-    /// Of the Raspberry Pi 4.
+    /// Controller of the Raspberry Pi 4.
     Bcm2711,
 }
 
@@ -78,9 +78,9 @@ const fn select(pin: u32) -> (u64, u32) {
 pub enum Pull {
     /// No resistor.
     Off,
-    /// To ground.
+    /// Resistor to ground.
     Down,
-    /// To the supply.
+    /// Resistor to the supply.
     Up,
 }
 

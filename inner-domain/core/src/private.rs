@@ -42,7 +42,7 @@ pub struct PrivateBlock {
 }
 
 impl PrivateBlock {
-    /// Of memory that is not private.
+    /// Metadata of a block that is not private.
     pub const NEW: Self = Self {
         previous: NONE,
         next: NONE,
@@ -277,7 +277,7 @@ impl<'a> Private<'a> {
         true
     }
 
-    /// Counts one less.
+    /// Counts one mapping of an ordinary frame less.
     pub fn unshare(&self, frame: u64) {
         if let Some(word) = self.word(frame) {
             let count = word.load(Ordering::Relaxed);

@@ -24,7 +24,7 @@ pub const TAG: usize = 3;
 pub const BUFFER: usize = 8;
 /// Words of a message: header, tag, and the word 0 that ends it.
 pub const MESSAGE: usize = HEADER + TAG + BUFFER + 1;
-/// In the second word: this is an answer.
+/// Bit of the second word: the message is an answer.
 const ANSWERED: u32 = 1 << 31;
 
 /// A message to the firmware, or its answer.

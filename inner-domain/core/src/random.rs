@@ -16,7 +16,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// With a seed that only the inner domain knows.
+    /// Makes a generator of a seed that only the inner domain knows.
     pub const fn new(seed: [u8; BYTES]) -> Self {
         Self { key: seed }
     }

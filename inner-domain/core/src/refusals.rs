@@ -18,7 +18,7 @@ pub struct RefusalRing<const N: usize> {
     newer: [u16; N],
     /// Index in `kinds` of each record's kind.
     kind: [u16; N],
-    /// Each kind of which there is a record, with the number of those; 0 where there is none.
+    /// Kinds of which there are records, with their numbers; 0 where there is none.
     kinds: [(u64, u16); N],
     oldest: u16,
     newest: u16,
@@ -161,7 +161,8 @@ mod tests {
         }
     }
 
-    /// Of one kind; they differ in the word and its offset.
+    /// A record of a refused instruction. Such records are of one kind; they differ in the word and
+    /// its offset.
     fn instruction(word: u32) -> RefusalRecord {
         RefusalRecord {
             function: 17,
@@ -263,7 +264,7 @@ mod tests {
             prop_assert_eq!(caller, expected);
         }
 
-        /// Beside a list that is searched from the beginning each time.
+        /// Compares the ring with a list that is searched from the beginning each time.
         #[test]
         fn the_most_frequent_kind_gives_way(
             functions in proptest::collection::vec(0..6_u32, 0..60)

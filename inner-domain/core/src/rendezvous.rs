@@ -34,7 +34,7 @@ pub struct Rendezvous {
 }
 
 impl Rendezvous {
-    /// One CPU runs, that with this index.
+    /// Begins with one CPU that runs, the one with this index.
     pub const fn new(cpu: usize) -> Self {
         Self {
             running: bit(cpu),

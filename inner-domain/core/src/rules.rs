@@ -209,9 +209,9 @@ impl<'a, C: Checks> Rules<'a, C> {
         self.devices.writable_register(address)
     }
 
-    /// From now on nothing is changed through which the page at `va` is translated. The frame of
-    /// the vectors is never written; but VBAR_EL1 is an address, and another frame there
-    /// would be other vectors.
+    /// Freezes the entries through which the page of the vectors at `va` is translated. The frame
+    /// of the vectors is never written; but VBAR_EL1 is an address, and another frame there would
+    /// be other vectors.
     pub const fn keep_vectors(&mut self, va: u64) {
         self.vectors = Some(va);
     }

@@ -61,7 +61,7 @@ pub const USER_END: u64 = 1 << 48;
 pub struct Storage<'a> {
     /// Memory for tables, whole pages.
     pub arena: Range,
-    /// One for each page of the arena.
+    /// Metadata of each page of the arena.
     pub cells: &'a [Cell],
     /// [`ASIDS`] entries, zero at first: the root of an ASID, as the number
     /// of its page in the arena plus 1.

@@ -38,7 +38,7 @@ fn may_be_given(frames: &FrameTable<'_>, frame: u64) -> bool {
 }
 
 impl Compartments<'_> {
-    /// Makes one that may have up to `limit` frames.
+    /// Makes an empty compartment that may have up to `limit` frames.
     ///
     /// # Errors
     ///

@@ -36,7 +36,7 @@ pub enum Exit {
 }
 
 impl Compartments<'_> {
-    /// From now on a compartment runs on a CPU, this one.
+    /// Enters a compartment on the CPU `cpu`, the caller's own: it runs from now on.
     ///
     /// # Errors
     ///

@@ -21,7 +21,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// Of the argument of a call.
+    /// The access that an argument of a call names.
     pub const fn from_word(word: u64) -> Option<Self> {
         Some(match word {
             ACCESS_READ => Self::Read,
@@ -124,7 +124,7 @@ pub(super) fn first_valid<H: Hardware>(hw: &H, table: u64, from: u64) -> Option<
 pub(super) enum Next {
     /// A page and its descriptor.
     Page(u64, u64),
-    /// Nothing so far: it goes on at this address.
+    /// No page so far: the search goes on at this address.
     Later(u64),
     /// No further page.
     None,

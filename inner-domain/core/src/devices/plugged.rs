@@ -53,7 +53,7 @@ const FUNCTIONS: u64 = 8;
 const CONFIGURATION: u64 = 0x1000;
 /// Bytes of configuration space of one bus.
 const BUS: u64 = 32 * FUNCTIONS * CONFIGURATION;
-/// In the register at 0xc: the device has several functions.
+/// Bit of the register at 0xc: the device has several functions.
 const IS_MULTIPLE: u32 = 1 << 23;
 /// Upper half of the register at 8: class and subclass of a host bridge, which is the socket
 /// itself.

@@ -35,7 +35,7 @@ impl Claims {
         &self.blocks
     }
 
-    /// Adds one; there is room.
+    /// Adds a claim. The caller has checked that there is room for [`POOL_TOGETHER_MAX`].
     pub fn push(&mut self, claim: Claim) {
         if let Some(entry) = self.entries.get_mut(self.blocks.len()) {
             *entry = Some(claim.entry);
@@ -58,7 +58,7 @@ impl Claims {
         self.blocks.as_slice().last() == Some(&block)
     }
 
-    /// The one that an address is in.
+    /// The claim on the block that an address is in.
     pub fn find(&self, address: u64) -> Option<Claim> {
         self.get(self.blocks.position(address)?)
     }

@@ -57,7 +57,7 @@ const RETURNED_PER_SLICE: usize = 2;
 #[derive(Clone, Copy)]
 pub(super) struct Extension {
     kind: PoolKind,
-    /// Of a block of tables: its number, which is its own from the beginning.
+    /// Number of a block of tables, which is its own from the beginning; 0 for other pools.
     number: u8,
     pub(super) phase: Phase,
 }
@@ -79,7 +79,7 @@ pub(super) enum Phase {
 }
 
 impl Extension {
-    /// Of a block of private memory that goes back.
+    /// The state in which a block of private memory begins to go back.
     pub(super) const REMOVAL: Self = Self {
         kind: PoolKind::Private,
         number: 0,

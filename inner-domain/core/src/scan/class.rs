@@ -35,11 +35,11 @@ pub enum Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exception {
-    /// To EL1.
+    /// SVC, to EL1.
     Svc = 0b000_00001,
-    /// To EL2.
+    /// HVC, to EL2.
     Hvc = 0b000_00010,
-    /// To EL3.
+    /// SMC, to EL3.
     Smc = 0b000_00011,
     /// A breakpoint.
     Brk = 0b001_00000,
@@ -47,11 +47,11 @@ pub enum Exception {
     Hlt = 0b010_00000,
     /// Cancels a transaction.
     Tcancel = 0b011_00000,
-    /// In Debug state, to EL1.
+    /// DCPS1, in Debug state, to EL1.
     Dcps1 = 0b101_00001,
-    /// In Debug state, to EL2.
+    /// DCPS2, in Debug state, to EL2.
     Dcps2 = 0b101_00010,
-    /// In Debug state, to EL3.
+    /// DCPS3, in Debug state, to EL3.
     Dcps3 = 0b101_00011,
 }
 
@@ -69,7 +69,7 @@ impl Exception {
         Self::Dcps3,
     ];
 
-    /// From a word of the exception-generating half.
+    /// Reads a word of the exception-generating half.
     pub(super) fn of(word: u32) -> Option<Self> {
         // Both masks leave eight bits between them.
         let number = (word >> 16 & 0b1110_0000 | word & 0b1_1111) as u8;

@@ -9,7 +9,7 @@ use core::fmt;
 pub struct Encoding(u16);
 
 impl Encoding {
-    /// From its parts; `None` if one has more bits than its field.
+    /// Makes an encoding of its parts; `None` if one has more bits than its field.
     pub const fn new(op0: u16, op1: u16, crn: u16, crm: u16, op2: u16) -> Option<Self> {
         if op0 < 4 && op1 < 8 && crn < 16 && crm < 16 && op2 < 8 {
             Some(Self(op0 << 14 | op1 << 11 | crn << 7 | crm << 3 | op2))
@@ -18,7 +18,7 @@ impl Encoding {
         }
     }
 
-    /// From a word of the System instruction space.
+    /// Reads a word of the System instruction space.
     pub(super) const fn of(word: u32) -> Self {
         // The cast keeps the sixteen bits that are wanted.
         Self((word >> 5) as u16)

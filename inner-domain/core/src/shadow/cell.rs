@@ -47,7 +47,7 @@ impl Short {
 /// What is kept about one page of the arena.
 #[derive(Debug)]
 pub struct Cell {
-    /// Of a root: its lock, and what it guards besides the cells of its tables.
+    /// Lock of a tree, in the cell of its root, and what it guards besides the cells of its tables.
     pub(super) root: Mutex<Root, Waiting<TREES>>,
     /// Neighbours in the list of the root's tables, or the next free one.
     pub(super) next: Short,
@@ -130,10 +130,10 @@ pub(super) const NOWHERE: u64 = u64::MAX;
 pub(super) struct Name(u64);
 
 impl Name {
-    /// Of no process: no tree has ASID 0.
+    /// No process: no tree has ASID 0.
     pub const NONE: Self = Self(0);
 
-    /// Of the number, 48 bits count.
+    /// Packs an ASID and the lower 48 bits of the process's number.
     #[inline(always)]
     pub const fn new((asid, id): (u16, u64)) -> Self {
         Self(id << 16 | asid as u64)

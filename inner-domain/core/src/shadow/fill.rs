@@ -18,7 +18,7 @@ const MOST: u64 = MAP_MAX as u64;
 /// Descriptors to take over.
 #[derive(Clone, Copy, Debug)]
 pub struct Fill {
-    /// The first address that they translate.
+    /// The first address that the descriptors translate.
     pub va: u64,
     /// Where the first one stands, at the same place in a table as its shadow.
     pub source: u64,

@@ -131,8 +131,8 @@ impl<C: Checks> Shadows<'_, C> {
         self.make_or_begin_anew(hw, tree, va, &[Level::Zero, Level::One])
     }
 
-    /// With no other tree to drop, a tree that has many tables gives up its own: some of them, or
-    /// all that it has.
+    /// Makes tables for an address. With no other tree to drop, a tree that has many tables gives
+    /// up its own: some of them, or all that it has.
     #[inline(never)]
     fn make_or_begin_anew<H: Hardware>(
         &self,

@@ -12,7 +12,7 @@ const MOST: u32 = 16;
 /// Addresses whose entries changed under one ASID.
 pub(super) struct Pending {
     asid: u16,
-    /// The first of them.
+    /// The first of the addresses.
     first: u64,
     /// One bit for each page from the first on.
     pages: u64,

@@ -13,7 +13,7 @@ const FEW: u32 = 6;
 pub(super) struct Pool {
     first: u32,
     free: u32,
-    /// From this one on, none has ever been taken.
+    /// The first number of those that have never been taken.
     used: u32,
 }
 
