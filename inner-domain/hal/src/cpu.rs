@@ -85,8 +85,8 @@ pub struct ExceptionRegisters {
     pub x0: u64,
 }
 
-/// Reads them after the gate's repair path, which leaves the last two in `TPIDR_EL0` and
-/// `TPIDR_EL1`.
+/// Reads the registers of an exception after the gate's repair path, which leaves the last two in
+/// `TPIDR_EL0` and `TPIDR_EL1`.
 pub fn exception_registers() -> ExceptionRegisters {
     ExceptionRegisters {
         elr: ELR_EL1.get(),

@@ -23,11 +23,12 @@ pub fn translation() -> TranslationRegisters {
     }
 }
 
-/// Loads them on a CPU that arrives. `TTBR1_EL1` is right already, or we would not be here.
+/// Loads the registers that decide about translation on a CPU that arrives. `TTBR1_EL1` is right
+/// already, or we would not be here.
 ///
 /// # Safety
 ///
-/// They were read on a running CPU of this machine.
+/// `registers` were read on a running CPU of this machine.
 pub unsafe fn load_translation(registers: &TranslationRegisters) {
     MAIR_EL1.set(registers.mair);
     // SAFETY: the value was read on a running CPU of this machine, so it changes no memory type

@@ -10,7 +10,7 @@ const CONTROL: u64 = 0x1c;
 const STATUS: u64 = 0x20;
 /// Offset of the time that is left.
 const TIME: u64 = 0x24;
-/// Each write has to have this in its upper byte.
+/// Upper byte that each write has to have.
 const PASSWORD: u32 = 0x5a00_0000;
 /// The field of the control that says what happens in the end.
 const WHAT: u32 = 0x30;

@@ -19,7 +19,7 @@ use crate::{attestation, state, users};
 static COMPARTMENTS: Once<Compartments<'static>> = Once::new();
 static FRAMES: Once<PrivateFrames<'static>> = Once::new();
 
-/// Stores them, and what tells which frames they have. The first ones stay.
+/// Stores the compartments, and what tells which frames they have. Later calls change nothing.
 pub fn set(compartments: Compartments<'static>, frames: PrivateFrames<'static>) {
     COMPARTMENTS.call_once(|| compartments);
     FRAMES.call_once(|| frames);

@@ -108,7 +108,7 @@ fn ask_for_key(answer: &AtomicU8) -> bool {
 pub struct Registers(*mut Context);
 
 impl Registers {
-    /// Of the compartment that was just entered.
+    /// The context of the compartment that was just entered.
     ///
     /// # Safety
     ///

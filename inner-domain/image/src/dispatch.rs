@@ -162,7 +162,7 @@ entries! {
     CompartmentInformation => entry!(calls::compartment::information),
 }
 
-/// By function number. A number between functions that is none has [`removed`].
+/// Entries of handlers by function number. A number between functions that is none has [`removed`].
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".rodata.call_table")]
 pub static donjon_call_table: CallTable = {

@@ -24,7 +24,7 @@ pub struct Domain {
     pub rules: Rules<'static>,
     /// The registers that are the same on every CPU; none before the hand-over.
     pub registers: Option<TranslationRegisters>,
-    /// Each CPU that was asked to start and has not arrived.
+    /// Requests to start a CPU that has not arrived, by its index.
     pub start_requests: [Option<StartRequest<TranslationRegisters>>; MAX_CPUS],
     /// A page on its way into the text pool, and how many of its words are there.
     pub sealing: Option<(Seal, usize)>,
@@ -39,7 +39,8 @@ type Wait = Waiting<{ waits::DOMAIN }>;
 
 static DOMAIN: Once<Mutex<Domain, Wait>> = Once::new();
 
-/// Stores it. The first one stays. The CPU with index `cpu` is the one that runs.
+/// Stores the protected state; later calls change nothing. The CPU with index `cpu` is the one that
+/// runs.
 pub fn set(rules: Rules<'static>, cpu: usize) {
     DOMAIN.call_once(|| {
         Mutex::new(Domain {

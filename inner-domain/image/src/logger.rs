@@ -20,8 +20,8 @@ use spin::{Mutex, Once};
 const RING_SIZE: usize = 16 << 10;
 /// Refusals that are kept.
 const REFUSALS: usize = 256;
-/// After this many refusals only each power of two is logged: a caller that does nothing else
-/// must not wash everything else out of the log.
+/// Refusals after which only each power of two is logged: a caller that does nothing else must not
+/// wash everything else out of the log.
 const LOGGED: u64 = 32;
 /// Refusals that are logged beside the first [`LOGGED`] because there was no record of their kind:
 /// what comes behind thousands of a different kind shows, and what makes ever new kinds washes out
@@ -88,7 +88,7 @@ pub fn init(boot: &BootInfo) {
     log::set_max_level(LevelFilter::Info);
 }
 
-/// From here on the console is Linux's; the log goes to the ring alone.
+/// Leaves the console to Linux; the log goes to the ring alone from here on.
 pub fn leave_console() {
     CONSOLE_IS_OURS.store(false, Ordering::Relaxed);
 }

@@ -87,7 +87,7 @@ impl From<Error> for Refusal {
     }
 }
 
-/// Of a call.
+/// Result of a call: a value or a refusal.
 pub type Outcome = Result<u64, Refusal>;
 
 /// x1 to x6, as the caller left them: allegations until checked.

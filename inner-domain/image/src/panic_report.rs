@@ -20,7 +20,7 @@ static STOPPING: AtomicBool = AtomicBool::new(false);
 /// MPIDR of the CPU that writes.
 static WRITER: AtomicU64 = AtomicU64::new(0);
 
-/// One line. The console cannot fail.
+/// Writes a line of the report. The console cannot fail.
 fn line(console: &mut Console, text: fmt::Arguments) {
     let _ = writeln!(console, "donjon: PANIC {text}");
 }

@@ -29,7 +29,7 @@ pub struct MachineInfo {
 
 static MACHINE: Once<MachineInfo> = Once::new();
 
-/// Stores it. The first one stays.
+/// Stores what is known of the machine. Later calls change nothing.
 pub fn set(machine: MachineInfo) -> &'static MachineInfo {
     MACHINE.call_once(|| machine)
 }

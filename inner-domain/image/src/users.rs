@@ -31,12 +31,13 @@ static AT_ONCE: AtomicPtr<Users> = AtomicPtr::new(ptr::null_mut());
 /// Set by [`hold_up`], for good.
 static HELD_UP: AtomicBool = AtomicBool::new(false);
 
-/// Stores them. The first ones stay.
+/// Stores the user tables. Later calls change nothing.
 pub fn set(shadows: Shadows<'static>, frames: FrameTable<'static>) {
     USERS.call_once(|| Users { shadows, frames });
 }
 
-/// From now on every CPU that is compared has these tables. The caller holds the domain's lock.
+/// Puts the user tables into use: every CPU that is compared has them from now on. The caller holds
+/// the domain's lock.
 pub fn begin() {
     LIVE.store(true, Ordering::Release);
     let users = USERS.get().map_or(ptr::null(), ptr::from_ref);
@@ -46,8 +47,8 @@ pub fn begin() {
     }
 }
 
-/// From now on each call is looked at, because calls are measured or the machine stops. Otherwise
-/// one look tells the most frequent calls that neither is so, and that there are user tables.
+/// Disables the fast path, so that each call is measured, and sees a stop of the machine. Otherwise
+/// one load tells the most frequent calls that neither is so, and that there are user tables.
 pub fn hold_up() {
     HELD_UP.store(true, Ordering::SeqCst);
     AT_ONCE.store(ptr::null_mut(), Ordering::SeqCst);

@@ -8,7 +8,7 @@ use donjon_hal::steps::Executor;
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::{compartments, domain, stack};
 
-/// Makes one.
+/// Makes a compartment.
 pub fn create([limit, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;
     let mut domain = domain::lock_after_handover()?;
@@ -46,7 +46,7 @@ pub fn seal([handle, entry, stack, ..]: &Arguments) -> Outcome {
     sealed.map(|()| 0).map_err(Refusal::rule)
 }
 
-/// Wipes one, a part in each call.
+/// Wipes a compartment, a part in each call.
 pub fn destroy([handle, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;
     let mut domain = domain::lock_after_handover()?;
@@ -55,7 +55,7 @@ pub fn destroy([handle, ..]: &Arguments) -> Outcome {
     destroyed.map(|all| u64::from(!all)).map_err(Refusal::rule)
 }
 
-/// Makes one from another.
+/// Makes a clone of a compartment.
 pub fn clone([template, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;
     let mut domain = domain::lock_after_handover()?;
@@ -84,7 +84,7 @@ pub fn connect([one, other, ..]: &Arguments) -> Outcome {
         .map_err(Refusal::rule)
 }
 
-/// One fact.
+/// Reads one fact about a compartment.
 pub fn information([handle, which, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;
     let handle = Handle::from_word(*handle);

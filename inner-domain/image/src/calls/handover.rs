@@ -152,9 +152,9 @@ fn refusal(error: &HandoverError) -> Refusal {
     }
 }
 
-/// Each CPU after the hand-over, before anything else runs on it: its registers are those that were
-/// recorded, and it has the root that maps nothing. The result is which CPUs that run have still to
-/// come here, a bit each.
+/// Checks that this CPU has the registers that were recorded, and loads the root that maps nothing.
+/// Each CPU calls it after the hand-over, before anything else runs on it. The result is which CPUs
+/// that run have still to come here, a bit each.
 fn check_this_cpu(machine: &MachineInfo) -> Outcome {
     const ASID_SHIFT: u32 = 48;
     let mut domain = domain::lock_after_handover()?;

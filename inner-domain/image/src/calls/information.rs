@@ -13,7 +13,7 @@ unsafe extern "C" {
     static donjon_text_end: u8;
 }
 
-/// One fact.
+/// Reads one fact about the inner domain.
 pub fn information([which, ..]: &Arguments) -> Outcome {
     let machine = state::machine().ok_or(Error::Busy)?;
     let boot = &machine.boot;

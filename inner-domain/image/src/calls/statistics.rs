@@ -8,8 +8,8 @@ use crate::outcome::{Arguments, Outcome};
 use crate::per_cpu::PerCpu;
 use crate::{state, users};
 
-/// One counter of one function on one CPU. A caller that asks while the cycle counter runs wants
-/// calls to be measured from then on.
+/// Reads one counter of one function on one CPU. A caller that asks while the cycle counter runs
+/// wants calls to be measured from then on.
 pub fn statistics([cpu, function, counter, ..]: &Arguments) -> Outcome {
     let counter = Counter::from_number(*counter).ok_or(Error::InvalidArgument)?;
     let mask = state::machine().map_or(0, |machine| machine.cpus.mask());
