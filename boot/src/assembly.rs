@@ -47,7 +47,7 @@ unsafe extern "C" {
     pub static efi_leave_end: u8;
     /// First byte of the page that stays.
     pub static boot_stay_start: u8;
-    /// One past its last byte.
+    /// One past the last byte of `boot_stay`.
     pub static boot_stay_end: u8;
     /// Where a CPU that PSCI switched on begins.
     pub static boot_secondary: u8;

@@ -25,7 +25,7 @@ struct Clocks {
     rates: &'static [(u32, u32)],
 }
 
-/// On the Raspberry Pi 3 and 4, with `enable_uart=1` in `config.txt`: PL011, core, SD card,
+/// Clocks of the Raspberry Pi 3 and 4, with `enable_uart=1` in `config.txt`: PL011, core, SD card,
 /// thermometer; on the 4 its second controller of SD cards.
 const CLOCKS: &[Clocks] = &[
     Clocks {

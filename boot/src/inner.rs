@@ -118,7 +118,7 @@ impl Metadata {
     }
 }
 
-/// From the first byte of RAM to the last.
+/// The range from the first byte of RAM to the last.
 fn hull(banks: &[Range]) -> Option<Range> {
     let start = banks.iter().map(|bank| bank.start()).min()?;
     let end = banks.iter().map(|bank| bank.end()).max()?;

@@ -28,7 +28,7 @@ pub struct Controller {
 /// What the pins of a controller are to be.
 #[derive(Default)]
 pub struct Pins {
-    /// In the order of the tree.
+    /// Settings in the order of the tree.
     pub settings: Vec<Setting>,
     /// Names of groups of pins that stay as the firmware left them: a function of the debug port is
     /// among theirs, or they are described in another way.

@@ -61,7 +61,7 @@ pub fn system_off() {
     }
 }
 
-/// One line.
+/// Prints a line.
 pub fn line(text: &dyn Display) {
     if let Some(console) = &mut REPORT.lock().console {
         let _ = writeln!(console, "donjon: {text}");

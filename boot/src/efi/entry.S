@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// As a UEFI program: in from the firmware, and out of its address space. Both run in the mapping
-// that the firmware has made, virtual equal to physical (UEFI 2.10, 2.3.6).
+// The entry as a UEFI program, and the way out of the firmware's address space. Both run in the
+// mapping that the firmware has made, virtual equal to physical (UEFI 2.10, 2.3.6).
 
     .section .text.efi, "ax"
 
@@ -31,8 +31,8 @@ efi_entry:
     ldp     x29, x30, [sp], #16
     ret
 
-// x0: device tree, x1: boot_entry of the copy. All that is read from here on with the MMU off is
-// in memory, these instructions included. The level stays; boot_entry leaves EL2.
+// x0: device tree, x1: boot_entry of the copy. What is read from here on with the MMU off was
+// cleaned to memory, these instructions included. The exception level stays; boot_entry leaves EL2.
     .global efi_leave
 efi_leave:
     msr     daifset, #0xf

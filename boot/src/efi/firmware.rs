@@ -49,7 +49,7 @@ impl Firmware {
         unsafe { &*self.table.boot_services }
     }
 
-    /// The revision of the specification that it follows, as 2 and 70 for 2.7.
+    /// Revision of the UEFI specification that the firmware follows: 2 and 70 for 2.7.
     pub fn revision(&self) -> (u16, u16) {
         let revision = self.table.header.revision.0;
         ((revision >> 16) as u16, revision as u16)
@@ -59,7 +59,7 @@ impl Firmware {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If the firmware has none.
     pub fn device_tree(&self) -> Result<u64, EfiFailure> {
         match self.configuration(&DEVICE_TREE) {
             Some(address) => Ok(address),
@@ -72,7 +72,7 @@ impl Firmware {
         if self.table.configuration_table.is_null() {
             return None;
         }
-        // SAFETY: the system table has so many of them there.
+        // SAFETY: the system table has this number of entries there.
         let entries = unsafe {
             core::slice::from_raw_parts(
                 self.table.configuration_table,
@@ -92,7 +92,7 @@ impl Firmware {
         if image.load_options.is_null() || !(image.load_options as usize).is_multiple_of(2) {
             return None;
         }
-        // SAFETY: the loader put so many bytes there, and they stay.
+        // SAFETY: the loader put this number of bytes there, and they stay.
         Some(unsafe {
             core::slice::from_raw_parts(
                 image.load_options.cast::<u16>(),
@@ -121,7 +121,8 @@ impl Firmware {
         (status == Status::SUCCESS).then_some((handle, path))
     }
 
-    /// Pages that stay ours when boot services end, `alignment` bytes apart from address 0.
+    /// Allocates pages that stay ours when boot services end. Their address is a multiple of
+    /// `alignment`.
     ///
     /// # Errors
     ///
@@ -146,7 +147,7 @@ impl Firmware {
         Range::with_size(start, size).ok_or(failure(Status::OUT_OF_RESOURCES))
     }
 
-    /// A buffer for [`memory_map`](Self::memory_map) that does for a few more entries.
+    /// A buffer for [`memory_map`](Self::memory_map) with room for a few more entries.
     ///
     /// # Errors
     ///
@@ -205,12 +206,12 @@ impl Firmware {
     }
 
     /// Ends boot services; returns the memory map of that moment. An event may change the map
-    /// between the two calls; then both are made again, and nothing else, because the firmware
-    /// may be half gone (UEFI 2.10, 7.4.6).
+    /// between the two calls to the firmware; then both are repeated, and no other call is made,
+    /// because the firmware may be half gone (UEFI 2.10, 7.4.6).
     ///
     /// # Errors
     ///
-    /// If the firmware refuses for another reason, or again and again.
+    /// If the firmware refuses for a reason other than a changed map, or each time.
     pub fn exit(self, buffer: Range) -> Result<Vec<Region>, EfiFailure> {
         const ATTEMPTS: usize = 4;
         let mut status = Status::SUCCESS;
@@ -229,7 +230,7 @@ impl Firmware {
     }
 }
 
-/// Text to the firmware's console.
+/// Writes to the firmware's console.
 impl fmt::Write for Firmware {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let console = self.table.stdout;
@@ -246,12 +247,12 @@ impl fmt::Write for Firmware {
     }
 }
 
-/// `path` as the firmware's functions take it.
+/// A device path in the type that the firmware's functions take.
 pub const fn device_path<T>(path: &T) -> *const DevicePathProtocol {
     ptr::from_ref(path).cast()
 }
 
-/// `pointer` as the firmware's functions take it.
+/// The buffer at `address` in the type that the firmware's functions take.
 pub const fn buffer(address: u64) -> *mut c_void {
     address as *mut c_void
 }

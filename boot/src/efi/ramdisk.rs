@@ -36,7 +36,7 @@ const PATH: Path = Path {
     },
 };
 
-/// Loads it, if there is one.
+/// Loads the initial RAM disk, if there is one.
 ///
 /// # Errors
 ///
