@@ -190,7 +190,7 @@ impl Mapping {
         Ok(())
     }
 
-    /// Moves it to an address that is free, and gives it another size.
+    /// Moves the mapping to an address that is free, and gives it another size.
     pub fn move_to(&mut self, address: usize, bytes: usize) -> Result<()> {
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
         let target: *mut libc::c_void = ptr::without_provenance_mut(address);

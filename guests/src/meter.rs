@@ -14,7 +14,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Starts it.
+    /// Starts the meter.
     ///
     /// # Errors
     ///

@@ -27,7 +27,7 @@ pub struct Attributes {
     pub flags: u64,
     /// Samples between two wake-ups.
     pub wakeup_events: u32,
-    /// Of a breakpoint.
+    /// Type of a breakpoint.
     pub breakpoint_type: u32,
     /// Meant for the driver of the counter.
     pub config1: u64,

@@ -117,8 +117,8 @@ impl Compartment {
         Ok(this)
     }
 
-    /// Makes one from this one, which is sealed and has not run: with the same code and constants,
-    /// and copies of its data. It shares no pages.
+    /// Makes a clone of this compartment, which is sealed and has not run: with the same code and
+    /// constants, and copies of its data. It shares no pages.
     ///
     /// # Errors
     ///
@@ -181,9 +181,9 @@ impl Compartment {
         self.ask("sealing it", request::<Seal>(WRITE, 3), &mut seal)
     }
 
-    /// Runs it: begins a call with these arguments, or goes on with one. Then the first argument
-    /// answers a call to the host, and the others are nothing. Interrupts that bring no signal do
-    /// not end it.
+    /// Runs the compartment: begins a call with these arguments, or goes on with one. Then the
+    /// first argument answers a call to the host, and the others are nothing. Interrupts that bring
+    /// no signal do not end it.
     ///
     /// # Errors
     ///

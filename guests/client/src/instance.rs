@@ -12,7 +12,8 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Makes one: its pages are added by address, those that it shares are zero, and it is sealed.
+    /// Makes a compartment of an image: its pages are added by address, those that it shares are
+    /// zero, and it is sealed.
     ///
     /// # Errors
     ///

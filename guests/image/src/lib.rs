@@ -37,7 +37,7 @@ pub struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Reads one.
+    /// Reads the ELF file of a compartment.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ pub struct Note {
     pub stack_size: u64,
 }
 
-/// The one note of an image.
+/// Finds the only note of an image.
 pub fn find(headers: &[ProgramHeader64<LittleEndian>], bytes: &[u8]) -> Result<Note, Error> {
     let damaged = |error: object::read::Error| Error::NotElf(error.to_string());
     let mut found = None;

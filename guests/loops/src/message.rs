@@ -10,7 +10,7 @@ pub const MESSAGE: usize = 1024;
 pub struct Message(pub [u8; MESSAGE]);
 
 impl Message {
-    /// One with the number 0.
+    /// A message with the number 0.
     pub const EMPTY: Self = Self([0; MESSAGE]);
 
     /// Number of the message, which is also its last word. None if the two differ.

@@ -46,7 +46,7 @@ impl Request {
         bytes << KIND_BITS | kind
     }
 
-    /// Of the word of a call to the host.
+    /// The request that the word of a call to the host stands for.
     pub const fn from_word(word: u64) -> Option<Self> {
         let bytes = word >> KIND_BITS;
         Some(match word & ((1 << KIND_BITS) - 1) {

@@ -3,7 +3,7 @@
 
 use core::arch::asm;
 
-/// With up to three arguments: x0 and x1 afterwards.
+/// Makes a request with up to three arguments; returns x0 and x1.
 ///
 /// # Safety
 ///
@@ -26,7 +26,7 @@ pub unsafe fn pair<const NUMBER: u64>(a: u64, b: u64, c: u64) -> (u64, u64) {
     (first, second)
 }
 
-/// With one argument, for 32 bytes in x1 to x4. None unless x0 is 1.
+/// Makes a request with one argument; returns the 32 bytes in x1 to x4. None unless x0 is 1.
 ///
 /// # Safety
 ///
@@ -48,7 +48,7 @@ pub unsafe fn digest<const NUMBER: u64>(argument: u64) -> Option<[u8; 32]> {
     (found == 1).then(|| bytes([a, b, c, d]))
 }
 
-/// With 17 registers, x0 to x16, which are those afterwards.
+/// Makes a request with the 17 registers x0 to x16, and stores them again afterwards.
 ///
 /// # Safety
 ///

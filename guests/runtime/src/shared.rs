@@ -12,7 +12,7 @@ use crate::memory::PAGE;
 const BLOCK: usize = 8;
 
 unsafe extern "C" {
-    /// Of `entry!`.
+    /// Number of shared pages, which `entry!` defines.
     safe static donjon_shared_pages: u64;
 }
 

@@ -26,7 +26,7 @@ pub struct CpuCounter {
 }
 
 impl CpuCounter {
-    /// Starts it.
+    /// Starts the counter.
     pub fn start() -> Result<Self> {
         let attributes = Attributes {
             kind: HARDWARE,

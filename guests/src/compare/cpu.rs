@@ -10,7 +10,7 @@ use donjon_guests::meter::Meter;
 /// A name, what it is inside, what it is outside, and rounds for a size of 1.
 type Loop = (&'static str, Task, fn(u64) -> u64, u64);
 
-/// With rounds that take about as long as those of each other one.
+/// Loops, with rounds that take about equally long.
 const LOOPS: [Loop; 4] = [
     ("math", Task::Math, math, 4_000),
     ("integer", Task::Integer, integer, 50_000),

@@ -16,7 +16,7 @@ pub fn make() -> Result<Instance> {
     Ok(Instance::new(&Image::parse(&bytes).context(IMAGE)?)?)
 }
 
-/// Calls one that asks its host for nothing.
+/// Calls a compartment that asks its host for nothing.
 pub fn call(it: &Compartment, task: Task, first: u64, second: u64) -> Result<u64> {
     match it.go_on([task.word(), first, second, 0])? {
         Exit::Returned(value) => Ok(value),
@@ -24,7 +24,7 @@ pub fn call(it: &Compartment, task: Task, first: u64, second: u64) -> Result<u64
     }
 }
 
-/// Calls one whose requests `answer` serves.
+/// Calls a compartment whose requests `answer` serves.
 pub fn serve(
     it: &mut Instance,
     task: Task,

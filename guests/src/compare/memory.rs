@@ -20,7 +20,7 @@ const SAMPLES: u64 = 5;
 /// it.
 const SMALL: u64 = 100;
 
-/// One size, inside and outside: a line each for each sample.
+/// Measures one size, inside and outside: a line each for each sample.
 pub fn run(megabytes: u64) -> Result<()> {
     let mut meter = Meter::start()?;
     for sample in 0..SAMPLES {
@@ -35,7 +35,7 @@ pub fn run(megabytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// In a process. What is not measured is said as 0.
+/// Measures in a process. What is not measured is said as 0.
 fn outside(meter: &mut Meter, bytes: u64, access: bool) -> Result<u64> {
     let (mapping, allocate) = meter.measure(|| {
         let mapping = Mapping::anonymous(usize::try_from(bytes)?)?;
@@ -71,7 +71,8 @@ fn words(mapping: &Mapping) -> &mut [u64] {
     unsafe { slice::from_raw_parts_mut(mapping.pointer().cast(), mapping.bytes() / 8) }
 }
 
-/// In a compartment. What it grows by is taken from Linux before, since it cannot wait for that.
+/// Measures in a compartment. What it grows by is taken from Linux before, since it cannot wait for
+/// that.
 fn inside(meter: &mut Meter, megabytes: u64, access: bool) -> Result<u64> {
     let instance = make()?;
     let it = instance.compartment();

@@ -31,7 +31,7 @@ pub fn run(trials: u64) -> Result<()> {
     between("call-out", &mut meter, trials, Host::new)
 }
 
-/// Each half by itself.
+/// Measures each half of a message by itself.
 fn within(name: &str, meter: &mut Meter, trials: u64, way: &mut impl Way) -> Result<()> {
     for number in 0..trials + WARM_UP {
         let ((), write) = meter.measure(|| way.send(number))?;
@@ -45,7 +45,7 @@ fn within(name: &str, meter: &mut Meter, trials: u64, way: &mut impl Way) -> Res
     Ok(())
 }
 
-/// Between this process and a child that sends back what it gets: half of there and back.
+/// Measures between this process and a child that sends back what it gets: half of there and back.
 fn between<W: Way>(
     name: &str,
     meter: &mut Meter,

@@ -67,7 +67,7 @@ fn share(it: &Compartment, va: u64, pages: &Shared) -> Result<(), donjon_client:
     unsafe { it.share(va, pages) }
 }
 
-/// Each way to memory, up to the limit and beyond it.
+/// Tries each way to memory, up to the limit and beyond it.
 pub fn check() -> Result<()> {
     limit(0)?;
     setuid(Uid::from_raw(USER))?;

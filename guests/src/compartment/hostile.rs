@@ -14,7 +14,7 @@ const SECRET: u8 = 0xc5;
 /// What a template has.
 const EMPTY: u8 = 0x5a;
 
-/// One with code and a secret at addresses of its own.
+/// Makes a compartment with code and a secret at addresses of its own.
 fn with_secret(index: u64) -> Result<Compartment> {
     let it = Compartment::create(16)?;
     let code = CODE + index * STRIDE;

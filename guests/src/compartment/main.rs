@@ -36,7 +36,7 @@ mod program {
         make_with(limit, 0x5a)
     }
 
-    /// With other data, so that it has another measurement.
+    /// Makes a compartment with other data, so that it has another measurement.
     pub fn make_with(limit: u64, byte: u8) -> Result<Compartment> {
         let it = Compartment::create(limit).context("creating")?;
         it.add(CODE, code::page(), Access::Execute)

@@ -36,7 +36,7 @@ impl Program {
         })
     }
 
-    /// Calls it with an argument, or none; what it says.
+    /// Calls the program with an argument, or none; returns what it says.
     fn call(&mut self, argument: &[u8], input: &[u8]) -> Result<Vec<u8>> {
         self.input = input.to_vec();
         self.output.clear();

@@ -37,7 +37,7 @@ unsafe extern "C" {
 /// What is executed first, and the class of `ESR_EL1` of its trap (DDI 0487, D24.2, ESR_EL1).
 const INSTRUCTIONS: [(&str, u64); 2] = [("RDVL", 0x19), ("SMSTART", 0x1d)];
 
-/// One compartment for each: it is left with the trap, and for good.
+/// Checks each instruction in a compartment of its own, which is left with the trap, and for good.
 pub fn check() -> Result<()> {
     let mut open = 0;
     for (which, (name, class)) in (0..).zip(INSTRUCTIONS) {

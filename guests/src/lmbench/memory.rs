@@ -41,7 +41,7 @@ impl Mapping {
         })
     }
 
-    /// For reading, and with nothing of the file in the tables.
+    /// Maps a file for reading, with nothing of it in the tables.
     fn unread(file: &File, size: usize) -> Result<Self> {
         let mapping = Self::new(file, size, libc::PROT_READ)?;
         // SAFETY: the whole mapping, which was not used yet.

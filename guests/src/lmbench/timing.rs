@@ -16,7 +16,7 @@ pub struct Plan {
     pub samples: usize,
 }
 
-/// From this length on, in microseconds, a batch says how many repetitions are enough.
+/// Length of a batch, in microseconds, from which on it says how many repetitions are enough.
 const TELLING: f64 = 150.0;
 
 impl Plan {

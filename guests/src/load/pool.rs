@@ -21,7 +21,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Of now; none without an inner domain.
+    /// Reads the figures of now; none without an inner domain.
     pub fn read() -> Result<Option<Self>> {
         let Ok(text) = fs::read_to_string(FILE) else {
             return Ok(None);

@@ -17,7 +17,7 @@ mod program {
     use crate::options::Options;
     use crate::serve;
 
-    /// Makes it and calls it; the status of the program.
+    /// Makes the compartment and calls it; returns the status of the program.
     pub fn run() -> Result<u8> {
         let options = Options::of(std::env::args_os().skip(1))?;
         let name = options.image.display();

@@ -23,7 +23,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// From the words behind the program's name.
+    /// Reads the words behind the program's name.
     pub fn of(mut words: impl Iterator<Item = OsString>) -> Result<Self> {
         let (mut measure, mut calls) = (false, 1);
         loop {

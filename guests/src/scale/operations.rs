@@ -10,13 +10,13 @@ use crate::meter::{Meter, Sample};
 
 /// Most repetitions of an operation.
 const MOST: usize = 15;
-/// Pages that all repetitions of an operation have together, if it is not one that has more.
+/// Most pages of all repetitions of an operation together; a larger operation is made once.
 const TOGETHER: usize = 1 << 14;
 /// Words of a page.
 const WORDS: usize = PAGE / 8;
 
-/// Named in the order in which they are measured: what comes first finds memory that nothing has
-/// used since the boot.
+/// Names of the operations, in the order in which they are measured: what comes first finds memory
+/// that nothing has used since the boot.
 const NAMES: [&str; 6] = ["fork", "protect", "read", "map", "unmap", "sparse"];
 
 /// Measures the operations that `words` names, behind a number of pages.
@@ -35,8 +35,8 @@ pub fn run(words: &[String]) -> Result<()> {
     }
     let mut meter = Meter::start(inside)?;
     let times = (TOGETHER / pages).clamp(1, MOST);
-    // One time more, which finds everything else as the others do; the largest have the times of
-    // other operations before them.
+    // The first of several repetitions warms up and is not printed. An operation that is made once
+    // is of the largest size, and smaller ones before it have warmed up.
     let warm_up = usize::from(times > 1);
     for time in 0..times + warm_up {
         for (name, sample) in once(&mut meter, pages, names)? {
@@ -54,7 +54,7 @@ pub fn run(words: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Each operation once.
+/// Measures each named operation once.
 fn once(meter: &mut Meter, pages: usize, names: &[String]) -> Result<Vec<(&'static str, Sample)>> {
     let is_wanted = |name: &str| names.iter().any(|it| it == name);
     let mut samples = Vec::new();

@@ -25,7 +25,7 @@ pub struct Compartments {
 }
 
 impl Compartments {
-    /// Makes them.
+    /// Makes the two compartments.
     pub fn new(image: &Image<'_>) -> Result<Self> {
         let (one, other) = (Instance::new(image)?, Instance::new(image)?);
         let (end, there) = one.compartment().connect(other.compartment())?;
@@ -33,7 +33,7 @@ impl Compartments {
         Ok(Self { one, other, ends })
     }
 
-    /// One says something, and the other one answers; messages that the latter has said.
+    /// Has one say something, and the other answer; returns the messages that the latter has said.
     pub fn turn(&self, seed: u64) -> Result<u64> {
         let mut said = 0;
         for (it, end, begins) in [(&self.one, self.ends.0, 1), (&self.other, self.ends.1, 0)] {
@@ -46,7 +46,7 @@ impl Compartments {
         Ok(said)
     }
 
-    /// One that has messages.
+    /// The compartment that has messages.
     pub fn one(&self) -> &Compartment {
         self.one.compartment()
     }

@@ -54,7 +54,7 @@ pub fn memory(wanted: Wanted) -> Result<Tally> {
     Ok(search(&file, &ram.collect::<Vec<_>>(), wanted))
 }
 
-/// Of a way that may not be used.
+/// The tally of a way that may not be used.
 fn denied() -> Tally {
     Tally {
         refused: 1,

@@ -14,7 +14,7 @@ use crate::{core_dump, kernel_files, module, process};
 pub struct Search {
     /// Where the libraries are.
     pub place: Place,
-    /// Of their messages.
+    /// Seed of their messages.
     pub seed: u64,
     /// The libraries.
     pub pair: Pair,

@@ -13,7 +13,7 @@ const PARAMETERS: &str = "/sys/module/donjon_attack/parameters";
 /// The longest record of the kernel's log.
 const RECORD: usize = 8192;
 
-/// Has it search by one of its ways.
+/// Has the module search by one of its ways.
 pub fn search(way: &str, wanted: Wanted) -> Result<Tally> {
     let name = format!("scrape-memory/{way}");
     set("complement", &wanted.0.to_string())?;

@@ -36,7 +36,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Starts them.
+    /// Starts the pair.
     pub fn start(place: Place, seed: u64) -> Result<Self> {
         let said = Mapping::shared(PAGE)?;
         let target = Target {
@@ -135,7 +135,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Ends them by a signal, all at once.
+    /// Ends the processes by a signal, all at once.
     pub fn end(&mut self, signal: Signal) -> Result<Vec<Pid>> {
         let pids = std::mem::take(&mut self.target.pids);
         for signal in [Signal::SIGSTOP, signal, Signal::SIGCONT] {
@@ -158,7 +158,7 @@ impl Drop for Pair {
     }
 }
 
-/// In a child: it ends with its parent, and all of its memory may be dumped.
+/// Prepares a child: it ends with its parent, and all of its memory may be dumped.
 fn prepare() -> Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     setrlimit(

@@ -54,7 +54,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Of a way that there is.
+    /// The tally of a way that there is.
     pub const THERE: Self = Self {
         is_there: true,
         read: 0,

@@ -33,7 +33,7 @@ pub struct Claims {
     /// What the verifier sent, so that the token is no older: the first half of what the
     /// compartment had reported.
     pub nonce: [u8; 32],
-    /// The other half, for the compartment's own use.
+    /// The second half of the reported data that is for the compartment's own use.
     pub data: [u8; 32],
     /// What the compartment began with.
     pub measurement: [u8; 32],

@@ -40,7 +40,7 @@ impl Record {
         bytes
     }
 
-    /// Of bytes.
+    /// The record that bytes stand for.
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let part = |at: usize| -> [u8; 32] { core::array::from_fn(|index| bytes[at + index]) };
         let word = |at: usize| {

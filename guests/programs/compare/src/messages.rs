@@ -5,14 +5,14 @@ use donjon_compartment_protocol::{FAILED, Request};
 use donjon_loops::{MESSAGE, Message};
 use donjon_runtime::{call_out, shared};
 
-/// Sends one; how many bytes went.
+/// Sends a message; returns how many bytes went.
 pub fn send(end: u64, number: u64) -> u64 {
     let mut message = Message::EMPTY;
     message.set(number);
     donjon_runtime::send(end, &message.0).map_or(FAILED, |it| it.bytes as u64)
 }
 
-/// Receives one; its number.
+/// Receives a message; returns its number.
 pub fn receive(end: u64) -> u64 {
     let mut message = Message::EMPTY;
     match donjon_runtime::receive(end, &mut message.0) {

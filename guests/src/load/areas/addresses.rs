@@ -133,7 +133,7 @@ fn by_atomic_accesses() -> Result<()> {
     Ok(())
 }
 
-/// From the lower half to the upper one and back, by whole tables and by pages.
+/// Moves mappings from the lower half to the upper one and back, by whole tables and by pages.
 fn moves() -> Result<()> {
     for bytes in [3 * TABLE_SPAN, 5 * PAGE] {
         let low = PLACE - HALF;

@@ -22,7 +22,7 @@ const BYTES: usize = 8 << 20;
 pub struct Disk;
 
 impl Disk {
-    /// Mounts it.
+    /// Mounts the disk.
     pub fn mount() -> Result<Self> {
         if !Path::new(DEVICE).exists() {
             return Err(skip("no disk /dev/vda"));

@@ -37,7 +37,7 @@ pub use processes::REEXECUTED;
 pub struct Area {
     /// What the command line calls it.
     pub name: &'static str,
-    /// Tries it.
+    /// The function that tries the area.
     pub body: fn() -> Result<()>,
 }
 

@@ -92,7 +92,7 @@ pub fn load_and_unload() -> Result<()> {
     not_a_module()
 }
 
-/// One module in and out, by one process at a time.
+/// Loads and removes one module, by one process at a time.
 pub fn load_one(number: u64) -> Result<()> {
     let name = ["test_static_key_base", "loop"][number as usize % 2];
     // The lock goes with the file.

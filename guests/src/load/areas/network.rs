@@ -31,7 +31,7 @@ fn byte(at: usize, stream: usize) -> u8 {
     (at.wrapping_mul(2_654_435_761) >> 13) as u8 ^ stream as u8
 }
 
-/// Some streams at once, each to an echo and back.
+/// Sends some streams at once, each to an echo and back.
 pub fn tcp() -> Result<()> {
     loopback_up()?;
     let listener = TcpListener::bind("127.0.0.1:0")?;

@@ -13,7 +13,7 @@ use crate::child::skip;
 const PLACE: &str = "/sys/kernel/tracing";
 /// Runs whenever a file is opened.
 const FUNCTION: &str = "do_sys_openat2";
-/// Behind what ftrace patches, so that an instruction runs in a slot of its own.
+/// Offset behind what ftrace patches, so that an instruction runs in a slot of its own.
 const INSIDE: u32 = 0x14;
 const ROUNDS: usize = 3;
 
@@ -83,7 +83,7 @@ impl Drop for Tracer {
     }
 }
 
-/// One function, then all of them, then the graph of calls.
+/// Traces one function, then all of them, then the graph of calls.
 pub fn ftrace() -> Result<()> {
     let tracer = Tracer::mount()?;
     let tracers = tracer.read("available_tracers")?;

@@ -55,7 +55,7 @@ pub fn exec() -> Result<()> {
     Ok(())
 }
 
-/// Each process changes all pages and has a child, so that copies are made at every depth.
+/// Changes all pages and has a child that does so too, so that copies are made at every depth.
 fn chain(memory: &Mapping, depth: u64) -> Result<()> {
     if depth == 0 {
         return Ok(());

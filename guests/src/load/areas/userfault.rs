@@ -117,7 +117,7 @@ impl Faults {
 
 /// Every missing page is filled by the other thread.
 pub fn missing() -> Result<()> {
-    /// Each costs a scheduler's tick or two.
+    /// Pages that fault; each costs a scheduler's tick or two.
     const PAGES: usize = 300;
     let memory = Mapping::anonymous(PAGES * PAGE)?;
     let source = Mapping::anonymous(PAGES * PAGE)?;
