@@ -201,8 +201,8 @@ fn each_rule_of_the_layout_is_needed() {
     assert!(shared_asid.contains(&OuterReachesInner));
 }
 
-/// With compartments that are entered and left so. A stray access of the inner domain is another
-/// matter, and EPD0 is clear while they run.
+/// Explores a gate with compartments that are entered and left so. A stray access of the inner
+/// domain is another matter, and EPD0 is clear while they run.
 fn with_compartments(gate: &Gate, way: &Way, assumptions: Assumptions) -> Vec<Breach> {
     let violations = explore_with(gate, Some(way), assumptions, Rules::KEPT, true);
     let breaches = violations.into_keys();

@@ -50,7 +50,7 @@ pub const ORDINARY: u64 = TEXT_POOL + BLOCK;
 pub const INNER: u64 = RAM + 7 * BLOCK;
 /// The gate's frame in it.
 pub const GATE: u64 = INNER + 5 * PAGE;
-/// Between the banks: no memory.
+/// Addresses between the banks: no memory.
 pub const HOLE: u64 = RAM + 8 * BLOCK;
 /// The second bank, one block.
 pub const SECOND_BANK: u64 = RAM + 9 * BLOCK;

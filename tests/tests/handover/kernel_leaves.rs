@@ -261,7 +261,7 @@ const KERNEL_LEAVES: &[Injected] = &[
     ),
 ];
 
-/// Of the pool's first table.
+/// Type of the pool's first table.
 const TABLE_TYPE: FrameType = FrameType::KernelTable2;
 
 #[test]

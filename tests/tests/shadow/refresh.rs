@@ -36,7 +36,7 @@ enum Left {
     Nothing,
 }
 
-/// Before, what changed then, and what is left.
+/// Cases: the descriptor before, the one that it was changed to then, and what is left.
 const CASES: &[(u64, u64, Left)] = &[
     (WRITABLE, 0, Left::All),
     (WRITABLE, READ_ONLY, Left::ReadOnly),

@@ -5,7 +5,7 @@ use donjon_core::rules::{Hardware, Step};
 
 use super::{BLOCK, PAGE, RAM, SECOND_BANK, naive};
 
-/// From the first frame of RAM to the last.
+/// Number of frames from the first of RAM to the last.
 const FRAMES: usize = ((SECOND_BANK + BLOCK - RAM) / PAGE) as usize;
 
 /// Physical memory; what was never written is zero, and so is what is not there.

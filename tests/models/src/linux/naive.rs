@@ -187,7 +187,7 @@ fn check_halves(memory: &Memory, found: &mut Vec<String>) {
     }
 }
 
-/// One parent each, in the pool or in the table block.
+/// Checks that each table has one parent, and is in the pool or in the table block.
 fn check_tables(tables: &[Table], found: &mut Vec<String>) {
     for (index, table) in tables.iter().enumerate() {
         let again = tables[..index].iter().any(|it| it.frame == table.frame);

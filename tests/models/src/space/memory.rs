@@ -32,7 +32,7 @@ impl Frames {
         frame.map_or(0, |frame| frame.words[(address / 8 % 512) as usize])
     }
 
-    /// Replaces it.
+    /// Replaces a word.
     pub fn write(&mut self, address: u64, value: u64) {
         let frame = self.0.entry(address & !(PAGE - 1)).or_insert_with(|| {
             Box::new(Frame {

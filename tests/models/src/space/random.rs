@@ -52,7 +52,7 @@ impl Random {
         self.below(times) == 0
     }
 
-    /// One of several.
+    /// Chooses one of several.
     pub fn one_of<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u64) as usize]
     }

@@ -38,7 +38,7 @@ pub enum Mismatch {
 /// A gate.
 #[derive(Clone, Debug)]
 pub struct Gate {
-    /// From the entry to the return.
+    /// Steps from the entry to the return.
     pub steps: Vec<Step>,
     /// What a failed comparison does.
     pub mismatch: Mismatch,

@@ -50,7 +50,7 @@ impl Way {
         ])
     }
 
-    /// Without one of the moves, the first of its kind.
+    /// Leaves out one of the moves, the first of its kind.
     #[must_use]
     pub fn without(mut self, left_out: Move) -> Self {
         if let Some(index) = self.0.iter().position(|it| *it == left_out) {
@@ -59,7 +59,7 @@ impl Way {
         self
     }
 
-    /// With two moves exchanged, the first of each kind.
+    /// Exchanges two moves, the first of each kind.
     #[must_use]
     pub fn exchanged(mut self, one: Move, other: Move) -> Self {
         let place = |it| self.0.iter().position(|found| *found == it);

@@ -147,7 +147,7 @@ struct Entry {
     target: Target,
     /// An upper table on the way there, not the translation itself.
     is_table: bool,
-    /// None for a global entry.
+    /// ASID of the entry; none for a global one.
     asid: Option<u16>,
 }
 

@@ -31,7 +31,7 @@ pub struct Held {
     pub descriptor: u64,
     /// When it was taken out of its table.
     pub since: Position,
-    /// In which views it may be held: bit 0 for the outer one, bit 1 for the wide one.
+    /// Views in which it may be held: bit 0 for the outer one, bit 1 for the wide one.
     views: u8,
 }
 

@@ -194,7 +194,7 @@ impl<C: Checks> Outer<'_, C> {
         self.expect_no_more(who, &before);
     }
 
-    /// One or two blocks stop being ordinary, and are ordinary again afterwards.
+    /// Lets one or two blocks stop being ordinary, and be ordinary again afterwards.
     pub(super) fn withdraw(&mut self) {
         let mut blocks = BlockSet::EMPTY;
         for _ in 0..=self.random.below(2) {
