@@ -54,7 +54,7 @@ impl Attack {
         self.name.eq_ignore_ascii_case(name) || self.id().eq_ignore_ascii_case(name)
     }
 
-    /// Both names, for those who look for one.
+    /// Both names of the attack, for readers who look for one.
     pub fn both_names(&self) -> String {
         match self.alias {
             Some(alias) => format!("{} ({alias})", self.name),
@@ -94,7 +94,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// One that is refused or faults: `mark` is in what the guest says.
+    /// An attempt that is refused or faults: `mark` is in what the guest says.
     pub const fn stopped(name: &'static str, mark: &'static str) -> Self {
         Self {
             name,
@@ -156,7 +156,7 @@ impl Without {
     /// Everything is on.
     pub const NOTHING: Self = Self::inner(&[]);
 
-    /// Without protections of the inner domain's.
+    /// A build without protections of the inner domain's.
     pub const fn inner(features: &'static [&'static str]) -> Self {
         Self {
             inner: features,
@@ -164,7 +164,7 @@ impl Without {
         }
     }
 
-    /// In words.
+    /// What is left out, in words.
     pub fn name(&self) -> String {
         let all: Vec<_> = self.inner.iter().chain(&self.linux).copied().collect();
         all.join("+")

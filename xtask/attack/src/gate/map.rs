@@ -75,7 +75,7 @@ const SYMBOLS: [(&str, &str); 5] = [
 ];
 
 impl Map {
-    /// Reads it off a copy of memory and the inner image on the host. What the inner image has
+    /// Reads the map off a copy of memory and the inner image on the host. What the inner image has
     /// to say of its text must be what is in memory.
     pub fn new(memory: &Copy, root: u64, vectors: u64, inner: &Path, mode: Switch) -> Result<Self> {
         let page = |size_offset, address: u64| {

@@ -42,7 +42,7 @@ pub use report::Summary;
 use session::HostileMemory;
 use states::Starts;
 
-/// Without and with FEAT_HPDS, FEAT_LVA and FEAT_LPA2. Runs are shared out among them.
+/// CPU models without and with FEAT_HPDS, FEAT_LVA and FEAT_LPA2. Runs are shared out among them.
 pub const CPUS: [&str; 2] = ["cortex-a57", "max"];
 /// Seed of the tests.
 pub const SEED: u64 = 0x6d6f_6e6a_6f6e;
@@ -86,7 +86,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Carries it out; `note` hears how many runs there have been.
+    /// Carries the runs out; `note` hears how many there have been.
     pub fn carry_out(&self, note: impl Fn(u64)) -> Result<Summary> {
         let mut summary = Summary::new(self.mode, self.seed);
         let models = self.cpus.len() as u64;
