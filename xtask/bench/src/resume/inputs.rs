@@ -27,7 +27,8 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Of what measures: this very program, which tells the guest what to do, and the emulator.
+    /// The inputs of what measures: this very program, which tells the guest what to do, and the
+    /// emulator.
     ///
     /// # Errors
     ///
@@ -39,8 +40,8 @@ impl Inputs {
             .with_file("program", Path::new("/proc/self/exe"))
     }
 
-    /// Of what QEMU starts, and what the guest runs. The script has what the options choose: rows,
-    /// sizes and repetitions.
+    /// The inputs of what QEMU starts, and what the guest runs. The script has what the options
+    /// choose: rows, sizes and repetitions.
     ///
     /// # Errors
     ///
@@ -104,7 +105,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// With one more. Lengths keep one input from running into the next.
+    /// Adds an input. Lengths keep one input from running into the next.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         for part in [name.as_bytes(), value.as_ref()] {
@@ -114,7 +115,7 @@ impl Inputs {
         self
     }
 
-    /// Of figures that are times, or not.
+    /// Adds whether figures are times.
     #[must_use]
     pub fn timed(self, is_timed: bool) -> Self {
         Self { is_timed, ..self }
@@ -126,13 +127,13 @@ impl Inputs {
         self.is_timed
     }
 
-    /// With what is in a file.
+    /// Adds what is in a file.
     fn with_file(self, name: &str, file: &Path) -> Result<Self> {
         let content = fs::read(file).with_context(|| format!("reading {}", file.display()))?;
         Ok(self.with(name, content))
     }
 
-    /// With a file of gigabytes. Its place on the disk, its length and the time of its last change
+    /// Adds a file of gigabytes. Its place on the disk, its length and the time of its last change
     /// stand for it: the system notes each change, and a user cannot set that time.
     fn with_large(self, name: &str, file: &Path) -> Result<Self> {
         let about = fs::metadata(file).with_context(|| format!("reading {}", file.display()))?;

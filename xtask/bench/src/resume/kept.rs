@@ -68,7 +68,7 @@ impl Kept {
         Ok(Some(kept))
     }
 
-    /// Writes it as a whole or not at all.
+    /// Writes the sample as a whole or not at all.
     ///
     /// # Errors
     ///

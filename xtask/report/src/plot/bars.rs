@@ -19,7 +19,7 @@ const NAME: f64 = 17.0;
 const BELOW: u32 = 46;
 /// Room for half of the last figure at the axis.
 const MARGIN: u32 = 18;
-/// Between a bar and its figure.
+/// Gap between a bar and its figure.
 const GAP: i32 = 5;
 
 /// A chart of bars.
@@ -27,7 +27,7 @@ const GAP: i32 = 5;
 pub struct Bars {
     /// Unit, below the axis.
     pub unit: String,
-    /// Behind each figure at the axis.
+    /// Text behind each figure at the axis.
     pub suffix: &'static str,
     /// Places of figures at the axis behind the point.
     pub places: usize,

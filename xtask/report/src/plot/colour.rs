@@ -18,13 +18,13 @@ pub enum Colour {
     Tlbi,
     /// Mode `strict`.
     Strict,
-    /// Others' figures.
+    /// Colour of the first of others' figures.
     First,
-    /// Others' figures.
+    /// Colour of the second of others' figures.
     Second,
-    /// Others' figures.
+    /// Colour of the third of others' figures.
     Third,
-    /// Others' figures.
+    /// Colour of the fourth of others' figures.
     Fourth,
 }
 
@@ -42,7 +42,7 @@ impl Colour {
         Self::Third,
         Self::Fourth,
     ];
-    /// For lines of which each is something else.
+    /// Colours for lines of which each is something else.
     pub const LINES: [Self; 8] = [
         Self::Asid,
         Self::Tlbi,

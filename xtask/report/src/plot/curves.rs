@@ -22,7 +22,7 @@ const APART: f64 = 15.0;
 pub struct Curves {
     /// Below the axis.
     pub across: String,
-    /// Beside the axis.
+    /// Text beside the axis.
     pub up: String,
     /// Lines.
     pub curves: Vec<Curve>,

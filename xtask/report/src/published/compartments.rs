@@ -19,9 +19,9 @@ pub struct Row {
     test: String,
     variant: String,
     unit: String,
-    /// Without a compartment.
+    /// The figure without a compartment.
     pub outside: String,
-    /// In one.
+    /// The figure in a compartment.
     pub inside: String,
 }
 
@@ -48,7 +48,7 @@ pub const PURECAP: &str = "purecap";
 pub const BENCHMARK: &str = "benchmark ABI";
 
 impl Morello {
-    /// Reads them.
+    /// Reads the table of published figures.
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ const TEXT: &str = include_str!("figures.csv");
 /// A figure of others.
 #[derive(Debug, Deserialize)]
 pub struct Published {
-    /// Whose.
+    /// System that the figure is of.
     pub system: String,
     /// Where it stands.
     pub source: String,
@@ -27,11 +27,11 @@ pub struct Published {
     pub row: String,
     /// Which form of the system; may be empty.
     pub variant: String,
-    /// Of the two figures behind it.
+    /// Unit of the two figures behind it.
     pub unit: String,
-    /// Without the protection.
+    /// The figure without the protection.
     pub base: Option<f64>,
-    /// With it.
+    /// The figure with the protection.
     pub value: Option<f64>,
     /// What it adds, if that is what was published.
     percent: Option<f64>,
