@@ -122,7 +122,7 @@ impl Stub {
             .fold(0, |all, it| all << 8 | u64::from(*it)))
     }
 
-    /// Writes one of them.
+    /// Writes a general register.
     ///
     /// # Errors
     ///

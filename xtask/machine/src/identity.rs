@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A secret of the machine's, for the boot stage to take.
+//! The identity of a machine: a secret in its memory, which the boot stage takes and wipes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::machine::Recipe;
 
 /// Bytes of the secret.
 const BYTES: u64 = 32;
-/// What stands before it.
+/// Magic number before the secret.
 const MAGIC: &[u8; 8] = b"DONJONID";
 
 /// A secret in a file, and where the boot stage finds it.
@@ -19,12 +19,12 @@ const MAGIC: &[u8; 8] = b"DONJONID";
 pub struct Identity {
     file: PathBuf,
     address: u64,
-    /// For Linux's command line, which the boot stage reads.
+    /// Kernel parameter that tells the boot stage where the secret is.
     pub word: String,
 }
 
 impl Identity {
-    /// What is in a file, on a machine of this recipe.
+    /// Takes the secret of a file for a machine of this recipe.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl Identity {
         })
     }
 
-    /// Puts the magic number and the secret into memory.
+    /// Arguments of QEMU that put the magic number and the secret into memory.
     pub(crate) fn qemu_arguments(&self) -> Vec<String> {
         let magic = u64::from_le_bytes(*MAGIC);
         let file = self.file.display();

@@ -28,7 +28,7 @@ pub struct Recipe {
     pub uefi: Option<String>,
     /// CPU models that work.
     pub cpus: Vec<String>,
-    /// The one that is used unless another is named.
+    /// CPU model that is used unless another is named.
     pub default_cpu: String,
     /// Number of CPUs unless another is named.
     pub default_cpus: u32,

@@ -26,7 +26,7 @@ fn groups() -> std::sync::MutexGuard<'static, Vec<Pid>> {
         .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// From now on Ctrl-C, SIGTERM and SIGHUP end the children first, then us.
+/// Makes Ctrl-C, SIGTERM and SIGHUP end the children first, then us.
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ use crate::qemu::{self, Boot, Stream};
 
 /// What the guest printed, and the status.
 pub struct Said {
-    /// Both streams.
+    /// Text of both streams.
     pub text: String,
     /// Exit status of the command.
     pub status: u8,

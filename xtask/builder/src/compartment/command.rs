@@ -41,7 +41,7 @@ pub enum Action {
     },
 }
 
-/// Does it.
+/// Carries out the command.
 pub fn run(command: &CompartmentCommand) -> Result<()> {
     match &command.action {
         Action::Build { path, out, host } => {

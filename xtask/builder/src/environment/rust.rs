@@ -67,7 +67,7 @@ impl Missing {
         format!("rustup {}", self.arguments().join(" "))
     }
 
-    /// Installs it.
+    /// Installs what is missing.
     pub fn install(&self) -> Result<()> {
         let step = Step::spinner(self.install_line());
         let mut command = Command::new("rustup");

@@ -23,7 +23,8 @@ pub struct Apt {
 }
 
 impl Apt {
-    /// With the host's sources, or those in the directory `sources`; nothing is installed.
+    /// Prepares apt-get with the host's sources, or those in the directory `sources`; nothing is
+    /// installed.
     pub fn new(directory: &Path, sources: Option<&Path>) -> Result<Self> {
         for name in ["lists/partial", "archives/partial"] {
             fs::create_dir_all(directory.join(name))?;
@@ -57,7 +58,7 @@ impl Apt {
         self.directory.join("archives")
     }
 
-    /// Runs it in its directory.
+    /// Runs apt-get in its directory.
     pub fn run(&self, arguments: &[&str]) -> Result<()> {
         self.run_watched(arguments, |_| ())
     }

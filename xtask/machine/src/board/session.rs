@@ -29,11 +29,11 @@ const KILL_LINE: &str = "\x15";
 /// How long to wait for a board.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// For the first output.
+    /// Time to the first output.
     pub first: Duration,
     /// Time in which a board that is not booting prints nothing.
     pub silence: Duration,
-    /// For an answer of the shell.
+    /// Time to an answer of the shell.
     pub answer: Duration,
 }
 

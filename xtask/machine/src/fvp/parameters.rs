@@ -53,7 +53,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// The one that PATH leads to.
+    /// The model that PATH leads to.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Model {
         Self::at(program)
     }
 
-    /// The one at a path.
+    /// The model at a path.
     ///
     /// # Errors
     ///

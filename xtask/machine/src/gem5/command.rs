@@ -31,7 +31,7 @@ pub enum Core {
 }
 
 impl Core {
-    /// The one of this name.
+    /// The core with this name.
     ///
     /// # Errors
     ///

@@ -17,9 +17,9 @@ use crate::process::{self, Running};
 
 /// What gem5 prints before the number of the port.
 const PORT: &str = "terminal: Listening for connections on port ";
-/// How long it may take to load its libraries and the image.
+/// How long gem5 may take to load its libraries and the image.
 const START: Duration = Duration::from_secs(120);
-/// Bytes of what gem5 prints itself that are kept for a message.
+/// Last bytes of gem5's own output that are kept for an error message.
 const KEPT: usize = 4096;
 
 /// A running gem5. Dropping it ends gem5.
@@ -67,7 +67,7 @@ impl Console {
 
 impl Drop for Console {
     fn drop(&mut self) {
-        // The thread that reads it ends.
+        // Ends the thread that reads the console.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }

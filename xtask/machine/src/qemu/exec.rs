@@ -282,11 +282,11 @@ enum GuestEnd {
 
 /// How long a guest may take.
 struct Limits {
-    /// To its status.
+    /// Deadline of the guest's status.
     status: Instant,
-    /// To its status from a mark of the console's on.
+    /// A mark of the console, and the time from there to the guest's status.
     mark: Option<(&'static str, Duration)>,
-    /// From its status to its end.
+    /// Time from the guest's status to its end.
     end: Duration,
 }
 

@@ -69,7 +69,7 @@ pub fn stop(socket: &Path) -> Result<()> {
         .map(|_| ())
 }
 
-/// Lets them go on.
+/// Lets the CPUs go on.
 ///
 /// # Errors
 ///
