@@ -38,7 +38,7 @@ pub enum Use {
     Held {
         /// The disk or a partition of it.
         node: String,
-        /// The other device.
+        /// The device that is made of it.
         by: String,
     },
 }

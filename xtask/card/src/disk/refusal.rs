@@ -19,7 +19,7 @@ pub enum Refusal {
         /// The disk that it is on.
         whole: String,
     },
-    /// Something uses it.
+    /// The disk is in use.
     #[error(
         "/dev/{name} is in use: {}; if it is the right card, unmount it (`umount`, `swapoff`) and \
          run the same command again",

@@ -20,7 +20,7 @@ pub enum Failure {
     /// The image cannot be read.
     #[error("reading the image at byte {at}: {source}; the card is not complete, write it again")]
     Image {
-        /// Where.
+        /// Offset of the failure.
         at: u64,
         /// What the system says.
         source: io::Error,
@@ -28,13 +28,13 @@ pub enum Failure {
     /// The image is shorter than it was.
     #[error("the image ends at byte {at}, too early; the card is not complete, write it again")]
     ImageEnds {
-        /// Where.
+        /// Offset of the failure.
         at: u64,
     },
     /// The card does not take what is written.
     #[error("writing to the card at byte {at}: {source}; {}", advice(source))]
     Write {
-        /// Where.
+        /// Offset of the failure.
         at: u64,
         /// What the system says.
         source: io::Error,
@@ -42,7 +42,7 @@ pub enum Failure {
     /// The card cannot be read.
     #[error("reading the card back at byte {at}: {source}; {}", advice(source))]
     Read {
-        /// Where.
+        /// Offset of the failure.
         at: u64,
         /// What the system says.
         source: io::Error,
@@ -52,7 +52,7 @@ pub enum Failure {
         "the card ends at byte {at}, though it claims to be larger: it is a false one; use another"
     )]
     CardEnds {
-        /// Where.
+        /// Offset of the failure.
         at: u64,
     },
     /// The card has something else.
@@ -61,7 +61,7 @@ pub enum Failure {
          happens once more, use another card or reader"
     )]
     Differs {
-        /// Where.
+        /// Offset of the failure.
         at: u64,
     },
 }
