@@ -36,7 +36,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Of a token, for a verifier that knows so much.
+    /// The verdict about a token, for a verifier that knows what `expected` has.
     pub fn of(token: &Token, expected: &Expected) -> Self {
         let claims = &token.claims;
         let mut verdict = Self {
