@@ -15,7 +15,7 @@ use donjon_builder::guest;
 use donjon_builder::run::Parts;
 use donjon_machine::finding::{Finding, INNER_PANIC, SUCCEEDED};
 use donjon_machine::gdb::Stub;
-use donjon_machine::qemu::{self, Live, Patience, monitor};
+use donjon_machine::qemu::{self, Live, Timeout, monitor};
 
 use super::attempt::{Attack, Attempt, AttemptEnd};
 
@@ -27,7 +27,7 @@ const TIMEOUT: Duration = Duration::from_secs(1800);
 const JUMPING: &str = "attack: jumping";
 /// For an attempt that stops the machine, or hangs it: for the boot, which takes about two seconds
 /// on a host that does nothing else, and from the attempt on.
-const PATIENCE: Patience = Patience {
+const END_TIMEOUT: Timeout = Timeout {
     total: Duration::from_secs(300),
     mark: Some((JUMPING, Duration::from_secs(10))),
 };
@@ -220,7 +220,7 @@ pub fn alone(parts: &Parts, attack: &Attack, attempt: &Attempt, sound: bool) -> 
     let name = format!("{}/{}", attack.name, attempt.name);
     let script = script(&name, attempt.value.unwrap_or(0));
     let mut said = Vec::new();
-    let end = qemu::exec(&parts.boot, &script, PATIENCE, |_, bytes| {
+    let end = qemu::exec(&parts.boot, &script, END_TIMEOUT, |_, bytes| {
         said.extend(bytes)
     });
     match end {

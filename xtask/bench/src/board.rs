@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use donjon_builder::json;
 use donjon_machine::arguments::Switch;
 use donjon_machine::board::serial::Port;
-use donjon_machine::board::session::{Patience, Session};
+use donjon_machine::board::session::{Session, Timeouts};
 use donjon_machine::board::{Finished, ssh};
 
 use crate::arguments::BoardArguments;
@@ -59,7 +59,7 @@ pub fn run(arguments: &BoardArguments) -> Result<()> {
     let finished = match (&arguments.serial, &arguments.ssh) {
         (Some(device), _) => {
             let port = Port::open(device, arguments.baud)?;
-            let mut session = Session::open(port, Patience::default())?;
+            let mut session = Session::open(port, Timeouts::default())?;
             session.run(COMMAND, timeout)?
         }
         (None, Some(destination)) => ssh::run(destination, COMMAND, timeout)?,

@@ -19,7 +19,7 @@ pub const PSTATE: usize = 33;
 const CHUNK: usize = 1024;
 
 /// How long an answer may take on a busy host.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A connection to QEMU's stub. Opening it stops the machine; closing it does not start it.
 pub struct Stub {
@@ -37,7 +37,7 @@ impl Stub {
     /// if the stub does not answer.
     pub fn connect(socket: &Path) -> Result<Self> {
         let stream = UnixStream::connect(socket).context("connecting to QEMU's gdb stub")?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
         let mut stub = Self {
             stream,
             pending: Vec::new(),
@@ -202,29 +202,29 @@ impl Stub {
         requests.iter().map(|_| self.receive()).collect()
     }
 
-    /// Lets the machine go on until it stops by itself. If it does not within `patience` it is
+    /// Lets the machine go on until it stops by itself. If it does not within `timeout` it is
     /// stopped, and the answer is no.
     ///
     /// # Errors
     ///
     /// If the stub does not answer.
-    pub fn resume(&mut self, patience: Duration) -> Result<bool> {
+    pub fn resume(&mut self, timeout: Duration) -> Result<bool> {
         let request = b"$c#63";
         self.stream.write_all(request)?;
-        self.stream.set_read_timeout(Some(patience))?;
+        self.stream.set_read_timeout(Some(timeout))?;
         let by_itself = match self.receive() {
             Ok(_) => true,
             Err(error) if is_timeout(&error) => {
                 // The interrupt is a byte, not a packet.
                 self.stream.write_all(&[3])?;
-                self.stream.set_read_timeout(Some(PATIENCE))?;
+                self.stream.set_read_timeout(Some(TIMEOUT))?;
                 self.receive()?;
                 false
             }
             Err(error) => return Err(error),
         };
         self.stream.write_all(b"+")?;
-        self.stream.set_read_timeout(Some(PATIENCE))?;
+        self.stream.set_read_timeout(Some(TIMEOUT))?;
         Ok(by_itself)
     }
 

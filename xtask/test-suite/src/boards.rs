@@ -17,7 +17,7 @@ use donjon_builder::{paths, run};
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::board::boot;
 use donjon_machine::board::serial::Port;
-use donjon_machine::board::session::{Patience, Session};
+use donjon_machine::board::session::{Session, Timeouts};
 use donjon_machine::finding::Finding;
 use donjon_machine::fvp::MODEL;
 use donjon_machine::machine::Machine;
@@ -62,7 +62,7 @@ fn serial(host: &HostArguments) -> Result<()> {
     let guest = OnPty::start(&parts.boot)?;
     let mut port = Port::open(guest.device(), BAUD)?;
     boot::wait(&mut port, TIMEOUT)?;
-    let mut session = Session::open(port, Patience::default())?;
+    let mut session = Session::open(port, Timeouts::default())?;
     let finished = session.run(board::COMMAND, TIMEOUT)?;
     let arrived = board::report(&finished)?.json();
     ensure!(arrived["unit"] == "cycles", "{arrived}");
@@ -104,7 +104,7 @@ fn cores(host: &HostArguments) -> Result<()> {
     let guest = OnPty::start(&parts.boot)?;
     let mut port = Port::open(guest.device(), BAUD)?;
     boot::wait(&mut port, TIMEOUT)?;
-    let mut session = Session::open(port, Patience::default())?;
+    let mut session = Session::open(port, Timeouts::default())?;
     let prepared = session.run(&other_cores(OTHER), TIMEOUT)?;
     ensure!(
         prepared.status == 0,

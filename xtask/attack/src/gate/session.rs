@@ -37,7 +37,7 @@ const SNAPSHOT: &str = "start";
 /// For boot and run.
 const TIMEOUT: Duration = Duration::from_secs(3600);
 /// How long inner text may run by itself.
-const PATIENCE: Duration = Duration::from_secs(30);
+const RUN_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long QEMU itself may take: the host may be busy, or its disk.
 const SLOW: Duration = Duration::from_secs(120);
 /// The guest gives its virtio devices up: their queues are in memory that becomes hostile, and QEMU
@@ -341,7 +341,7 @@ impl Session {
             stub.calls(&them).map(|_| ())
         };
         all(&mut self.stub, &set)?;
-        let stopped = self.stub.resume(PATIENCE)?;
+        let stopped = self.stub.resume(RUN_TIMEOUT)?;
         all(&mut self.stub, &clear)?;
         Ok(stopped && places.contains(&self.stub.register(PC)?))
     }

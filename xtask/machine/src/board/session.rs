@@ -28,7 +28,7 @@ const KILL_LINE: &str = "\x15";
 
 /// How long to wait for a board.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct Timeouts {
     /// Time to the first output.
     pub first: Duration,
     /// Time in which a board that is not booting prints nothing.
@@ -37,7 +37,7 @@ pub struct Patience {
     pub answer: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             first: Duration::from_secs(5),
@@ -50,7 +50,7 @@ impl Default for Patience {
 /// A shell that answers.
 pub struct Session<L: Line> {
     line: L,
-    patience: Patience,
+    timeouts: Timeouts,
     name: String,
     requests: u32,
 }
@@ -61,11 +61,11 @@ impl<L: Line> Session<L> {
     /// # Errors
     ///
     /// If there is no output, or no shell; the error says what to do.
-    pub fn open(line: L, patience: Patience) -> Result<Self> {
+    pub fn open(line: L, timeouts: Timeouts) -> Result<Self> {
         let name = format!("{:08x}", RandomState::new().build_hasher().finish() as u32);
         let mut session = Self {
             line,
-            patience,
+            timeouts,
             name,
             requests: 0,
         };
@@ -161,7 +161,7 @@ impl<L: Line> Session<L> {
                  donjon_answer {ended} 'cat {d}/s'"
             ))?;
             let mut text = Vec::new();
-            if self.wait(&started, &mut text, self.patience.answer)? == Found::Nothing {
+            if self.wait(&started, &mut text, self.timeouts.answer)? == Found::Nothing {
                 continue;
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -199,7 +199,7 @@ impl<L: Line> Session<L> {
             let tag = self.tag();
             self.type_line(&format!("{command}; donjon_answer {tag} '{answer}'"))?;
             let mut text = Vec::new();
-            match self.wait(&tag, &mut text, self.patience.answer)? {
+            match self.wait(&tag, &mut text, self.timeouts.answer)? {
                 Found::Content(content) => return Ok(content),
                 Found::Damaged => silent = false,
                 Found::Nothing => silent &= text.is_empty(),
@@ -242,9 +242,9 @@ impl<L: Line> Session<L> {
 
     /// Waits while the board prints without being asked: it boots, and may lose what is typed.
     fn listen(&mut self, text: &mut Vec<u8>) -> Result<()> {
-        let deadline = Instant::now() + self.patience.first;
+        let deadline = Instant::now() + self.timeouts.first;
         loop {
-            let more = self.line.receive(self.patience.silence)?;
+            let more = self.line.receive(self.timeouts.silence)?;
             if more.is_empty() || Instant::now() >= deadline {
                 return Ok(());
             }
@@ -257,7 +257,7 @@ impl<L: Line> Session<L> {
         self.listen(&mut text)?;
         refuse_login(&text)?;
         self.line.send(b"\n")?;
-        let deadline = Instant::now() + self.patience.first;
+        let deadline = Instant::now() + self.timeouts.first;
         while Instant::now() < deadline {
             let more = self.line.receive(Duration::from_millis(300))?;
             if more.is_empty() && !text.is_empty() {
@@ -275,7 +275,7 @@ impl<L: Line> Session<L> {
                 PROGRAMS.join(" ")
             ))?;
             let answered = format!("{tag}-has-42");
-            let deadline = Instant::now() + self.patience.first;
+            let deadline = Instant::now() + self.timeouts.first;
             while Instant::now() < deadline {
                 text.extend(self.line.receive(Duration::from_millis(100))?);
                 if frame::position(&text, answered.as_bytes()).is_some() {

@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use crate::arguments::MachineArguments;
-use crate::board::session::{Patience, Session};
+use crate::board::session::{Session, Timeouts};
 use crate::board::{Finished, boot};
 use crate::machine::bytes;
 
@@ -35,7 +35,7 @@ const LEAST_MEMORY: u64 = 256 << 20;
 /// The first bank of RAM without its last 16 MiB, which the firmware keeps.
 const MOST_MEMORY: u64 = 0x7f00_0000;
 /// The model is much slower than a board.
-const PATIENCE: Patience = Patience {
+const TIMEOUTS: Timeouts = Timeouts {
     first: Duration::from_secs(30),
     silence: Duration::from_millis(700),
     answer: Duration::from_secs(60),
@@ -151,7 +151,7 @@ impl Fvp {
         let mut terminal = Terminal::start(&mut model)?;
         boot::wait(&mut terminal, timeout)
             .with_context(|| format!("booting in {MODEL}, with --timeout {}", timeout.as_secs()))?;
-        let mut session = Session::open(terminal, PATIENCE)?;
+        let mut session = Session::open(terminal, TIMEOUTS)?;
         session.run(command, deadline.saturating_duration_since(Instant::now()))
     }
 }

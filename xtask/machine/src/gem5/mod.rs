@@ -21,7 +21,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::arguments::MachineArguments;
-use crate::board::session::{Patience, Session};
+use crate::board::session::{Session, Timeouts};
 use crate::board::{Finished, boot, interactive};
 use crate::machine::bytes;
 use crate::qemu::scratch::Scratch;
@@ -37,7 +37,7 @@ const LEAST_MEMORY: u64 = 256 << 20;
 /// What is tried.
 const MOST_MEMORY: u64 = 2 << 30;
 /// A core with timing runs some hundred thousand instructions in a second.
-const PATIENCE: Patience = Patience {
+const TIMEOUTS: Timeouts = Timeouts {
     first: Duration::from_secs(60),
     silence: Duration::from_secs(2),
     answer: Duration::from_secs(600),
@@ -198,7 +198,7 @@ impl Gem5 {
                 checkpoint.keep()?;
             }
         }
-        let mut session = Session::open(console, PATIENCE)?;
+        let mut session = Session::open(console, TIMEOUTS)?;
         if !preparation.is_empty() {
             let prepared = session.run_between(preparation, left(), |_| Ok(()))?;
             if prepared.status != 0 {

@@ -27,24 +27,24 @@ use crate::paths;
 use crate::process::Running;
 
 /// How long a guest may take to power off after its command, and a panic to print all it has.
-const GRACE: Duration = Duration::from_secs(3);
+const END_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long a guest may take to power off where what is on its disk is kept: it unmounts it first.
-const GRACE_TO_UNMOUNT: Duration = Duration::from_secs(300);
+const UNMOUNT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How long what was written last may be on its way to us on a busy host.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const DRAIN_TIME: Duration = Duration::from_secs(2);
 
 /// How long a guest may take to its status.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
-    /// In all, without the time that a sink takes.
+pub struct Timeout {
+    /// Whole time, without what a sink takes.
     pub total: Duration,
     /// A mark of the console's, and how long it may take at most from there on.
     pub mark: Option<(&'static str, Duration)>,
 }
 
-impl From<Duration> for Patience {
+impl From<Duration> for Timeout {
     fn from(total: Duration) -> Self {
         Self { total, mark: None }
     }
@@ -75,7 +75,7 @@ enum Source {
 pub fn exec(
     boot: &Boot,
     command: &str,
-    timeout: impl Into<Patience>,
+    timeout: impl Into<Timeout>,
     mut sink: impl FnMut(Stream, &[u8]),
 ) -> Result<u8> {
     exec_watched(boot, command, timeout, |_, stream, bytes| {
@@ -92,7 +92,7 @@ pub fn exec(
 pub fn exec_watched(
     boot: &Boot,
     command: &str,
-    timeout: impl Into<Patience>,
+    timeout: impl Into<Timeout>,
     mut sink: impl FnMut(&Path, Stream, &[u8]),
 ) -> Result<u8> {
     exec_live(boot, command, timeout, |live, stream, bytes| {
@@ -116,7 +116,7 @@ pub struct Live<'a> {
 pub fn exec_live(
     boot: &Boot,
     command: &str,
-    timeout: impl Into<Patience>,
+    timeout: impl Into<Timeout>,
     mut sink: impl FnMut(&Live<'_>, Stream, &[u8]),
 ) -> Result<u8> {
     boot.machine.can_have("--exec")?;
@@ -159,12 +159,12 @@ pub fn exec_live(
 
     let mut console = Console::default();
     let mut status = Vec::new();
-    let patience = timeout.into();
+    let timeout: Timeout = timeout.into();
     let keeps = boot.disk.as_ref().is_some_and(|it| it.keep);
     let limits = Limits {
-        status: Instant::now() + patience.total,
-        mark: patience.mark,
-        end: if keeps { GRACE_TO_UNMOUNT } else { GRACE },
+        status: Instant::now() + timeout.total,
+        mark: timeout.mark,
+        end: if keeps { UNMOUNT_TIMEOUT } else { END_TIMEOUT },
     };
     let end = watch(
         &receiver,
@@ -210,7 +210,7 @@ pub fn exec_live(
         GuestEnd::Status if keeps && !is_off => bail!(failed(format!(
             "the command ended, but the guest did not power off as it should within {} s: its \
              changes may not all be on the disk",
-            GRACE_TO_UNMOUNT.as_secs()
+            UNMOUNT_TIMEOUT.as_secs()
         ))),
         GuestEnd::Status => {
             // The command may have gone on as if nothing had happened.
@@ -244,7 +244,7 @@ pub fn exec_live(
             let what = format!(
                 "no status within {} s: the guest hung, or needs longer (`run` and others have \
                  --timeout SECONDS)",
-                patience.total.as_secs()
+                timeout.total.as_secs()
             );
             bail!(
                 "{unanswered}{}\nregisters:\n{}",
@@ -321,7 +321,7 @@ fn watch(
                 }
                 if console.fatal().is_some() && end.is_none() {
                     end = Some(GuestEnd::Panic);
-                    deadline = Instant::now() + GRACE;
+                    deadline = Instant::now() + END_TIMEOUT;
                 }
                 continue;
             }
@@ -331,7 +331,7 @@ fn watch(
         }
         if running.ended()?.is_some() {
             // What it wrote last may still be on its way to us.
-            while let Ok((from, bytes)) = receiver.recv_timeout(LAST_WORDS) {
+            while let Ok((from, bytes)) = receiver.recv_timeout(DRAIN_TIME) {
                 if from == Source::Console {
                     console.push(&bytes);
                 }

@@ -20,7 +20,7 @@ use anyhow::Result;
 use crate::machine::{Channel, Disk, Machine, Serial};
 use crate::tools::QEMU;
 
-pub use exec::{Live, Patience, Stream, exec, exec_live, exec_watched, kept_consoles};
+pub use exec::{Live, Stream, Timeout, exec, exec_live, exec_watched, kept_consoles};
 pub use interactive::{SOURCES, Symbols, interactive};
 
 /// What QEMU starts.

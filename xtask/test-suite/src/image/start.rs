@@ -15,7 +15,7 @@ use donjon_card::rpi3;
 use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::board::boot;
 use donjon_machine::board::serial::Port;
-use donjon_machine::board::session::{Patience, Session};
+use donjon_machine::board::session::{Session, Timeouts};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::pty::OnPty;
 use donjon_machine::tools::QEMU;
@@ -65,7 +65,7 @@ pub fn test(host: &HostArguments) -> Result<()> {
     let guest = OnPty::with_command(qemu)?;
     let mut port = Port::open(guest.device(), BAUD)?;
     boot::wait(&mut port, TIMEOUT)?;
-    let finished = Session::open(port, Patience::default())?.run(SHOW, TIMEOUT)?;
+    let finished = Session::open(port, Timeouts::default())?.run(SHOW, TIMEOUT)?;
     let said = String::from_utf8(finished.output).context("no text")?;
     for expected in ["4\n", " / ext4 ", "state: running\n", "cpus: "] {
         ensure!(said.contains(expected), "no `{expected}` in:\n{said}");

@@ -10,7 +10,7 @@ use std::thread;
 use super::*;
 use crate::process;
 
-const QUICK: Patience = Patience {
+const QUICK: Timeouts = Timeouts {
     first: Duration::from_millis(600),
     silence: Duration::from_millis(20),
     answer: Duration::from_millis(800),
