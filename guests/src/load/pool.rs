@@ -12,7 +12,7 @@ const FILE: &str = "/sys/kernel/security/donjon/pool";
 /// and those of programs that have grown meanwhile.
 const KEPT: u64 = 64;
 /// What ended processes may take to go.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What the pool had at some moment.
 pub struct Pool {
@@ -42,7 +42,7 @@ impl Pool {
 
     /// Fails unless hardly more is in use now than at this earlier moment, and no frame was lost.
     pub fn has_come_back(&self) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let now = Self::read()?.context("the pool is gone")?;
             ensure!(

@@ -25,7 +25,7 @@ use crate::wanted::Wanted;
 /// Messages that are exchanged before the search begins.
 const BEFORE: u64 = 16;
 /// How long the next message may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The two. They end with this.
 pub struct Pair {
@@ -126,7 +126,7 @@ impl Pair {
         let begin = Instant::now();
         while self.said() < count {
             ensure!(
-                begin.elapsed() < PATIENCE,
+                begin.elapsed() < TIMEOUT,
                 "the libraries have stopped after {} messages",
                 self.said()
             );

@@ -124,7 +124,7 @@ const RUN: usize = 60;
 /// Filters that come and go meanwhile, at least.
 const COMING: usize = 200;
 /// How long a CPU is waited for that meets a page which is being exchanged.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How often the kernel found a page of programs on its way; none over the native kernel.
 fn retries() -> Option<u64> {
@@ -151,7 +151,7 @@ pub fn shared_pages() -> Result<()> {
             refused_with(Errno::from_raw(RUN as i32))?;
         }
     })?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let mut came = 0;
     while came < COMING || before.is_some() && retries() <= before {
         ensure!(

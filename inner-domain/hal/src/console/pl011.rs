@@ -37,9 +37,9 @@ impl Pl011 {
 
     fn put(&mut self, byte: u8) {
         // A UART that is switched off never drains: rather lose text than hang.
-        let mut patience = 1_000_000u32;
-        while self.uart.is_tx_fifo_full() && patience > 0 {
-            patience -= 1;
+        let mut attempts = 1_000_000u32;
+        while self.uart.is_tx_fifo_full() && attempts > 0 {
+            attempts -= 1;
         }
         self.uart.write_word(byte);
     }
