@@ -112,7 +112,7 @@ weakenings! {
     SHARE = "weaken-share", 46;
     /// A private frame is written, released and linked as a table without a check.
     PRIVATE_TABLES = "weaken-private-tables", 47;
-    /// Of a message's memory one page is looked at, and not whether it may be written.
+    /// One page of a message's memory is looked at, and not whether it may be written.
     MESSAGE = "weaken-message", 48;
     /// Private memory goes back while a compartment has it.
     REMOVAL = "weaken-removal", 49;
