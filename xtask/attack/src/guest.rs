@@ -81,7 +81,7 @@ pub enum Outcome {
 /// What came of an attack.
 #[derive(Default)]
 pub struct Tried {
-    /// Of each attempt.
+    /// Results of the attempts.
     pub attempts: Vec<Line>,
     /// What the auditor found afterwards; none if nothing was left to audit.
     pub report: Option<Report>,
@@ -363,7 +363,7 @@ mod tests {
         }
     }
 
-    /// Of a sound build.
+    /// What was found in a sound build.
     fn finding(heard: Heard, status: Result<u8>) -> Option<Finding> {
         let found = heard.found();
         let tried = heard.tried(["D1", "D2"].into_iter(), status);

@@ -91,7 +91,7 @@ impl Ram {
         File::create(path)?.set_len(SIZE).context("room for RAM")
     }
 
-    /// Of a machine that stands still.
+    /// Opens the memory of a machine that stands still.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::options().read(true).write(true).open(path)?;
         let start = Copy(now(&file)?);

@@ -94,7 +94,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of no run.
+    /// A summary of no run.
     pub fn new(mode: Switch, seed: u64) -> Self {
         Self {
             mode: mode.name(),

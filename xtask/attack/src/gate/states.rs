@@ -124,7 +124,8 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Of a seed. `part` tells the generators apart that share runs out among them.
+    /// Makes a generator of a seed. `part` tells the generators apart that share runs out among
+    /// them.
     pub fn new(seed: u64, part: u64, map: &Map, outer: Outer) -> Self {
         let mut random = Random::new(seed.wrapping_add(part));
         Self {
