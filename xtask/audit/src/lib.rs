@@ -28,7 +28,7 @@ use target::Guest;
 pub struct Subject(donjon_auditor::Subject);
 
 impl Subject {
-    /// Of what `parts` boot. There must be an inner domain.
+    /// Reads the facts of what `parts` boot. There must be an inner domain.
     pub fn of(parts: &Parts) -> Result<Self> {
         let bare = parts
             .bare

@@ -80,7 +80,7 @@ pub struct Fixed {
 }
 
 impl Subject {
-    /// Of what a machine boots.
+    /// Reads the facts of what a machine boots.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ use super::linux::addresses;
 const RELATIVE: u64 = 1027;
 /// Bytes of an entry of `.rela.dyn`.
 const RELA: usize = 24;
-/// Of `p_flags`: the segment is writable.
+/// Flag of `p_flags`: the segment is writable.
 const WRITABLE: u64 = 2;
 
 /// Bytes of a vector table (DDI 0487, D1.3.1.2).
@@ -69,7 +69,7 @@ pub struct Stay {
 }
 
 impl Image {
-    /// Of the boot image `image`, packed from the ELF files `inner` and `boot`.
+    /// Reads the boot image `image`, packed from the ELF files `inner` and `boot`.
     ///
     /// # Errors
     ///

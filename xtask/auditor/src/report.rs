@@ -86,7 +86,7 @@ pub struct Report {
     pub violations: Vec<Violation>,
     /// CPUs that run.
     pub cpus: usize,
-    /// Of these, how many were inside the inner domain.
+    /// Number of these CPUs that were inside the inner domain.
     pub cpus_inside: usize,
     /// How many CPUs were in compartments.
     pub cpus_in_compartments: usize,

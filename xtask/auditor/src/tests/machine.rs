@@ -26,7 +26,7 @@ pub enum Tree {
     Kernel,
     Inner,
     User(usize),
-    /// Of a CPU that arrives.
+    /// Tables of a CPU that arrives.
     Lower,
 }
 
