@@ -86,11 +86,11 @@ pub struct Operation {
     pub name: String,
     /// Calls that change tables.
     pub calls: f64,
-    /// Of these, those that fill tables of processes.
+    /// Calls that fill tables of processes.
     pub maps: f64,
-    /// Of these, those that empty them.
+    /// Calls that empty tables of processes.
     pub flushes: f64,
-    /// Of these, those that switch roots.
+    /// Calls that switch roots.
     pub switches: f64,
     /// Instructions inside, of all of these.
     pub instructions: f64,
@@ -124,7 +124,7 @@ impl Calls {
         measure(&parts.boot, &command, TIMEOUT)
     }
 
-    /// Of what the guest printed.
+    /// Reads what the guest printed.
     pub(crate) fn read(text: &str) -> Result<Self> {
         let mut calls = Self {
             operations: Vec::new(),

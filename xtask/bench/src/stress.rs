@@ -37,7 +37,7 @@ pub(crate) type Figures = BTreeMap<String, f64>;
 /// What was measured, by mode; `native` is one.
 #[derive(Serialize)]
 struct Report {
-    /// Of the work.
+    /// Unit of the work.
     unit: &'static str,
     cpus: u32,
     times: u32,
@@ -123,7 +123,7 @@ fn work(host: &HostArguments, switch: Switch, cpus: u32, times: u32) -> Result<W
 }
 
 impl Work {
-    /// Of what the guest printed.
+    /// Reads what the guest printed.
     pub(crate) fn read(text: &str) -> Result<Self> {
         let figures = text.lines().filter_map(figure);
         let milliseconds: Figures = figures

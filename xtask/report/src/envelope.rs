@@ -115,7 +115,8 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Of `json`, which a run of `part` over `tree` has just written. The load is not in it.
+    /// The envelope of `json`, which a run of `part` over `tree` has just written. The load is not
+    /// in it.
     pub fn of_run(part: Part, tree: &Tree, json: &[u8], seconds: f64, status: i32) -> Self {
         Self {
             part: part.name().to_owned(),
@@ -132,7 +133,7 @@ impl Envelope {
         }
     }
 
-    /// Of what docs/figures.json has of a part.
+    /// The envelope of what docs/figures.json has of a part.
     pub fn of_record(part: Part, file: &str) -> Self {
         let some = |words: &[&str]| {
             let text = git(words)?.trim().to_owned();

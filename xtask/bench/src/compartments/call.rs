@@ -30,7 +30,7 @@ pub struct Calls {
     pub wipe_mib: Samples,
 }
 
-/// Of one figure.
+/// Samples of one figure.
 #[derive(Debug, Serialize)]
 pub struct Samples {
     /// Median of the samples.
@@ -64,7 +64,7 @@ pub fn command() -> String {
 }
 
 impl Calls {
-    /// Of what the guest printed.
+    /// Reads what the guest printed.
     pub fn of(text: &str) -> Result<Self> {
         Ok(Self {
             user: Samples::of(text, "user_call")?,

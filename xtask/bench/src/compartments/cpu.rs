@@ -44,7 +44,7 @@ pub fn command(quick: bool) -> String {
 }
 
 impl Loops {
-    /// Of what the guest printed.
+    /// Reads what the guest printed.
     pub fn of(text: &str) -> Result<Self> {
         let one = |name| -> Result<Loop> {
             let trials: Vec<[u64; 3]> = lines::rows(text, name)?;

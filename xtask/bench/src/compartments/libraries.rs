@@ -43,9 +43,9 @@ pub struct Libraries {
     pub cpus: u32,
     /// RAM of the guest.
     pub memory: &'static str,
-    /// Of processes.
+    /// Search of processes.
     pub outside: Side,
-    /// Of compartments.
+    /// Search of compartments.
     pub inside: Side,
     /// The ways.
     pub ways: Vec<Way>,
@@ -105,7 +105,7 @@ impl Side {
 }
 
 impl Libraries {
-    /// Of what the guest printed.
+    /// Reads what the guest printed.
     fn of(text: &str) -> Result<Self> {
         let way = |(name, _)| -> Result<Way> {
             let [outside, inside] =

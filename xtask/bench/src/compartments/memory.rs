@@ -60,7 +60,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Of a line of the guest's.
+    /// Reads a line of the guest's.
     fn of(line: &[u64]) -> Self {
         Self {
             grow: line[1],
@@ -96,7 +96,7 @@ pub fn command(quick: bool) -> String {
 }
 
 impl Sizes {
-    /// Of what the guest printed.
+    /// Reads what the guest printed.
     pub fn of(text: &str) -> Result<Self> {
         let outside = samples::<5>(text, "outside")?;
         let inside = samples::<7>(text, "inside")?;

@@ -43,9 +43,9 @@ pub struct Number {
 /// Costs of a series.
 #[derive(Debug, Serialize)]
 pub struct Costs {
-    /// Of the first.
+    /// Cost of the first compartment.
     pub first: u64,
-    /// Of the last.
+    /// Cost of the last compartment.
     pub last: u64,
     /// The median of the first ones.
     pub first_median: f64,
@@ -86,7 +86,7 @@ impl Costs {
 }
 
 impl Number {
-    /// Of what the guest printed.
+    /// Reads what the guest printed.
     pub fn of(text: &str) -> Result<Self> {
         let rows = lines::rows(text, "row")?;
         let [frames] = lines::one(text, "frames")?;

@@ -50,7 +50,7 @@ pub fn command() -> String {
 }
 
 impl Pipes {
-    /// Of what the guest printed.
+    /// Reads what the guest printed.
     pub fn of(text: &str) -> Result<Self> {
         let way = |(name, _)| -> Result<Way> {
             let trials = lines::rows(text, name)?;

@@ -40,7 +40,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Of the guest's line with this name.
+    /// Reads the guest's line with this name.
     pub fn of(text: &str, name: &str) -> Result<Self> {
         let [is_there, read, refused, reached, found] = lines::one(text, name)?;
         Ok(Self {

@@ -48,7 +48,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of at least one figure.
+    /// Mean and deviation of at least one figure.
     pub fn of(figures: &[f64]) -> Self {
         let count = figures.len() as f64;
         let mean = figures.iter().sum::<f64>() / count;

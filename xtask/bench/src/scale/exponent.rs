@@ -116,7 +116,7 @@ fn slope(points: &[(f64, f64)]) -> Option<f64> {
     (spread > 0.0).then(|| common / spread)
 }
 
-/// Of the instructions of each operation, and of those of them that are inside.
+/// Exponents of the instructions of each operation, and of its instructions that are inside.
 pub fn of_operations(operations: &[Operation]) -> Vec<Exponent> {
     let mut all = Vec::new();
     for name in NAMES {
@@ -191,7 +191,7 @@ pub fn missing(operations: &[Operation], exponents: &[Exponent]) -> Vec<String> 
     missing
 }
 
-/// Of the number of times that a lock was found held, for each call. One CPU never waits.
+/// Exponent of the number of times that a lock was found held, for each call. One CPU never waits.
 pub fn of_cpus(cpus: &[Cpus]) -> Option<Exponent> {
     let rows = || cpus.iter().filter(|it| it.cpus > 1);
     let mut modes = BTreeMap::new();

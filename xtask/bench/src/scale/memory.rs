@@ -32,7 +32,7 @@ pub struct Memory {
 pub struct Linux {
     /// Memory that it manages, in KiB.
     pub total_kib: u64,
-    /// Of this, what programs can get, in KiB.
+    /// Memory that programs can get of this, in KiB.
     pub available_kib: u64,
 }
 

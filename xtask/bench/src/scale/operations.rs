@@ -17,7 +17,7 @@ use crate::samples::median;
 
 /// Names, in the order of the table.
 pub const NAMES: [&str; 5] = ["map", "unmap", "protect", "read", "fork"];
-/// Of a guest that maps 1 GiB.
+/// Memory of a guest that maps 1 GiB.
 const MEMORY: &str = "3G";
 const TIMEOUT: Duration = Duration::from_secs(1800);
 

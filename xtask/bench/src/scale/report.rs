@@ -51,7 +51,7 @@ pub struct Longest {
 }
 
 impl Longest {
-    /// Of all functions.
+    /// The longest calls of all functions in a mode.
     pub fn of(mode: &str, calls: Calls) -> impl Iterator<Item = Self> {
         calls.longest.into_iter().map(move |call| Self {
             mode: mode.into(),

@@ -22,7 +22,7 @@ struct Point {
     modes: BTreeMap<String, Figures>,
 }
 
-/// Of an operation in a mode.
+/// Figures of an operation in a mode.
 struct Figures {
     instructions: f64,
     calls: Option<f64>,
