@@ -199,7 +199,7 @@ mod tests {
 
     use super::*;
 
-    /// Of a guest that is sound.
+    /// What was found in a sound guest.
     fn finding(text: &str, status: Result<u8>) -> Option<Finding> {
         let said = Said::of_sound(said(text.as_bytes(), status));
         said.err().and_then(|it| Finding::of(&it))
