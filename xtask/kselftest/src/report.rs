@@ -59,7 +59,7 @@ impl Outcome {
 }
 
 impl Row {
-    /// Of a program's results.
+    /// A row of a program's results.
     pub fn of(name: &str, native: &SelftestResult, protected: &SelftestResult) -> Self {
         Self {
             name: name.to_owned(),

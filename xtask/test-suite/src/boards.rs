@@ -91,8 +91,8 @@ fn serial(host: &HostArguments) -> Result<()> {
     among_kernel_messages(&mut session)
 }
 
-/// Of the CPUs of each type one is measured, on that CPU. QEMU's `virt` has CPUs of one type, so
-/// the guest's CPUs 1 and 2 are given another identification. Cycles are not compared: QEMU's
+/// Checks that one CPU of each type is measured, on that CPU. QEMU's `virt` has CPUs of one type,
+/// so the guest's CPUs 1 and 2 are given another identification. Cycles are not compared: QEMU's
 /// counter is one for all CPUs.
 fn cores(host: &HostArguments) -> Result<()> {
     const OTHER: &str = "0x00000000410fd034";

@@ -154,8 +154,8 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// Of the Raspberry Pi 3: DMA, the page of mailbox and interrupt controller, watchdog, clocks,
-/// pins, USB.
+/// Devices of the Raspberry Pi 3: DMA, the page of mailbox and interrupt controller, watchdog,
+/// clocks, pins, USB.
 const BOARD_DEVICES: Case = Case {
     name: "raspi3b:devices",
     machine: board::machine,
@@ -209,7 +209,7 @@ const BOARD_RELEASE: Case = Case {
     ..DEVICES
 };
 
-/// Of QEMU's `virt`: flash, fw_cfg, and an address that no node names.
+/// Devices of QEMU's `virt`: flash, fw_cfg, and an address that no node names.
 const WITHHELD: [u64; 3] = [0x400_0000, 0x902_0000, 0x905_0000];
 /// PCI's window and its configuration space, and the first of virtio: the profile is `open`.
 const WITH_DMA: [u64; 3] = [0x1000_0000, 0x40_1000_0000, 0xa00_0000];
