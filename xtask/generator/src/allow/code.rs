@@ -32,8 +32,8 @@ pub struct WordPlace {
     pub is_constant: bool,
 }
 
-/// Of a linked kernel, everything between `_stext` and `_etext`; of a module or another
-/// relocatable object, every executable section.
+/// The executable pieces of a linked kernel, everything between `_stext` and `_etext`; of a module
+/// or another relocatable object, every executable section.
 pub fn executable<'a>(file: &object::File<'a>) -> Result<Vec<Code<'a>>> {
     ensure!(
         file.architecture() == object::Architecture::Aarch64 && file.is_little_endian(),

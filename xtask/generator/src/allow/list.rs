@@ -39,7 +39,7 @@ pub struct Group {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// Of what, see [`encoding::parse`].
+    /// Encodings that it decides about, see [`encoding::parse`].
     pub encoding: String,
     /// The manual's name for it.
     pub name: String,

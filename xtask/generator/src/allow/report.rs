@@ -20,7 +20,7 @@ const NAMED: usize = 20;
 pub struct Report {
     /// Words looked at.
     pub words: usize,
-    /// Of them, those that only the list can allow.
+    /// Words that only the list can allow.
     pub sensitive: Vec<Sensitive>,
 }
 
