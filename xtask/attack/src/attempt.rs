@@ -23,6 +23,8 @@ pub struct Attack {
     pub cpu: Option<&'static str>,
     /// Modes in which it means anything.
     pub modes: &'static [Switch],
+    /// Invariants and promises that the attack is about, beside those in `seen_as` of its controls.
+    pub holds: &'static [&'static str],
 }
 
 /// All ways to enter the inner domain.
@@ -39,6 +41,7 @@ impl Attack {
         controls: &[],
         cpu: None,
         modes: MODES,
+        holds: &[],
     };
 
     /// What results and names of tests have.
@@ -69,6 +72,16 @@ impl Attack {
         } else {
             format!("{}: {}", self.name, self.title)
         }
+    }
+
+    /// Invariants and promises that the attack is about, and those that the auditor names where it
+    /// succeeds.
+    pub fn all_held(&self) -> Vec<&'static str> {
+        let seen = self.controls.iter().flat_map(|it| it.seen_as);
+        let mut all: Vec<_> = self.holds.iter().chain(seen).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// Whether the runs from outside carry it out.

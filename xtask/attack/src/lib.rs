@@ -44,6 +44,7 @@ pub use guest::{MODULE, arm};
 use judge::Judgement;
 pub use list::all;
 use record::Record;
+pub use table::run as write_table;
 
 /// Enough for two CPUs to race.
 const CPUS: u32 = 2;

@@ -18,7 +18,7 @@ use donjon_machine::qemu::{self, Live, monitor};
 
 use few::{Asids, LEAST};
 
-use super::runner::Test;
+use super::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(1200);
 /// Modes, CPU models and how many.
@@ -50,12 +50,12 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         let host = host.clone();
         let name = format!("asids:roll-over:{}:{cpu}:{cpus}", switch.name());
         Test::beside(&name, move || rolls_over(&host, switch, cpu, cpus))
+            .holds(&["I9"])
+            .long_if((switch, cpus) != (Switch::Asid, 4))
     };
     let mut tests: Vec<_> = MACHINES.into_iter().map(test).collect();
     let host = host.clone();
-    tests.push(Test::beside("asids:held", move || {
-        held::is_waited_for(&host)
-    }));
+    tests.push(Test::beside("asids:held", move || held::is_waited_for(&host)).holds(&["I9"]));
     tests
 }
 

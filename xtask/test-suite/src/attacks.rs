@@ -2,21 +2,23 @@
 //! The attacks of `cargo xtask attack`: stopped in every mode, and each control. An attack that
 //! cannot succeed without the protection proves nothing about it.
 
-use donjon_attack::Bench;
+use donjon_attack::{Attack, Bench};
 use donjon_builder::arguments::HostArguments;
 use donjon_machine::arguments::{Switch, VIRT};
 
-use super::runner::Test;
+use super::test::Test;
 
 /// One test for each mode, one for each build without a protection.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests = Vec::new();
+    let of_module = held_by_module();
     for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict] {
         let host = host.clone();
         let name = format!("attack:module:{}", switch.name());
-        tests.push(Test::beside(&name, move || {
+        let test = Test::beside(&name, move || {
             donjon_attack::all_are_stopped(bench(&host, switch))
-        }));
+        });
+        tests.push(test.holds(&of_module));
     }
     for without in donjon_attack::protections() {
         let host = host.clone();
@@ -29,9 +31,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         for switch in attack.modes {
             let host = host.clone();
             let name = format!("attack:{}:{}", switch.name(), attack.id());
-            tests.push(Test::beside(&name, move || {
-                bench(&host, *switch).is_stopped(attack)
-            }));
+            let test = Test::beside(&name, move || bench(&host, *switch).is_stopped(attack));
+            tests.push(test.holds(&attack.all_held()));
         }
         if !attack.controls.is_empty() {
             let host = host.clone();
@@ -42,6 +43,15 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         }
     }
     tests
+}
+
+/// What the attacks that the module makes in one guest are about.
+fn held_by_module() -> Vec<&'static str> {
+    let of_module = donjon_attack::all().filter(|it| !it.is_from_outside() && !it.is_alone());
+    let mut held: Vec<_> = of_module.flat_map(Attack::all_held).collect();
+    held.sort_unstable();
+    held.dedup();
+    held
 }
 
 const fn bench(host: &HostArguments, switch: Switch) -> Bench<'_> {

@@ -15,8 +15,8 @@ use donjon_builder::lock;
 use donjon_machine::process::{self, Running};
 use donjon_machine::tools::QEMU;
 
-use super::runner::Test;
 use super::scratch::{Scratch, expect_failure};
+use super::test::Test;
 
 const TRUE: [&str; 5] = ["run", "--switch", "none", "--exec", "true"];
 
@@ -36,7 +36,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("bad-input:disk-full", disk_full),
         Test::alone("bad-input:disk-full-unpacking", disk_full_while_unpacking),
         Test::alone("bad-input:rootfs-disk-full", rootfs_disk_full),
-        Test::alone("bad-input:killed-half-way", killed_half_way),
+        Test::alone("bad-input:killed-half-way", killed_half_way).long(),
     ];
     let quick: [(&str, Body); 29] = [
         ("tool-missing", tool_missing),

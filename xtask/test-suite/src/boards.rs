@@ -26,8 +26,8 @@ use donjon_machine::qemu::pty::OnPty;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::runner::Test;
 use crate::scratch::{Scratch, expect_failure};
+use crate::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 const BAUD: u32 = 115_200;

@@ -11,7 +11,7 @@ use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::said::{Said, says};
 
-use super::runner::Test;
+use super::test::Test;
 
 const SWITCHES: [Switch; 4] = [Switch::Asid, Switch::Tlbi, Switch::Strict, Switch::None];
 const CPUS: [&str; 3] = ["cortex-a53", "cortex-a57", "max"];
@@ -85,7 +85,11 @@ pub fn others(host: &HostArguments) -> Vec<Test> {
 fn of(host: &HostArguments, wanted: impl Fn(&Combination) -> bool) -> Vec<Test> {
     let test = |it: Combination| {
         let host = host.clone();
+        let is_el2 = (it.cpu, it.cpus, it.el2) == ("max", 4, true) && it.switch != Switch::None;
+        let holds: &[_] = if is_el2 { &["I17"] } else { &[] };
         Test::beside(&it.name(), move || boot(&host, it))
+            .holds(holds)
+            .long_if(it.switch == Switch::None || !it.is_usual())
     };
     let all = every_combination().into_iter();
     all.filter(wanted).map(test).collect()

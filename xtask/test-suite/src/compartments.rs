@@ -22,12 +22,16 @@ use donjon_machine::machine::Machine;
 use donjon_machine::qemu;
 use donjon_machine::said::{Said, says};
 
-use super::runner::Test;
+use super::test::Test;
 
 pub use scrape::long;
 
 const TIMEOUT: Duration = Duration::from_secs(1200);
 const CPUS: u32 = 4;
+/// What the program `check` shows of compartments.
+const CHECKED: &[&str] = &["I20", "P5", "P6"];
+/// What the auditor sees of compartments.
+const AUDITED: &[&str] = &["I19", "I20", "I21", "I22"];
 /// Most instructions that a call from user space and back may take.
 const CALL_MAX: u64 = 1_000;
 /// Most that one request may take from user space: interrupts are masked for nearly all of it.
@@ -78,27 +82,28 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict] {
         let host = host.clone();
         let name = format!("compartments:check:{}", switch.name());
-        tests.push(Test::beside(&name, move || check(&host, switch)));
+        let test = Test::beside(&name, move || check(&host, switch));
+        tests.push(test.holds(CHECKED).long_if(switch == Switch::Tlbi));
     }
     let with_vectors = host.clone();
-    tests.push(Test::beside("compartments:check:asid:max", move || {
+    let max = Test::beside("compartments:check:asid:max", move || {
         check_on(&with_vectors, &on_max(), VECTORS).map(drop)
-    }));
+    });
+    tests.push(max.holds(CHECKED).holds(&["I21"]));
     let of_user = host.clone();
     tests.push(Test::beside("compartments:account", move || {
         check_on(&of_user, &machine(Switch::Asid), ACCOUNT).map(drop)
     }));
     let with_key = host.clone();
-    tests.push(Test::beside("compartments:generic-key", move || {
-        generic_key(&with_key)
-    }));
+    let key = Test::beside("compartments:generic-key", move || generic_key(&with_key));
+    tests.push(key.holds(&["P5"]));
     tests.extend(controls::tests(host));
     tests.push(images::test(host));
     tests.push(planted::test(host));
     tests.extend(scrape::tests(host));
     tests.extend(stop::tests(host));
     let audited = host.clone();
-    tests.push(Test::beside("compartments:audit", move || audit(&audited)));
+    tests.push(Test::beside("compartments:audit", move || audit(&audited)).holds(AUDITED));
     tests.push(number::test(host));
     for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict] {
         let host = host.clone();

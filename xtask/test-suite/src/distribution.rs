@@ -19,8 +19,8 @@ use donjon_machine::said::{Said, says};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 
 use super::machines::change_tree;
-use super::runner::Test;
 use super::scratch::Scratch;
+use super::test::Test;
 use super::{audit, load};
 
 const FRAGMENT: &str = "kernel-patch/config/distribution.config";
@@ -128,6 +128,7 @@ pub fn debian(host: &HostArguments) -> Test {
         passes(&said)?;
         audit::is_clean(&host, &machine)
     })
+    .long()
 }
 
 /// Directories with what Debian builds as modules of ciphers and hashes.
@@ -149,6 +150,7 @@ pub fn debian_crypto(host: &HostArguments) -> Test {
         ensure!(checked >= OBJECTS, "{checked} objects in {CRYPTO:?}");
         Ok(())
     })
+    .long()
 }
 
 /// Two kernels of its own, so it runs by name alone.
@@ -177,6 +179,7 @@ pub fn test(host: &HostArguments) -> Test {
         audit::is_clean(&host, &machine(Switch::Tlbi))?;
         load::compare(&host, load::machine("max", CPUS, Switch::Asid, ""))
     })
+    .long()
 }
 
 fn machine(switch: Switch) -> MachineArguments {

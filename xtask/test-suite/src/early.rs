@@ -14,7 +14,7 @@ use donjon_machine::initramfs;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu;
 
-use super::runner::Test;
+use super::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// Kernel parameters without an init, so that Linux looks for a root file system, of a type that it
@@ -42,12 +42,15 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             let late = console(&over, Switch::Asid, "")?;
             ensure!(late.contains(SAYS), "it never runs:\n{late}");
             Ok(())
-        }),
+        })
+        .holds(&["P6"]),
         Test::beside("early-program:control", move || {
             let console = console(&without, Switch::None, WITHOUT_INIT)?;
             ensure!(console.contains(SAYS), "it does not run:\n{console}");
             Ok(())
-        }),
+        })
+        .holds(&["P6"])
+        .long(),
     ]
 }
 

@@ -7,13 +7,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use donjon_builder::environment::Needs;
 use donjon_machine::{paths, process};
 
-use super::runner::Test;
 use super::scratch::Scratch;
+use super::test::Test;
 
-/// The tests whose names begin so need a C++ compiler.
-pub const PREFIX: &str = "fuzz:";
+/// What the fuzzers need: libFuzzer is C++.
+const CXX: Needs = Needs {
+    cxx: true,
+    ..Needs::NONE
+};
 /// Seconds of the short test, over all worlds.
 const SECONDS: u64 = 60;
 /// Seconds of the long test, over all worlds.
@@ -56,19 +60,24 @@ const FLAGS: [&str; 5] = [
 
 /// A minute in every run of all tests.
 pub fn tests() -> Vec<Test> {
-    vec![Test::beside("fuzz:host", || {
-        let programs = build()?;
-        for (world, weakened) in WORLDS {
-            for check in weakened {
-                misses(&programs, world, check)?;
+    vec![
+        Test::beside("fuzz:host", || {
+            let programs = build()?;
+            for (world, weakened) in WORLDS {
+                for check in weakened {
+                    misses(&programs, world, check)?;
+                }
+                fuzz(&programs, world, SECONDS / WORLDS.len() as u64)?;
             }
-            fuzz(&programs, world, SECONDS / WORLDS.len() as u64)?;
-        }
-        Ok(())
-    })]
+            Ok(())
+        })
+        .needs(CXX)
+        .holds(&["P2"])
+        .long(),
+    ]
 }
 
-/// An hour; it runs by name alone.
+/// Fuzzes for an hour; the test runs by name alone.
 pub fn long() -> Test {
     Test::alone("fuzz:host:long", || {
         let programs = build()?;
@@ -77,6 +86,10 @@ pub fn long() -> Test {
         }
         Ok(())
     })
+    .on_host()
+    .needs(CXX)
+    .holds(&["P2"])
+    .long()
 }
 
 /// Builds the fuzzers; returns the directory that they are in. With a target of its own, build

@@ -6,69 +6,38 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 use donjon_bench::guard;
 use donjon_builder::arguments::HostArguments;
-use donjon_builder::environment::{BARE_TARGET, COMPARTMENT_TARGET, GUEST_TARGET, NIGHTLY};
+use donjon_builder::environment::{BARE_TARGET, COMPARTMENT_TARGET, GUEST_TARGET, NIGHTLY, Needs};
 use donjon_builder::kernel::stock::Options;
 use donjon_builder::kernel::{self, Variant};
 use donjon_generator::{allow, header};
 use donjon_machine::{paths, process};
 
-use super::runner::Test;
-
-/// Tests whose names begin so need the nightly toolchain.
-pub const MIRI: &str = "miri";
+use super::test::Test;
 
 /// Formatting, lints, unit tests, generated files and the builds of Linux.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let mut tests: Vec<Test> = lints().into_iter().map(Test::quick).collect();
+    tests.push(Test::alone("host-tests", || cargo("tests", &["test", "--quiet"])).quick());
+    tests.push(Test::beside("miri", miri).needs(MIRI));
+    tests.extend(kernels(host));
+    tests
+}
+
+/// Formatting, generated files and lints.
+fn lints() -> Vec<Test> {
     let mut tests = vec![
         Test::alone("fmt", || cargo("fmt", &["fmt", "--all", "--check"])),
         Test::alone("header", || header::run(true)),
         Test::alone("figures", guard::tables_are_current),
-        Test::alone("allow-list", || allow::generate(true)),
-        Test::alone("clippy:host", || {
-            cargo(
-                "clippy",
-                &[
-                    "clippy",
-                    "--quiet",
-                    "--all-targets",
-                    "--",
-                    "--deny=warnings",
-                ],
-            )
-        }),
-        Test::alone("clippy:guests", || {
-            let target = format!("--target={GUEST_TARGET}");
-            let arguments = [
-                "clippy",
-                "--quiet",
-                "--package=donjon-guests",
-                "--package=donjon-client",
-                "--features=donjon-guests/guest,donjon-guests/compare",
-                &target,
-            ];
-            cargo("clippy", &[&arguments[..], &DENY].concat())
+        Test::alone("allow-list", || allow::generate(true)).holds(&["I8"]),
+        Test::alone("clippy:host", clippy_host),
+        Test::alone("clippy:guests", clippy_guests),
+        Test::alone("clippy:compartments", clippy_compartments),
+        Test::alone("clippy:fuzz", || {
+            let arguments = ["clippy", "--quiet", "--package=donjon-fuzz"];
+            cargo("clippy-fuzz", &[&arguments[..], &DENY].concat())
         }),
     ];
-    tests.push(Test::alone("clippy:compartments", || {
-        let target = format!("--target={COMPARTMENT_TARGET}");
-        let arguments = [
-            "clippy",
-            "--quiet",
-            "--package=donjon-runtime",
-            "--package=compare",
-            "--package=donjon-loops",
-            "--package=hello",
-            "--package=library",
-            "--package=quoting",
-            "--package=report",
-            &target,
-        ];
-        cargo("clippy-compartments", &[&arguments[..], &DENY].concat())
-    }));
-    tests.push(Test::alone("clippy:fuzz", || {
-        let arguments = ["clippy", "--quiet", "--package=donjon-fuzz"];
-        cargo("clippy-fuzz", &[&arguments[..], &DENY].concat())
-    }));
     for (name, features) in [
         ("asid", "switch-asid"),
         ("tlbi", "switch-tlbi"),
@@ -79,35 +48,74 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             clippy_bare(name, features)
         }));
     }
-    tests.push(Test::alone("host-tests", || {
-        cargo("tests", &["test", "--quiet"])
-    }));
-    tests.push(Test::beside(MIRI, miri));
-    for variant in [Variant::Donjon, Variant::Native] {
-        let host = host.clone();
-        tests.push(Test::alone(
-            &format!("kernel-{}", variant.name()),
-            move || {
-                let kernel = kernel::obtain(&host, variant)?;
-                if variant == Variant::Donjon {
-                    kernel.check_code()?;
-                }
-                Ok(())
-            },
-        ));
-    }
-    let style = host.clone();
-    tests.push(Test::alone("checkpatch", move || {
-        kernel::style::check(&style)
-    }));
-    for (name, options) in [
-        ("kernel-off", Options::Ours),
-        ("kernel-off:distribution", Options::Distribution),
-    ] {
-        let host = host.clone();
-        tests.push(Test::alone(name, move || is_stock(&host, options)));
-    }
     tests
+}
+
+/// The builds of Linux, the style of what is added to it, and Linux with the option off.
+fn kernels(host: &HostArguments) -> Vec<Test> {
+    let kernel = |variant: Variant| {
+        let host = host.clone();
+        Test::alone(&format!("kernel-{}", variant.name()), move || {
+            let kernel = kernel::obtain(&host, variant)?;
+            if variant == Variant::Donjon {
+                kernel.check_code()?;
+            }
+            Ok(())
+        })
+    };
+    let off = |name: &str, options: Options| {
+        let host = host.clone();
+        Test::alone(name, move || is_stock(&host, options))
+    };
+    let style = host.clone();
+    vec![
+        kernel(Variant::Donjon).holds(&["I8"]),
+        kernel(Variant::Native).long(),
+        Test::alone("checkpatch", move || kernel::style::check(&style)),
+        off("kernel-off", Options::Ours),
+        off("kernel-off:distribution", Options::Distribution).long(),
+    ]
+}
+
+fn clippy_host() -> Result<()> {
+    let arguments = [
+        "clippy",
+        "--quiet",
+        "--all-targets",
+        "--",
+        "--deny=warnings",
+    ];
+    cargo("clippy", &arguments)
+}
+
+fn clippy_guests() -> Result<()> {
+    let target = format!("--target={GUEST_TARGET}");
+    let arguments = [
+        "clippy",
+        "--quiet",
+        "--package=donjon-guests",
+        "--package=donjon-client",
+        "--features=donjon-guests/guest,donjon-guests/compare",
+        &target,
+    ];
+    cargo("clippy", &[&arguments[..], &DENY].concat())
+}
+
+fn clippy_compartments() -> Result<()> {
+    let target = format!("--target={COMPARTMENT_TARGET}");
+    let arguments = [
+        "clippy",
+        "--quiet",
+        "--package=donjon-runtime",
+        "--package=compare",
+        "--package=donjon-loops",
+        "--package=hello",
+        "--package=library",
+        "--package=quoting",
+        "--package=report",
+        &target,
+    ];
+    cargo("clippy-compartments", &[&arguments[..], &DENY].concat())
 }
 
 /// With the option off, the patched kernel has the instructions of the unpatched one.
@@ -121,6 +129,11 @@ fn is_stock(host: &HostArguments, options: Options) -> Result<()> {
     Ok(())
 }
 
+/// What tests in Miri need.
+const MIRI: Needs = Needs {
+    miri: true,
+    ..Needs::NONE
+};
 const DENY: [&str; 3] = ["--target-dir=target/clippy", "--", "--deny=warnings"];
 
 fn clippy_bare(name: &str, features: &str) -> Result<()> {
@@ -158,6 +171,9 @@ pub fn miri_core() -> Test {
     Test::alone("miri:core", || {
         miri_test("miri-core", &["--package=donjon-core"])
     })
+    .on_host()
+    .needs(MIRI)
+    .long()
 }
 
 fn miri_test(log: &str, arguments: &[&str]) -> Result<()> {

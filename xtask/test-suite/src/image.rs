@@ -15,8 +15,8 @@ use donjon_card::{firmware, rpi3};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::{Node, Property};
 
-use super::runner::Test;
 use super::scratch::{Scratch, expect_failure};
+use super::test::Test;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run;

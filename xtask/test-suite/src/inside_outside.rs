@@ -5,7 +5,7 @@ use donjon_bench::arguments::CompartmentsArguments;
 use donjon_bench::compartments;
 use donjon_builder::arguments::HostArguments;
 
-use super::runner::Test;
+use super::test::Test;
 
 /// How many there can be, and messages, in the short form.
 pub fn test(host: &HostArguments) -> Test {
@@ -13,4 +13,5 @@ pub fn test(host: &HostArguments) -> Test {
     Test::beside("bench:compartments", move || {
         compartments::measure(&arguments)?.check()
     })
+    .long()
 }

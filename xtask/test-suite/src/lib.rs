@@ -35,6 +35,7 @@ mod runner;
 mod scale;
 mod scratch;
 mod soak;
+mod test;
 mod text;
 mod trace;
 mod weakened;
@@ -46,65 +47,11 @@ use donjon_machine::arguments::Switch;
 
 use crate::arguments::TestArguments;
 
-use runner::Test;
-
-/// The kernel's own selftests.
-const KSELFTEST: &str = "kselftest";
-
-/// Tests whose names begin so run by their whole names alone, and not with the rest. Each of the
-/// first takes minutes, and a test beside it meets most of the code that it does. The others need
-/// the native kernel: building it takes a quarter of an hour, and what is tested with it is Linux
-/// without Donjon.
-const BY_NAME: [&str; 29] = [
-    "kernel-off:distribution",
-    "bad-input:killed-half-way",
-    "asids:roll-over:tlbi:cortex-a53:4",
-    "asids:roll-over:asid:cortex-a57:1",
-    "load:asid:stress:preempt=full",
-    "compartments:check:tlbi",
-    "machine:raspi3b:tlbi",
-    "load:asid:cortex-a57:1",
-    "load:asid:cortex-a57:4:preempt=full",
-    "compartments:audit:number",
-    "compartments:libraries:control",
-    "compartments:stop:panic",
-    "fuzz:host",
-    "load:tlbi:",
-    "audit:clean:asid:1",
-    "audit:clean:tlbi:1",
-    "audit:clean:strict:1",
-    "trace:tlbi:",
-    "longest-call:tlbi:",
-    "kernel-native",
-    "boot:none:",
-    "load:none:",
-    "early-program:control",
-    "compartments:reports:left:control",
-    "modules:exchanged",
-    "modules:debian",
-    "modules:own:debian",
-    "report:measured",
-    "scale:",
-];
+use test::Test;
 
 /// Runs the tests that the arguments select; returns the exit status.
 pub fn run(arguments: &TestArguments) -> Result<u8> {
-    let (mut tests, by_name): (Vec<_>, Vec<_>) = all(&arguments.host)?
-        .into_iter()
-        .partition(|it| !runs_by_name(&it.name));
-    for test in by_name.into_iter().chain(long(&arguments.host)) {
-        if arguments.list || arguments.filters.contains(&test.name) {
-            tests.push(test);
-        }
-    }
-    if !arguments.filters.is_empty() {
-        tests.retain(|test| {
-            arguments
-                .filters
-                .iter()
-                .any(|it| test.name.contains(it.as_str()))
-        });
-    }
+    let tests = selected(all(&arguments.host), arguments);
     if arguments.list {
         for test in &tests {
             println!("{}", test.name);
@@ -114,20 +61,7 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
     if tests.is_empty() {
         bail!("no test has such a name; `cargo xtask test --list` shows the names");
     }
-    let miri = tests.iter().any(|it| it.name.starts_with(host::MIRI));
-    let uefi = tests.iter().any(|it| it.name.starts_with(machines::UEFI));
-    let cxx = tests.iter().any(|it| it.name.starts_with(fuzz::PREFIX));
-    let cross_libc = tests.iter().any(|it| it.name == KSELFTEST);
-    environment::prepare(
-        &arguments.host,
-        Needs {
-            miri,
-            cxx,
-            cross_libc,
-            uefi,
-            ..Needs::default()
-        },
-    )?;
+    environment::prepare(&arguments.host, needs(&tests))?;
     let is_good = match arguments.repeat {
         Some(times) => runner::repeat::run(&tests, times),
         None => runner::run(&tests),
@@ -135,28 +69,56 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
     Ok(u8::from(!is_good))
 }
 
-/// The names of all tests, those that run by name alone as well.
-fn names(host: &HostArguments) -> Result<Vec<String>> {
-    let tests = all(host)?.into_iter().chain(long(host));
-    Ok(tests.map(|it| it.name).collect())
+/// The tests whose names have a filter in them. One that runs by name alone needs its whole name, and
+/// stands behind the others.
+fn selected(tests: Vec<Test>, arguments: &TestArguments) -> Vec<Test> {
+    let (by_name, mut tests): (Vec<_>, Vec<_>) =
+        tests.into_iter().partition(|it| it.tier.runs_by_name());
+    let is_named = |it: &Test| arguments.filters.contains(&it.name);
+    let is_listed = |it: &Test| arguments.list || is_named(it);
+    tests.extend(by_name.into_iter().filter(is_listed));
+    let has_filter = |it: &Test| {
+        let mut filters = arguments.filters.iter();
+        filters.any(|filter| it.name.contains(filter))
+    };
+    tests.retain(|it| arguments.filters.is_empty() || has_filter(it));
+    tests
 }
 
-/// Tests that take long, and run by name alone.
+/// The names of all tests.
+fn names(host: &HostArguments) -> Vec<String> {
+    all(host).into_iter().map(|it| it.name).collect()
+}
+
+/// What the host must have for all of these tests.
+fn needs(tests: &[Test]) -> Needs {
+    tests
+        .iter()
+        .fold(Needs::NONE, |needs, test| needs.or(test.needs))
+}
+
+/// Tests that take long, behind those that they are like.
 fn long(host: &HostArguments) -> Vec<Test> {
     let selftests = {
         let host = host.clone();
-        Test::alone(KSELFTEST, move || {
+        Test::alone("kselftest", move || {
             donjon_kselftest::test(&host, Switch::Asid)
         })
+        .needs(Needs {
+            cross_libc: true,
+            ..Needs::NONE
+        })
+        .holds(&["P4"])
+        .long()
     };
     let mut tests = vec![
         selftests,
-        host::miri_core().on_host(),
+        host::miri_core(),
         soak::test(host),
         lmbench::against_debian(host),
         inside_outside::test(host),
         compartments::long(host),
-        fuzz::long().on_host(),
+        fuzz::long(),
         random_calls::long(host),
         machines::newer(host),
         rootfs::debian(),
@@ -170,11 +132,8 @@ fn long(host: &HostArguments) -> Vec<Test> {
     tests
 }
 
-fn runs_by_name(name: &str) -> bool {
-    BY_NAME.iter().any(|it| name.starts_with(it))
-}
-
-fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
+/// All tests, in the order in which they are listed and run.
+fn all(host_arguments: &HostArguments) -> Vec<Test> {
     let mut tests = host::tests(host_arguments);
     tests.extend(docs::tests(host_arguments));
     tests.extend(fuzz::tests());
@@ -208,29 +167,80 @@ fn all(host_arguments: &HostArguments) -> Result<Vec<Test>> {
     tests.extend(scale::tests(host_arguments));
     tests.extend(text::tests(host_arguments));
     tests.extend(trace::tests(host_arguments));
-    Ok(tests)
+    tests.extend(long(host_arguments));
+    tests
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test::Tier;
+
+    fn selected_names(arguments: &TestArguments) -> Vec<String> {
+        let tests = selected(all(&arguments.host), arguments);
+        tests.into_iter().map(|it| it.name).collect()
+    }
+
+    fn arguments(filters: &[&str], list: bool) -> TestArguments {
+        TestArguments {
+            filters: filters.iter().map(|&it| it.to_owned()).collect(),
+            repeat: None,
+            list,
+            host: HostArguments::default(),
+        }
+    }
 
     #[test]
-    fn what_runs_by_name_exists() {
-        let all = all(&HostArguments::default()).expect("tests");
-        for name in BY_NAME {
-            assert!(all.iter().any(|it| it.name.starts_with(name)), "{name}");
+    fn what_takes_long_runs_by_its_whole_name_alone() {
+        let usual = selected_names(&arguments(&[], false));
+        assert!(usual.contains(&"fuzz:guest".to_owned()));
+        for long in [
+            "fuzz:host",
+            "kselftest",
+            "kernel-native",
+            "boot:none:max:4:el2",
+        ] {
+            assert!(!usual.contains(&long.to_owned()), "{long}");
+            assert_eq!(
+                selected_names(&arguments(&[long], false))
+                    .last()
+                    .expect("one"),
+                long
+            );
         }
+        assert_eq!(
+            selected_names(&arguments(&["fuzz:"], false)),
+            ["fuzz:guest"]
+        );
+        let listed = [
+            "fuzz:guest",
+            "fuzz:host",
+            "fuzz:host:long",
+            "fuzz:guest:long",
+        ];
+        assert_eq!(selected_names(&arguments(&["fuzz:"], true)), listed);
+    }
+
+    #[test]
+    fn each_name_is_of_one_test() {
+        let mut names = selected_names(&arguments(&[], true));
+        names.sort_unstable();
+        let twice: Vec<_> = names.windows(2).filter(|it| it[0] == it[1]).collect();
+        assert!(twice.is_empty(), "{twice:?}");
+    }
+
+    #[test]
+    fn what_is_quick_needs_no_guest() {
+        let all = all(&HostArguments::default());
+        let quick = all.iter().filter(|it| it.tier == Tier::Quick);
+        let guests: Vec<_> = quick.filter(|it| !it.on_host).map(|it| &it.name).collect();
+        assert!(guests.is_empty(), "{guests:?}");
     }
 
     #[test]
     fn guests_alone_may_fail_by_chance() {
         let host = HostArguments::default();
-        let all: Vec<Test> = all(&host)
-            .expect("tests")
-            .into_iter()
-            .chain(long(&host))
-            .collect();
+        let all = all(&host);
         let on_host = |prefix: &str| {
             let mut tests = all.iter().filter(|it| it.name.starts_with(prefix));
             let first = tests.next().unwrap_or_else(|| panic!("no {prefix}"));

@@ -8,7 +8,7 @@ use donjon_bench::resume::Run;
 use donjon_builder::arguments::HostArguments;
 use donjon_machine::arguments::{MachineArguments, Switch};
 
-use super::runner::Test;
+use super::test::Test;
 
 /// Most percent between LMBench's figure and ours.
 const TOLERANCE: f64 = 3.0;
@@ -105,6 +105,7 @@ pub fn against_debian(host: &HostArguments) -> Test {
         ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
         Ok(())
     })
+    .long()
 }
 
 /// One CPU that counts instructions.

@@ -15,8 +15,8 @@ use donjon_machine::machine::Machine;
 use donjon_machine::qemu::DiskImage;
 use donjon_machine::said::says;
 
-use super::runner::Test;
 use super::scratch::Scratch;
+use super::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(3600);
 /// Little memory, so that what fills it takes little time.
@@ -66,13 +66,15 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             }
             // Four CPUs want the host's two for themselves.
             let test = if cpus > 1 { Test::alone } else { Test::beside };
-            test(&name, move || {
+            let test = test(&name, move || {
                 let machine = machine(cpu, cpus, switch, append);
                 match native {
                     Native::Runs => compare(&host, machine),
                     Native::IsKnown => is_well(&host, &machine),
                 }
-            })
+            });
+            let is_long = matches!(native, Native::Runs) || switch == Switch::Tlbi;
+            test.holds(held(switch)).long_if(is_long)
         })
         .collect();
     for (switch, append) in [
@@ -85,7 +87,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         if !append.is_empty() {
             name = format!("{name}:{append}");
         }
-        tests.push(Test::beside(&name, move || {
+        let test = Test::beside(&name, move || {
             let machine = machine("cortex-a57", 4, switch, append);
             let results = results(&host, &machine, STRESS)?;
             ensure!(
@@ -93,9 +95,21 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
                 "{results:?}"
             );
             Ok(())
-        }));
+        });
+        let is_long = switch == Switch::None || append == PREEMPT;
+        tests.push(test.holds(held(switch)).long_if(is_long));
     }
     tests
+}
+
+/// What a load over the inner domain shows: its requests are granted, and, in the mode whose loads
+/// change text, no CPU executes what is being changed.
+const fn held(switch: Switch) -> &'static [&'static str] {
+    match switch {
+        Switch::None => &[],
+        Switch::Asid => &["I18", "P4"],
+        Switch::Tlbi | Switch::Strict => &["P4"],
+    }
 }
 
 /// A machine with little memory.

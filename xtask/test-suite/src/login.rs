@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use donjon_machine::process::{self, Running};
 
 use super::rootfs::ourselves;
-use super::runner::Test;
+use super::test::Test;
 
 const CPUS: [&str; 2] = ["1", "4"];
 /// Making the image takes most of it.
@@ -25,6 +25,7 @@ pub fn test() -> Test {
     Test::alone("rootfs:login", || {
         CPUS.into_iter().try_for_each(at_the_console)
     })
+    .long()
 }
 
 /// Checks that the console has a login, that root gets in, and can switch the machine off.

@@ -11,7 +11,7 @@ use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::Switch;
 
 use super::boots::built;
-use super::runner::Test;
+use super::test::Test;
 
 /// In the mode that invalidates most, and in the fastest.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
@@ -20,7 +20,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         .map(|(switch, cpu)| {
             let host = host.clone();
             let name = format!("longest-call:{}:{cpu}", switch.name());
-            Test::beside(&name, move || bounded(&host, switch, cpu))
+            Test::beside(&name, move || bounded(&host, switch, cpu)).long_if(switch == Switch::Tlbi)
         })
         .collect()
 }

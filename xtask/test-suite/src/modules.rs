@@ -21,7 +21,7 @@ use donjon_machine::said::{Said, says};
 use object::{Object, ObjectSection, ObjectSymbol};
 
 use super::boots::built;
-use super::runner::Test;
+use super::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// An ordinary module with a page of text and more.
@@ -52,7 +52,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         own::test(host),
         own::in_debian(),
         prebuilt::test(),
-        Test::beside("modules:refused", move || refused(&sound)),
+        Test::beside("modules:refused", move || refused(&sound)).holds(&["I8", "P3"]),
         Test::beside("modules:control:weaken-scan", move || {
             let said = inserted(&weakened, &["weaken-scan"])?;
             said.expect_success()?;
@@ -61,7 +61,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
                 ensure!(said.contains(&format!("bad{index}: in")), "{said}");
             }
             Ok(())
-        }),
+        })
+        .holds(&["I8"]),
     ]
 }
 

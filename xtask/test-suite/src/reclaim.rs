@@ -13,7 +13,7 @@ use donjon_machine::machine::Machine;
 use donjon_machine::said::says;
 
 use super::boots::built;
-use super::runner::Test;
+use super::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(180);
 /// Little memory is soon used up, and the pool that it comes with is small.
@@ -37,6 +37,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             Test::beside(&format!("reclaim:transaction:{cpus}"), move || {
                 gets_on(&host, cpus)
             })
+            .holds(&["P4"])
         })
         .collect()
 }

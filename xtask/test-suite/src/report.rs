@@ -11,8 +11,8 @@ use donjon_builder::arguments::HostArguments;
 use donjon_machine::{paths, process};
 use serde_json::Value;
 
-use super::runner::Test;
 use super::scratch::Scratch;
+use super::test::Test;
 
 /// Made-up figures of every part.
 const FIXTURES: &str = "xtask/report/fixtures";
@@ -60,6 +60,7 @@ pub fn measured(host: &HostArguments) -> Test {
         page(&host, &scratch, "idc")?;
         has_what_was_measured(&scratch)
     })
+    .long()
 }
 
 /// Where the report goes.

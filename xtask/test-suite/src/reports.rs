@@ -26,7 +26,7 @@ use hkdf::Hkdf;
 use sha2::{Sha256, compress256};
 use tempfile::TempDir;
 
-use super::runner::Test;
+use super::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// RAM of the machine, and where QEMU's `virt` has it.
@@ -70,15 +70,17 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     let weak = "compartments:reports:weakened";
     let (of_left, unwiped) = (host.clone(), host.clone());
     vec![
-        Test::beside("compartments:reports:left", move || left::nothing(&of_left)),
+        Test::beside("compartments:reports:left", move || left::nothing(&of_left)).holds(&["P5"]),
         Test::beside("compartments:reports:left:control", move || {
             left::unwiped(&unwiped)
-        }),
-        Test::beside(weak, move || weakened::refused(&of_weak)),
-        Test::beside("compartments:reports", move || boots(&of_boots)),
+        })
+        .holds(&["P5"])
+        .long(),
+        Test::beside(weak, move || weakened::refused(&of_weak)).holds(&["P6"]),
+        Test::beside("compartments:reports", move || boots(&of_boots)).holds(&["P6"]),
         Test::beside("compartments:token", move || token::signed(&of_token)),
         Test::beside("compartments:no-secret", move || nothing(&of_none)),
-        Test::beside(name, move || forged(&control)),
+        Test::beside(name, move || forged(&control)).holds(&["P5", "P6"]),
     ]
 }
 

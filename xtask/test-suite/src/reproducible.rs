@@ -16,8 +16,8 @@ use donjon_machine::{paths, process};
 use donjon_token::to_hexadecimal;
 use sha2::{Digest, Sha256};
 
-use super::runner::Test;
 use super::scratch::Scratch;
+use super::test::Test;
 
 /// Takes a minute.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
@@ -30,7 +30,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 /// Builds both kernels again.
 pub fn long(host: &HostArguments) -> Test {
     let host = host.clone();
-    Test::alone("reproducible:kernel", move || kernels(&host))
+    Test::alone("reproducible:kernel", move || kernels(&host)).long()
 }
 
 /// Inner domain and boot stage, built here and in a copy, and a boot image packed of each with one
@@ -98,7 +98,7 @@ fn copy_libraries(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Both kernels, built in another directory.
+/// Fails unless both kernels are the same when they are built in another directory.
 fn kernels(host: &HostArguments) -> Result<()> {
     for (variant, option) in [(Variant::Donjon, None), (Variant::Native, Some("--native"))] {
         let scratch = Scratch::new()?;

@@ -14,7 +14,7 @@ use donjon_machine::said;
 
 use super::boots::built;
 use super::machines::board;
-use super::runner::Test;
+use super::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 

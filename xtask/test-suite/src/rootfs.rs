@@ -18,8 +18,8 @@ use donjon_machine::qemu::{Boot, DiskImage, Network};
 use donjon_machine::said::{Said, says};
 use donjon_machine::{paths, process};
 
-use super::runner::Test;
 use super::scratch::{Scratch, expect_failure};
+use super::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(600);
 const MEBIBYTES: u32 = 32;
@@ -39,6 +39,7 @@ pub fn debian() -> Test {
         in_debian(&cache)?;
         no_such_package(&cache)
     })
+    .long()
 }
 
 /// A cache in which everything is as in the user's, but no image of Debian: the test makes it, and

@@ -13,8 +13,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Error, anyhow};
 use donjon_machine::finding::Finding;
+
+use crate::test::Test;
 
 use verdict::Verdict;
 
@@ -30,46 +32,6 @@ enum End {
 /// Most failures that are looked at twice. Where there are more, chance is not the reason, and the
 /// run has failed whatever a repetition shows.
 const MOST_AGAIN: usize = 10;
-
-/// One test.
-pub struct Test {
-    /// Name of the test; parts are separated by colons.
-    pub name: String,
-    /// Whether it may run beside others like it.
-    pub parallel: bool,
-    /// Whether it needs no guest, so that chance has no part in it.
-    pub on_host: bool,
-    /// What it does.
-    pub body: Box<dyn Fn() -> Result<()> + Send + Sync>,
-}
-
-impl Test {
-    /// A test that wants the host for itself.
-    pub fn alone(name: &str, body: impl Fn() -> Result<()> + Send + Sync + 'static) -> Self {
-        Self {
-            name: name.to_owned(),
-            parallel: false,
-            on_host: false,
-            body: Box::new(body),
-        }
-    }
-
-    /// A test that may run beside others.
-    pub fn beside(name: &str, body: impl Fn() -> Result<()> + Send + Sync + 'static) -> Self {
-        Self {
-            parallel: true,
-            ..Self::alone(name, body)
-        }
-    }
-
-    /// A test without a guest.
-    pub fn on_host(self) -> Self {
-        Self {
-            on_host: true,
-            ..self
-        }
-    }
-}
 
 /// Why a test failed.
 struct Failure {

@@ -7,13 +7,16 @@ use donjon_bench::resume::Run;
 use donjon_bench::scale;
 use donjon_builder::arguments::HostArguments;
 
-use super::runner::Test;
+use super::test::Test;
 
 /// Sizes up to 16 MiB, in the mode that is the default. Work on several CPUs is left out: nothing
 /// of it is judged.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let arguments = ScaleArguments::quick(host);
-    vec![Test::beside("scale:quick", move || {
-        scale::measure(&arguments, &mut Run::alone())?.check()
-    })]
+    vec![
+        Test::beside("scale:quick", move || {
+            scale::measure(&arguments, &mut Run::alone())?.check()
+        })
+        .long(),
+    ]
 }

@@ -12,7 +12,7 @@ use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu;
 
-use super::runner::Test;
+use super::test::Test;
 
 /// Name of the test.
 pub const NAME: &str = "soak";
@@ -26,7 +26,7 @@ const SLACK: u64 = 10 * 60;
 /// The test; it runs by name alone.
 pub fn test(host: &HostArguments) -> Test {
     let host = host.clone();
-    Test::alone(NAME, move || soak(&host))
+    Test::alone(NAME, move || soak(&host)).long()
 }
 
 fn soak(host: &HostArguments) -> Result<()> {

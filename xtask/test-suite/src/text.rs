@@ -18,8 +18,8 @@ use donjon_machine::said::says;
 
 use super::boots::built;
 use super::modules::add_module;
-use super::runner::Test;
 use super::scratch::Scratch;
+use super::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(600);
 /// With this much memory the pool has 4 MiB.
@@ -68,7 +68,7 @@ exit 0
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let [users_host, size, probe] = [host.clone(), host.clone(), host.clone()];
     vec![
-        Test::beside("text:users", move || users(&users_host)),
+        Test::beside("text:users", move || users(&users_host)).holds(&["P4"]),
         Test::beside("text:size", move || sizes(&size)),
         Test::beside("text:boot-probe", move || boot_probe(&probe)),
     ]

@@ -12,7 +12,7 @@ use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 
 use super::boots::{CHECK, guest_over_says};
-use super::runner::Test;
+use super::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -41,16 +41,19 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             let reason = "hand-over refused: no comparison in the vector slot 0x0";
             ensure!(text.contains(reason), "the hand-over took them:\n{text}");
             Ok(())
-        }),
+        })
+        .holds(&["I7"]),
         Test::beside("weakened:no-narrow:self-test", move || {
             let linux = Variant::Weakened("vectors");
             let text = said_over(&self_test, &["weaken-no-narrow", "weaken-vectors"], linux)?;
             fails_with(&text, "FAILED on CPU 0: read of 0xffff9fffffe00000")
-        }),
+        })
+        .holds(&["P1"]),
         Test::beside("weakened:no-clear", move || {
             let text = said_over(&registers, &["weaken-no-clear"], Variant::Donjon)?;
             fails_with(&text, "FAILED on CPU 0: registers left with")
-        }),
+        })
+        .holds(&["P1"]),
     ]
 }
 

@@ -42,6 +42,7 @@ pub const ATTACKS: &[Attack] = &[
             attempts: &["read", "write"],
             seen_as: &[],
         }],
+        holds: &["P1"],
         ..Attack::ROW
     },
     Attack {
@@ -59,6 +60,7 @@ pub const ATTACKS: &[Attack] = &[
             attempts: &["accepted", "refused", "poke"],
             seen_as: &[],
         }],
+        holds: &["P1"],
         ..Attack::ROW
     },
 ];

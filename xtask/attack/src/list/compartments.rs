@@ -38,6 +38,7 @@ pub const ATTACKS: &[Attack] = &[
             control(&["weaken-source"], &["seal"]),
             control(&["weaken-asid"], &["asid"]),
         ],
+        holds: &["I21", "P5"],
         ..Attack::ROW
     },
     Attack {
@@ -120,6 +121,7 @@ pub const ATTACKS: &[Attack] = &[
                 &["breakpoint", "watchpoint", "step"],
             ),
         ],
+        holds: &["I21", "P5"],
         ..Attack::ROW
     },
     Attack {
@@ -135,6 +137,7 @@ pub const ATTACKS: &[Attack] = &[
             &["weaken-left-root"],
             &["load", "unprivileged", "copy"],
         )],
+        holds: &["I21"],
         ..Attack::ROW
     },
     Attack {
@@ -146,6 +149,7 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("destroy", "refused: table is in use"),
         ],
         controls: &[control(&["weaken-running"], &["two-cpus", "destroy"])],
+        holds: &["P5"],
         ..Attack::ROW
     },
     Attack {
@@ -157,6 +161,7 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("recycled", "refused: no such compartment"),
         ],
         controls: &[control(&["weaken-handle"], &["destroyed", "recycled"])],
+        holds: &["P5"],
         ..Attack::ROW
     },
     Attack {
@@ -171,6 +176,7 @@ pub const ATTACKS: &[Attack] = &[
             control(&["weaken-pristine"], &["used"]),
             control(&["weaken-template"], &["template-ends"]),
         ],
+        holds: &["P5"],
         ..Attack::ROW
     },
     Attack {
@@ -185,6 +191,7 @@ pub const ATTACKS: &[Attack] = &[
             control(&["weaken-seal"], &["add-after-seal"]),
             control(&["weaken-limit"], &["grow"]),
         ],
+        holds: &["P5"],
         ..Attack::ROW
     },
     Attack {
@@ -207,6 +214,7 @@ pub const ATTACKS: &[Attack] = &[
             ),
             control(&["weaken-bounds", "weaken-buffer"], &["log", "refusal"]),
         ],
+        holds: &["P5"],
         ..Attack::ROW
     },
     Attack {
@@ -222,6 +230,7 @@ pub const ATTACKS: &[Attack] = &[
             &["weaken-private-tables"],
             &["write", "release", "link"],
         )],
+        holds: &["P5"],
         ..Attack::ROW
     },
     Attack {
@@ -236,6 +245,7 @@ pub const ATTACKS: &[Attack] = &[
             control(&["weaken-read-once"], &["page"]),
             control(&["weaken-message"], &["message-to-code"]),
         ],
+        holds: &["P5"],
         ..Attack::ROW
     },
     Attack {
@@ -259,6 +269,7 @@ pub const ATTACKS: &[Attack] = &[
                 seen_as: &["I20"],
             },
         ],
+        holds: &["P5"],
         ..Attack::ROW
     },
     Attack {
@@ -273,6 +284,7 @@ pub const ATTACKS: &[Attack] = &[
             control(&["weaken-wipe"], &["leftovers"]),
             control(&["weaken-removal"], &["in-use"]),
         ],
+        holds: &["I22", "P5"],
         ..Attack::ROW
     },
 ];

@@ -22,5 +22,6 @@ pub const ATTACKS: &[Attack] = &[Attack {
         attempts: &["cpu-on", "cpu-on-32"],
         seen_as: &[],
     }],
+    holds: &["I11"],
     ..Attack::ROW
 }];

@@ -38,6 +38,7 @@ pub const ATTACKS: &[Attack] = &[
         title: "write 0",
         stopped_by: NO_FETCH,
         attempts: &[jump(0, AttemptEnd::Hang)],
+        holds: &["I6"],
         ..JUMP
     },
     Attack {
@@ -46,6 +47,7 @@ pub const ATTACKS: &[Attack] = &[
         title: "write the outer value",
         stopped_by: COMPARED,
         attempts: &[jump(tcr::OUTER, AttemptEnd::Panic)],
+        holds: &["I6"],
         ..JUMP
     },
     Attack {
@@ -54,6 +56,7 @@ pub const ATTACKS: &[Attack] = &[
         title: "the 48-bit view with Linux's ASID",
         stopped_by: COMPARED,
         attempts: &[jump(tcr::INNER & !tcr::A1, AttemptEnd::Panic)],
+        holds: &["I6"],
         ..JUMP
     },
     Attack {
@@ -62,6 +65,7 @@ pub const ATTACKS: &[Attack] = &[
         title: "the reserved ASID in the outer view",
         stopped_by: COMPARED,
         attempts: &[jump(tcr::OUTER | tcr::A1, AttemptEnd::Panic)],
+        holds: &["I6"],
         ..JUMP
     },
     Attack {
@@ -70,6 +74,7 @@ pub const ATTACKS: &[Attack] = &[
         title: "no walks of the upper range",
         stopped_by: NO_FETCH,
         attempts: &[jump(tcr::INNER | EPD1, AttemptEnd::Hang)],
+        holds: &["I6"],
         ..JUMP
     },
     Attack {
@@ -78,6 +83,7 @@ pub const ATTACKS: &[Attack] = &[
         title: "another granule",
         stopped_by: NO_FETCH,
         attempts: &[jump(tcr::OUTER ^ TG1_64K, AttemptEnd::Hang)],
+        holds: &["I6"],
         ..JUMP
     },
     Attack {
@@ -86,6 +92,7 @@ pub const ATTACKS: &[Attack] = &[
         title: "another range",
         stopped_by: NO_FETCH,
         attempts: &[jump(tcr::OUTER ^ T1SZ_18, AttemptEnd::Hang)],
+        holds: &["I6"],
         ..JUMP
     },
     Attack {
@@ -100,6 +107,7 @@ pub const ATTACKS: &[Attack] = &[
             seen_as: &[],
         }],
         modes: &[Switch::Asid, Switch::Strict],
+        holds: &["I6"],
         ..JUMP
     },
     Attack {
@@ -116,6 +124,7 @@ pub const ATTACKS: &[Attack] = &[
             attempts: &["jump"],
             seen_as: &[],
         }],
+        holds: &["I7"],
         ..JUMP
     },
     // With FEAT_HPDS: without it, PXN in the root entry stops this attack, too. Its control is
@@ -132,6 +141,7 @@ pub const ATTACKS: &[Attack] = &[
             value: None,
         }],
         cpu: Some("max"),
+        holds: &["I14"],
         ..JUMP
     },
 ];

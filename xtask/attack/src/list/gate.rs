@@ -28,6 +28,7 @@ pub const ATTACKS: &[Attack] = &[
             // Nothing stays: the thread ends in the outer view.
             seen_as: &[],
         }],
+        holds: &["P1"],
         ..Attack::ROW
     },
     Attack {
@@ -58,6 +59,7 @@ pub const ATTACKS: &[Attack] = &[
         name: FROM_OUTSIDE,
         title: "start the CPU anywhere in the gate and the vectors, from outside, with hostile registers",
         stopped_by: "The gate and the vectors compare TCR_EL1 with the one right value, and the machine stops at any other.",
+        holds: &["P1"],
         ..Attack::ROW
     },
 ];

@@ -19,6 +19,7 @@ pub const ATTACKS: &[Attack] = &[
             attempts: &["poke", "seal"],
             seen_as: &["I8"],
         }],
+        holds: &["I6"],
         ..Attack::ROW
     },
     Attack {
@@ -35,6 +36,7 @@ pub const ATTACKS: &[Attack] = &[
             attempts: &["poke", "seal"],
             seen_as: &["I8"],
         }],
+        holds: &["I6"],
         ..Attack::ROW
     },
     Attack {

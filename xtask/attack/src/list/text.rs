@@ -33,6 +33,7 @@ pub const ATTACKS: &[Attack] = &[
                 seen_as: &["I8"],
             },
         ],
+        holds: &["P3"],
         ..Attack::ROW
     },
     Attack {
@@ -49,6 +50,7 @@ pub const ATTACKS: &[Attack] = &[
             attempts: &["module", "generated"],
             seen_as: &["I8"],
         }],
+        holds: &["P3"],
         ..Attack::ROW
     },
     Attack {
@@ -76,6 +78,7 @@ pub const ATTACKS: &[Attack] = &[
                 seen_as: &[],
             },
         ],
+        holds: &["I18", "P3"],
         ..Attack::ROW
     },
     Attack {
@@ -123,6 +126,7 @@ pub const ATTACKS: &[Attack] = &[
                 seen_as: &["I7"],
             },
         ],
+        holds: &["I7"],
         ..Attack::ROW
     },
 ];

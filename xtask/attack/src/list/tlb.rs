@@ -24,6 +24,7 @@ pub const ATTACKS: &[Attack] = &[
             attempts: &["linear-map", "other-mapping"],
             seen_as: &[],
         }],
+        holds: &["I12"],
         ..Attack::ROW
     },
     // What a conflict does cannot be shown in QEMU, so here success is that the state is reached.
@@ -48,6 +49,7 @@ pub const ATTACKS: &[Attack] = &[
                 seen_as: &[],
             },
         ],
+        holds: &["I12"],
         ..Attack::ROW
     },
     Attack {
@@ -65,6 +67,7 @@ pub const ATTACKS: &[Attack] = &[
             attempts: &["reserved", "twice"],
             seen_as: &[],
         }],
+        holds: &["I9"],
         ..Attack::ROW
     },
 ];

@@ -37,6 +37,7 @@ pub const ATTACKS: &[Attack] = &[
                 seen_as: &["I5"],
             },
         ],
+        holds: &["I9", "I15"],
         ..Attack::ROW
     },
     // Nothing is left of it afterwards.
@@ -57,6 +58,7 @@ pub const ATTACKS: &[Attack] = &[
             attempts: &["inner", "table", "private"],
             seen_as: &[],
         }],
+        holds: &["P1"],
         ..Attack::ROW
     },
     Attack {
@@ -89,6 +91,7 @@ pub const ATTACKS: &[Attack] = &[
             attempts: &["tables", "text"],
             seen_as: &["I2", "I4"],
         }],
+        holds: &["I12"],
         ..Attack::ROW
     },
     // No control: there is no check that could be left out.
@@ -102,6 +105,7 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("kernel-root", ELSEWHERE),
             Attempt::stopped("compartment-root", ELSEWHERE),
         ],
+        holds: &["I6", "P2"],
         ..Attack::ROW
     },
 ];

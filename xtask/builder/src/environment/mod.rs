@@ -29,6 +29,31 @@ pub struct Needs {
     pub rootfs: bool,
 }
 
+impl Needs {
+    /// What every build needs, and no more.
+    pub const NONE: Self = Self {
+        gdb: false,
+        miri: false,
+        cxx: false,
+        cross_libc: false,
+        uefi: false,
+        rootfs: false,
+    };
+
+    /// What one of two needs.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self {
+            gdb: self.gdb || other.gdb,
+            miri: self.miri || other.miri,
+            cxx: self.cxx || other.cxx,
+            cross_libc: self.cross_libc || other.cross_libc,
+            uefi: self.uefi || other.uefi,
+            rootfs: self.rootfs || other.rootfs,
+        }
+    }
+}
+
 /// Checks the host and installs what is missing, or with `--no-install` only names it.
 pub fn prepare(host: &HostArguments, needs: Needs) -> Result<()> {
     let packages = debian::missing(host, needs)?;

@@ -204,7 +204,8 @@ pub fn write(
     Ok(old)
 }
 
-/// One for each invariant that memory can violate, and more where a second way is another check.
+/// A violation of each invariant that memory can violate, and more where a second way is another
+/// check.
 pub fn all(site: &Site<'_>) -> Vec<Injected> {
     let inject = Injected::word;
     let kernel = |invariant, what, value| inject(invariant, what, site.kernel_entry, value);

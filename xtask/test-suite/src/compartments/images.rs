@@ -10,7 +10,7 @@ use donjon_machine::arguments::Switch;
 use donjon_machine::machine::Machine;
 use donjon_machine::said::says;
 
-use crate::runner::Test;
+use crate::test::Test;
 
 /// The examples in a guest.
 pub fn test(host: &HostArguments) -> Test {

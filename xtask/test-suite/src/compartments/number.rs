@@ -9,7 +9,7 @@ use donjon_builder::run::prepare;
 use donjon_machine::arguments::Switch;
 use donjon_machine::qemu;
 
-use crate::runner::Test;
+use crate::test::Test;
 
 const COUNT: usize = 200;
 /// The program says when to look: before, with all, and when all but the template have ended. Once
@@ -25,6 +25,8 @@ exit 0
 pub fn test(host: &HostArguments) -> Test {
     let host = host.clone();
     Test::beside("compartments:audit:number", move || number(&host))
+        .holds(super::AUDITED)
+        .long()
 }
 
 /// Checks that the number of frames in use is the same afterwards as before, and that each of those

@@ -16,7 +16,7 @@ use donjon_machine::qemu::{self, Live, monitor};
 use super::super::audit::injected::{DATA, Injected, NOT_LINEAR, READ_ONLY, UXN, free_entry};
 use super::super::audit::inside::{self, Inside};
 use super::super::audit::{missed, nothing_is_left, stop_when};
-use super::super::runner::Test;
+use super::super::test::Test;
 use super::{TIMEOUT, machine};
 
 /// Two compartments at least, which are there until the host has injected everything, and Linux at
@@ -52,6 +52,7 @@ pub fn test(host: &HostArguments) -> Test {
         );
         Ok(())
     })
+    .holds(super::AUDITED)
 }
 
 fn inject(subject: &Subject, guest: &Live<'_>) -> Result<()> {

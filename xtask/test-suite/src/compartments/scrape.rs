@@ -9,7 +9,7 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_machine::arguments::Switch;
 
-use crate::runner::Test;
+use crate::test::Test;
 
 /// By name alone.
 const LONG: &str = "compartments:libraries:long";
@@ -25,11 +25,15 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     vec![
         Test::beside("compartments:trust", move || {
             search(&trust, Experiment::Trust, true)
-        }),
+        })
+        .holds(&["P5"]),
         Test::beside("compartments:libraries", move || {
             search(&libraries, Experiment::Libraries, true)
-        }),
-        Test::beside("compartments:libraries:control", move || weakened(&control)),
+        })
+        .holds(&["P5"]),
+        Test::beside("compartments:libraries:control", move || weakened(&control))
+            .holds(&["P5"])
+            .long(),
     ]
 }
 
@@ -37,6 +41,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 pub fn long(host: &HostArguments) -> Test {
     let host = host.clone();
     Test::alone(LONG, move || search(&host, Experiment::Libraries, false))
+        .holds(&["P5"])
+        .long()
 }
 
 fn search(host: &HostArguments, experiment: Experiment, quick: bool) -> Result<()> {

@@ -20,7 +20,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{TIMEOUT, machine};
-use crate::runner::Test;
+use crate::test::Test;
 
 /// What messages are made from.
 const SEED: u64 = 20_260_519;
@@ -58,14 +58,17 @@ const PANIC: End = End {
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let (sound, control, panic) = (host.clone(), host.clone(), host.clone());
     vec![
-        Test::beside("compartments:stop", move || nothing_is_left(&sound, RESET)),
+        Test::beside("compartments:stop", move || nothing_is_left(&sound, RESET)).holds(&["P5"]),
         Test::beside("compartments:stop:control", move || {
             is_left_unwiped(&control, RESET)
-        }),
+        })
+        .holds(&["P5"]),
         Test::beside("compartments:stop:panic", move || {
             nothing_is_left(&panic, PANIC)?;
             is_left_unwiped(&panic, PANIC)
-        }),
+        })
+        .holds(&["P5"])
+        .long(),
     ]
 }
 

@@ -12,17 +12,18 @@ mod tree;
 use anyhow::{Result, ensure};
 use donjon_builder::arguments::HostArguments;
 
-use super::runner::Test;
+use super::test::Test;
 
 /// One test for each kind of statement.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let host = host.clone();
-    vec![
+    let tests = vec![
         Test::alone("docs:links", links::check),
         Test::alone("docs:architecture", architecture::check),
         Test::alone("docs:kernel-options", options::check),
         Test::alone("docs:testing", move || testing::check(&host)),
-    ]
+    ];
+    tests.into_iter().map(Test::quick).collect()
 }
 
 /// Fails with one line for each complaint.

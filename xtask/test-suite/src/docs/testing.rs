@@ -48,7 +48,7 @@ pub fn check(host: &HostArguments) -> Result<()> {
         ids,
         attacks: donjon_attack::all().collect(),
         host_tests: tree::host_tests()?,
-        guest_tests: super::super::names(host)?,
+        guest_tests: crate::names(host),
         is_file: &|path| {
             FOLDERS
                 .iter()

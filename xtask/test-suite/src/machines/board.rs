@@ -18,8 +18,8 @@ use donjon_machine::qemu::DiskImage;
 use donjon_machine::said::{self, says};
 
 use super::super::boots::built;
-use super::super::runner::Test;
 use super::super::scratch::Scratch;
+use super::super::test::Test;
 use super::{TIMEOUT, said_by};
 
 /// Recipe of the Raspberry Pi 3.
@@ -61,7 +61,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     for switch in [Switch::Asid, Switch::Tlbi, Switch::Strict] {
         let host = host.clone();
         let name = format!("machine:{NAME}:{}", switch.name());
-        tests.push(Test::beside(&name, move || boots(&host, NAME, switch)));
+        let test = Test::beside(&name, move || boots(&host, NAME, switch));
+        tests.push(test.holds(&["I11"]).long_if(switch == Switch::Tlbi));
     }
     let with_dma = host.clone();
     tests.push(Test::beside(
@@ -157,6 +158,7 @@ pub fn newer(host: &HostArguments) -> Test {
         }
         Ok(())
     })
+    .long()
 }
 
 /// The machine in mode `asid`.

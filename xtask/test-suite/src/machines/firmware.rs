@@ -5,7 +5,7 @@
 use anyhow::{Result, ensure};
 use donjon_builder::arguments::HostArguments;
 
-use super::super::runner::Test;
+use super::super::test::Test;
 use super::{TIMEOUT, board, machine, said_by};
 
 /// A firmware call by its number, and how many refusals there are afterwards.

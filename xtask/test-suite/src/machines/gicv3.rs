@@ -10,7 +10,7 @@ use donjon_machine::machine::Machine;
 use donjon_machine::said::Said;
 
 use super::super::boots::{CHECK, guest_says};
-use super::super::runner::Test;
+use super::super::test::Test;
 use super::{Case, DEVICES, Edit, TIMEOUT, said_by};
 
 /// The redistributors of QEMU's `virt`, 128 KiB each.

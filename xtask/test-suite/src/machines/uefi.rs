@@ -6,27 +6,31 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
+use donjon_builder::environment::Needs;
 use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::{Firmware, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::said::{Said, says};
 
 use super::super::boots::{CHECK, built};
-use super::super::runner::Test;
+use super::super::test::Test;
 use super::{REFUSAL, TIMEOUT, is_refused, machine, said_by};
 
-/// Tests whose names begin so need a UEFI firmware.
-pub const PREFIX: &str = "machine:uefi";
+/// What a test needs that UEFI starts.
+const UEFI: Needs = Needs {
+    uefi: true,
+    ..Needs::NONE
+};
 
 /// Tests of machines that start by UEFI.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let test = |name: &str, body: fn(&HostArguments) -> Result<()>| {
         let host = host.clone();
-        Test::beside(&format!("{PREFIX}{name}"), move || body(&host))
+        Test::beside(&format!("machine:uefi{name}"), move || body(&host)).needs(UEFI)
     };
     vec![
         test("", |host| works(host, &machine()?, Firmware::Uefi)),
-        test(":run-time:refused", run_time_is_refused),
+        test(":run-time:refused", run_time_is_refused).holds(&["I3"]),
         // The firmware runs at EL2 there.
         test(":grub:el2", |host| {
             let mut machine = machine()?;

@@ -14,7 +14,7 @@ use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::said::{Said, says};
 
-use crate::runner::Test;
+use crate::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// A module that both kernels have.
@@ -52,6 +52,7 @@ pub fn with_native(host: &HostArguments) -> Test {
         refuses(&protected, &module(&native)?)?;
         refuses(&native, &module(&protected)?)
     })
+    .long()
 }
 
 fn parts(host: &HostArguments, switch: Switch) -> Result<Parts> {

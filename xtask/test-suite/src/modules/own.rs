@@ -20,8 +20,8 @@ use donjon_machine::process;
 use donjon_machine::said::says;
 
 use crate::rootfs::ourselves;
-use crate::runner::Test;
 use crate::scratch::Scratch;
+use crate::test::Test;
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// A module of one function that calls the kernel, and is called by it.
@@ -114,4 +114,5 @@ pub fn in_debian() -> Test {
         );
         Ok(())
     })
+    .long()
 }

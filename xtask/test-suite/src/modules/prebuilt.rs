@@ -14,7 +14,7 @@ use donjon_generator::allow::Report;
 use donjon_machine::process;
 use donjon_machine::tools::LINUX_PACKAGE;
 
-use crate::runner::Test;
+use crate::test::Test;
 
 /// PACIASP and AUTIASP: Debian's kernel signs return addresses by the kernel's own key, an option
 /// that is refused. They are in all of its modules, and in none that is built with ours.
@@ -72,6 +72,7 @@ pub fn test() -> Test {
         );
         Ok(())
     })
+    .long()
 }
 
 /// Debian's package of the kernel whose source is installed.

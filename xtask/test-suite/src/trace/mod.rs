@@ -12,7 +12,7 @@ use donjon_machine::arguments::Switch;
 use donjon_machine::finding::Finding;
 use donjon_models::trace::{Oracle, Rule};
 
-use super::runner::Test;
+use super::test::Test;
 
 use record::{Load, Recorded};
 
@@ -55,7 +55,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     for (switch, cpu, cpus, few_asids) in MACHINES {
         let host = host.clone();
         let name = format!("trace:{}:{cpu}:{cpus}", switch.name());
-        tests.push(Test::beside(&name, move || {
+        let test = Test::beside(&name, move || {
             let load = Load {
                 switch,
                 cpu,
@@ -70,7 +70,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
                 rolls_over(&recorded)?;
             }
             Ok(())
-        }));
+        });
+        tests.push(test.long_if(switch == Switch::Tlbi));
     }
     for (feature, weakened, rule) in CONTROLS {
         let host = host.clone();
@@ -91,7 +92,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
             },
         ));
     }
-    tests
+    tests.into_iter().map(|it| it.holds(&["I12"])).collect()
 }
 
 /// Nothing is wrong with a trace, it has enough of everything, and without any one kind of
