@@ -12,6 +12,7 @@ use donjon_generator::allow::AllowListArguments;
 use donjon_kselftest::arguments::KselftestArguments;
 use donjon_report::arguments::ReportArguments;
 use donjon_test_suite::arguments::TestArguments;
+use donjon_test_suite::check::arguments::CheckArguments;
 use donjon_verify::VerifyArguments;
 
 /// Builds, runs, measures and tests Donjon.
@@ -38,6 +39,8 @@ pub enum Command {
     /// Write all measurements as one page, measuring what is missing and quick; status 1 if a part
     /// could not be measured.
     Report(ReportArguments),
+    /// Check in minutes what has to hold before a patch is sent; status 1 if something does not.
+    Check(CheckArguments),
     /// Run the tests.
     Test(TestArguments),
     /// Run the kernel's own selftests, natively and over the inner domain.

@@ -32,6 +32,7 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Bench(arguments) => donjon_bench::run(arguments),
         Command::Kselftest(arguments) => donjon_kselftest::run(arguments),
         Command::Report(arguments) => donjon_report::run(arguments),
+        Command::Check(arguments) => donjon_test_suite::check::run(arguments),
         Command::Test(arguments) => donjon_test_suite::run(arguments),
         Command::Kernel(arguments) => kernel::run(arguments).map(|()| 0),
         Command::Image(command) => donjon_card::command::run(command).map(|()| 0),

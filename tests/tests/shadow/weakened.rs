@@ -227,7 +227,7 @@ fn left_in_a_pool<C: Checks>(_: core::marker::PhantomData<C>) -> (usize, usize) 
 }
 
 #[test]
-fn a_block_that_becomes_a_pool_is_no_processs_any_more() {
+fn a_block_that_becomes_a_pool_belongs_to_no_process() {
     assert_eq!(left_in_a_pool(ALL), (0, 0));
     assert_eq!(left_in_a_pool(without!(WITHDRAW)), (1, 1));
 }

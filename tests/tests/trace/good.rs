@@ -39,7 +39,7 @@ fn a_kernel_page_that_one_cpu_clears_is_invalidated_by_another() {
 }
 
 #[test]
-fn what_one_cpu_stores_to_a_tree_is_no_business_of_anothers() {
+fn what_one_cpu_stores_to_a_tree_is_no_business_of_another_cpu() {
     Writer::new()
         .store(USER[3] + 8, PAGE)
         .on(1)

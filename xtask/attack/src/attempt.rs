@@ -3,7 +3,7 @@
 
 use donjon_machine::arguments::Switch;
 
-/// An attack: one row in [`list`](super::list), and functions of the same name in the guest.
+/// An attack: one row in `list`, and functions of the same name in the guest.
 #[derive(Debug)]
 pub struct Attack {
     /// What it does, in words. The guest, the documentation and `--only` know it by this.

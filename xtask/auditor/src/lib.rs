@@ -12,12 +12,12 @@
 //! 3. The inner half of that root table and the page that stays lead to the inner domain's memory;
 //!    the description that the boot stage left there has its limits and the table of all frames.
 //!    Linux can write none of these; if it can, I1 to I4 and I16 name it.
-//! 4. That table says which blocks are pools. What it says is checked: [`metadata`] says how.
+//! 4. That table says which blocks are pools. What it says is checked: `metadata` says how.
 //!
 //! Neither the console nor a variable of Linux's is a source. Registers are compared with what
 //! follows from the above, and never decide where something is.
 //!
-//! * [`snapshot`] stops a machine and copies registers and memory;
+//! * [`mod@snapshot`] stops a machine and copies registers and memory;
 //! * [`of`] walks the tables and checks I1 to I11 and I13 to I17, I11 in part;
 //! * [`live`] does both.
 //!

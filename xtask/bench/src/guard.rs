@@ -31,7 +31,7 @@ const GROWTH_INSIDE: f64 = 1.06;
 const INSIDE: &str = "inside, ";
 const HALF: f64 = 0.5;
 
-/// Content of [`FILE`].
+/// Content of `FILE`.
 #[derive(Serialize, Deserialize)]
 pub struct Figures {
     /// Document of `bench idc --json`.

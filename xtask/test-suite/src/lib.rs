@@ -8,6 +8,7 @@ mod audit;
 mod bad_input;
 mod boards;
 mod boots;
+pub mod check;
 mod compartments;
 mod distribution;
 mod docs;
@@ -136,6 +137,7 @@ fn long(host: &HostArguments) -> Vec<Test> {
 fn all(host_arguments: &HostArguments) -> Vec<Test> {
     let mut tests = host::tests(host_arguments);
     tests.extend(docs::tests(host_arguments));
+    tests.extend(check::tests(!host_arguments.no_install));
     tests.extend(fuzz::tests());
     tests.extend(bad_input::tests(host_arguments));
     tests.extend(reproducible::tests(host_arguments));
@@ -174,7 +176,6 @@ fn all(host_arguments: &HostArguments) -> Vec<Test> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test::Tier;
 
     fn selected_names(arguments: &TestArguments) -> Vec<String> {
         let tests = selected(all(&arguments.host), arguments);
@@ -232,7 +233,7 @@ mod tests {
     #[test]
     fn what_is_quick_needs_no_guest() {
         let all = all(&HostArguments::default());
-        let quick = all.iter().filter(|it| it.tier == Tier::Quick);
+        let quick = all.iter().filter(|it| it.tier.is_checked());
         let guests: Vec<_> = quick.filter(|it| !it.on_host).map(|it| &it.name).collect();
         assert!(guests.is_empty(), "{guests:?}");
     }

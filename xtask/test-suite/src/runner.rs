@@ -3,6 +3,7 @@
 
 mod busy;
 mod logs;
+mod not_checked;
 pub mod repeat;
 mod verdict;
 
@@ -33,11 +34,15 @@ enum End {
 /// run has failed whatever a repetition shows.
 const MOST_AGAIN: usize = 10;
 
-/// Why a test failed.
+pub use not_checked::{as_failure, is_not_checked, not_checked};
+
+/// Why a test did not pass.
 struct Failure {
     text: String,
     /// What it found that no repetition takes back.
     finding: Option<Finding>,
+    /// Whether it says that something could not be looked at.
+    is_not_checked: bool,
 }
 
 impl Failure {
@@ -45,6 +50,7 @@ impl Failure {
         Self {
             text: format!("{error:#}"),
             finding: Finding::of(error),
+            is_not_checked: is_not_checked(error),
         }
     }
 
@@ -64,6 +70,11 @@ struct Ran<'a> {
 }
 
 impl Ran<'_> {
+    /// Whether the test could not look at something.
+    fn is_not_checked(&self) -> bool {
+        self.failure.as_ref().is_some_and(|it| it.is_not_checked)
+    }
+
     /// Whether it is to be run once more.
     fn may_be_chance(&self) -> bool {
         let failure = self.failure.as_ref();
@@ -140,7 +151,8 @@ fn once<'a>(test: &'a Test, logs: &Path, number: u32) -> Ran<'a> {
     let seconds = start.elapsed().as_secs_f32();
     let failure = result.as_ref().err().map(Failure::of);
     let text = failure.as_ref().map_or("it passed", |it| &it.text);
-    let is_of_interest = failure.is_some() || number > 1;
+    let has_failed = failure.as_ref().is_some_and(|it| !it.is_not_checked);
+    let is_of_interest = has_failed || number > 1;
     let log = is_of_interest.then(|| logs::keep(logs, &test.name, number, text));
     Ran {
         test,
@@ -162,8 +174,9 @@ fn say_first(ran: &Ran<'_>) {
 
 /// Says how a test went.
 fn say(ran: &Ran<'_>, of: &str) {
-    let word = match ran.failure {
+    let word = match &ran.failure {
         None => "ok    ",
+        Some(failure) if failure.is_not_checked => "NOT   ",
         Some(_) => "FAILED",
     };
     println!("{word} {} ({:.1} s){of}", ran.test.name, ran.seconds);

@@ -4,10 +4,14 @@
 use anyhow::Result;
 use donjon_builder::environment::Needs;
 
+use crate::runner::{as_failure, is_not_checked};
+
 /// Says which command runs a test without being asked for it by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// `cargo xtask test`: no guest, and minutes at most from a warm cache.
+    /// `cargo xtask check` alone: the test needs a program that takes minutes to build.
+    Check,
+    /// `cargo xtask check` and `cargo xtask test`: no guest, and minutes at most from a warm cache.
     Quick,
     /// `cargo xtask test`.
     Full,
@@ -17,9 +21,14 @@ pub enum Tier {
 }
 
 impl Tier {
+    /// Whether `cargo xtask check` runs the test.
+    pub const fn is_checked(self) -> bool {
+        matches!(self, Self::Check | Self::Quick)
+    }
+
     /// Whether `cargo xtask test` runs the test only where its whole name is given.
     pub const fn runs_by_name(self) -> bool {
-        matches!(self, Self::Long)
+        matches!(self, Self::Check | Self::Long)
     }
 }
 
@@ -69,6 +78,28 @@ impl Test {
         Self {
             on_host: true,
             ..self
+        }
+    }
+
+    /// Makes a failure of what the test cannot look at.
+    pub fn strictly(self) -> Self {
+        let body = self.body;
+        Self {
+            body: Box::new(move || {
+                body().map_err(|error| match is_not_checked(&error) {
+                    true => as_failure(&error),
+                    false => error,
+                })
+            }),
+            ..self
+        }
+    }
+
+    /// Puts the test into [`Tier::Check`].
+    pub fn in_check_alone(self) -> Self {
+        Self {
+            tier: Tier::Check,
+            ..self.on_host()
         }
     }
 

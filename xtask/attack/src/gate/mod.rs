@@ -6,7 +6,7 @@
 //! From outside, all memory that Linux can write is filled with hostile descriptors and code, and
 //! the CPU is started at a word of gate or vectors with hostile registers, an ERET as the last
 //! instruction before. Then it goes step by step, and every instruction is held against the rules
-//! of [`oracle`]. A hang passes, a stop passes; one instruction of another page while `TCR_EL1`
+//! of `oracle`. A hang passes, a stop passes; one instruction of another page while `TCR_EL1`
 //! is not the outer value does not.
 
 mod command;

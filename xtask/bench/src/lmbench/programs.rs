@@ -43,7 +43,7 @@ pub struct Programs {
     pub note: Option<&'static str>,
     /// Files of the guest.
     pub files: Vec<(String, Vec<u8>)>,
-    /// Shell lines that put them into [`PLACE`].
+    /// Shell lines that put them into `PLACE`.
     pub setup: String,
 }
 

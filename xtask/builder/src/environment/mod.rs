@@ -2,6 +2,7 @@
 //! What this host must have, and how it gets it.
 
 mod debian;
+pub mod program;
 pub mod qemu;
 mod rust;
 

@@ -5,9 +5,10 @@
 mod architecture;
 mod links;
 mod options;
-mod page;
+pub mod page;
+mod rustdoc;
 mod testing;
-mod tree;
+pub mod tree;
 
 use anyhow::{Result, ensure};
 use donjon_builder::arguments::HostArguments;
@@ -22,12 +23,14 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::alone("docs:architecture", architecture::check),
         Test::alone("docs:kernel-options", options::check),
         Test::alone("docs:testing", move || testing::check(&host)),
+        Test::alone("docs:attacks", || donjon_attack::write_table(true)),
+        Test::alone("docs:rustdoc", rustdoc::check),
     ];
     tests.into_iter().map(Test::quick).collect()
 }
 
 /// Fails with one line for each complaint.
-fn none(complaints: &[String]) -> Result<()> {
+pub fn none(complaints: &[String]) -> Result<()> {
     ensure!(complaints.is_empty(), "{}", complaints.join("\n"));
     Ok(())
 }

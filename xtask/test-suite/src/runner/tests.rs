@@ -188,3 +188,26 @@ fn the_longest_are_named_longest_first() {
     assert_eq!(named, expected);
     assert!(text.ends_with("in 66 s\n12 passed, 0 failed\n"), "{text}");
 }
+
+#[test]
+fn what_could_not_be_looked_at_is_neither_passed_nor_failed() {
+    let absent = || {
+        Test::alone("deny:advisories", || {
+            Err(not_checked("advisories: no network"))
+        })
+        .on_host()
+    };
+    let (text, last, is_good) = judged(&[absent(), Test::alone("fmt", || Ok(()))]);
+    assert!(is_good);
+    assert_eq!(last, "1 passed, 0 failed");
+    assert!(
+        text.contains("\nadvisories: not checked: no network\n"),
+        "{text}"
+    );
+    let (text, last, is_good) = judged(&[absent().strictly()]);
+    assert!(
+        !is_good && text.contains("failed: deny:advisories"),
+        "{text}"
+    );
+    assert_eq!(last, "0 passed, 1 failed");
+}

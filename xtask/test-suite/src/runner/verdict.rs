@@ -29,10 +29,15 @@ impl<'a> Verdict<'a> {
     /// Tests that failed, and did not pass when they were run again.
     fn failed(&self) -> impl Iterator<Item = &Ran<'a>> {
         let failed = self.first.iter().filter(|it| it.failure.is_some());
-        failed.filter(|it| self.passed_again(it).is_none())
+        failed.filter(|it| !it.is_not_checked() && self.passed_again(it).is_none())
     }
 
-    /// Tests that failed and then passed: both runs.
+    /// Tests that could not look at something.
+    fn not_checked(&self) -> impl Iterator<Item = &Ran<'a>> {
+        self.first.iter().filter(|it| it.is_not_checked())
+    }
+
+    /// Both runs of tests that failed and then passed.
     fn flaky(&self) -> impl Iterator<Item = (&Ran<'a>, &Ran<'a>)> {
         let failed = self.first.iter().filter(|it| it.failure.is_some());
         failed.filter_map(|it| Some((it, self.passed_again(it)?)))
@@ -69,7 +74,13 @@ impl Display for Verdict<'_> {
             let reason = one.failure.as_ref().map_or("", |it| it.reason());
             writeln!(f, "FLAKY {}: {reason}", one.test.name)?;
         }
+        for ran in self.not_checked() {
+            let reason = ran.failure.as_ref().map_or("", |it| it.reason());
+            let (what, why) = reason.split_once(": ").unwrap_or((&ran.test.name, reason));
+            writeln!(f, "{what}: not checked: {why}")?;
+        }
         let failed = self.failed().count();
-        writeln!(f, "{} passed, {failed} failed", self.first.len() - failed)
+        let passed = self.first.len() - failed - self.not_checked().count();
+        writeln!(f, "{passed} passed, {failed} failed")
     }
 }
