@@ -86,11 +86,6 @@ fn selected(tests: Vec<Test>, arguments: &TestArguments) -> Vec<Test> {
     tests
 }
 
-/// The names of all tests.
-fn names(host: &HostArguments) -> Vec<String> {
-    all(host).into_iter().map(|it| it.name).collect()
-}
-
 /// What the host must have for all of these tests.
 fn needs(tests: &[Test]) -> Needs {
     tests
@@ -136,7 +131,7 @@ fn long(host: &HostArguments) -> Vec<Test> {
 /// All tests, in the order in which they are listed and run.
 fn all(host_arguments: &HostArguments) -> Vec<Test> {
     let mut tests = host::tests(host_arguments);
-    tests.extend(docs::tests(host_arguments));
+    tests.extend(docs::tests());
     tests.extend(check::tests(!host_arguments.no_install));
     tests.extend(fuzz::tests());
     tests.extend(bad_input::tests(host_arguments));
@@ -170,6 +165,10 @@ fn all(host_arguments: &HostArguments) -> Vec<Test> {
     tests.extend(text::tests(host_arguments));
     tests.extend(trace::tests(host_arguments));
     tests.extend(long(host_arguments));
+    let place = tests
+        .iter()
+        .position(|it| it.name == "bad-input:option-conflict");
+    tests.insert(place.unwrap_or_default(), docs::promised(&tests));
     tests
 }
 
@@ -177,7 +176,7 @@ fn all(host_arguments: &HostArguments) -> Vec<Test> {
 mod tests {
     use super::*;
 
-    fn selected_names(arguments: &TestArguments) -> Vec<String> {
+    fn names(arguments: &TestArguments) -> Vec<String> {
         let tests = selected(all(&arguments.host), arguments);
         tests.into_iter().map(|it| it.name).collect()
     }
@@ -193,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_takes_long_runs_by_its_whole_name_alone() {
-        let usual = selected_names(&arguments(&[], false));
+        let usual = names(&arguments(&[], false));
         assert!(usual.contains(&"fuzz:guest".to_owned()));
         for long in [
             "fuzz:host",
@@ -202,29 +201,21 @@ mod tests {
             "boot:none:max:4:el2",
         ] {
             assert!(!usual.contains(&long.to_owned()), "{long}");
-            assert_eq!(
-                selected_names(&arguments(&[long], false))
-                    .last()
-                    .expect("one"),
-                long
-            );
+            assert_eq!(names(&arguments(&[long], false)).last().expect("one"), long);
         }
-        assert_eq!(
-            selected_names(&arguments(&["fuzz:"], false)),
-            ["fuzz:guest"]
-        );
+        assert_eq!(names(&arguments(&["fuzz:"], false)), ["fuzz:guest"]);
         let listed = [
             "fuzz:guest",
             "fuzz:host",
             "fuzz:host:long",
             "fuzz:guest:long",
         ];
-        assert_eq!(selected_names(&arguments(&["fuzz:"], true)), listed);
+        assert_eq!(names(&arguments(&["fuzz:"], true)), listed);
     }
 
     #[test]
     fn each_name_is_of_one_test() {
-        let mut names = selected_names(&arguments(&[], true));
+        let mut names = names(&arguments(&[], true));
         names.sort_unstable();
         let twice: Vec<_> = names.windows(2).filter(|it| it[0] == it[1]).collect();
         assert!(twice.is_empty(), "{twice:?}");

@@ -10,6 +10,7 @@ use anyhow::Result;
 use donjon_builder::environment;
 use donjon_generator::{allow, header};
 
+use crate::docs::{self, Holder};
 use crate::test::Test;
 use crate::{all, needs, runner};
 
@@ -23,7 +24,7 @@ use arguments::CheckArguments;
 /// cannot be written.
 pub fn run(arguments: &CheckArguments) -> Result<u8> {
     if arguments.write {
-        write()?;
+        write(arguments)?;
     }
     let tests = all(&arguments.host).into_iter();
     let mut tests: Vec<_> = tests.filter(|it| it.tier.is_checked()).collect();
@@ -47,8 +48,10 @@ pub fn tests(installs: bool) -> Vec<Test> {
 }
 
 /// Writes all generated files.
-fn write() -> Result<()> {
+fn write(arguments: &CheckArguments) -> Result<()> {
     header::run(false)?;
     allow::generate(false)?;
-    donjon_attack::write_table(false)
+    donjon_attack::write_table(false)?;
+    let holders: Vec<_> = all(&arguments.host).iter().map(Holder::of).collect();
+    docs::promises(&holders, false)
 }

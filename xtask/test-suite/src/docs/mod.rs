@@ -11,22 +11,27 @@ mod testing;
 pub mod tree;
 
 use anyhow::{Result, ensure};
-use donjon_builder::arguments::HostArguments;
 
 use super::test::Test;
 
+pub use testing::{Holder, run as promises};
+
 /// One test for each kind of statement.
-pub fn tests(host: &HostArguments) -> Vec<Test> {
-    let host = host.clone();
+pub fn tests() -> Vec<Test> {
     let tests = vec![
         Test::alone("docs:links", links::check),
         Test::alone("docs:architecture", architecture::check),
         Test::alone("docs:kernel-options", options::check),
-        Test::alone("docs:testing", move || testing::check(&host)),
         Test::alone("docs:attacks", || donjon_attack::write_table(true)),
         Test::alone("docs:rustdoc", rustdoc::check),
     ];
     tests.into_iter().map(Test::quick).collect()
+}
+
+/// The comparison of the table of promises with what these tests hold, as a test of its own.
+pub fn promised(tests: &[Test]) -> Test {
+    let holders: Vec<_> = tests.iter().map(Holder::of).collect();
+    Test::alone("docs:testing", move || promises(&holders, true)).quick()
 }
 
 /// Fails with one line for each complaint.
