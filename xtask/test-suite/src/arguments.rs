@@ -4,6 +4,8 @@
 use clap::Args;
 use donjon_builder::arguments::HostArguments;
 
+use crate::test::Tier;
+
 /// Arguments of `test`.
 #[derive(Args, Debug)]
 pub struct TestArguments {
@@ -20,6 +22,10 @@ pub struct TestArguments {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub repeat: Option<u32>,
+    /// Run the tests of one tier: check (`cargo xtask check` alone), quick (without a guest), full
+    /// (the others of the usual run), long (by name or by this alone).
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub tier: Option<Tier>,
     /// Only list the names.
     #[arg(long)]
     pub list: bool,

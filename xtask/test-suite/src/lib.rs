@@ -9,6 +9,8 @@ mod bad_input;
 mod boards;
 mod boots;
 pub mod check;
+#[cfg(test)]
+mod ci;
 mod compartments;
 mod distribution;
 mod docs;
@@ -70,19 +72,29 @@ pub fn run(arguments: &TestArguments) -> Result<u8> {
     Ok(u8::from(!is_good))
 }
 
-/// The tests whose names have a filter in them. One that runs by name alone needs its whole name, and
-/// stands behind the others.
-fn selected(tests: Vec<Test>, arguments: &TestArguments) -> Vec<Test> {
+/// The tests whose names have a filter in them. One that runs by name alone needs its whole name,
+/// and stands behind the others, unless its tier is asked for.
+fn selected(mut tests: Vec<Test>, arguments: &TestArguments) -> Vec<Test> {
+    let has_filter = |it: &Test| {
+        arguments
+            .filters
+            .iter()
+            .any(|filter| it.name.contains(filter))
+    };
+    let is_wanted = |it: &Test| arguments.filters.is_empty() || has_filter(it);
+    if let Some(tier) = arguments.tier {
+        tests.retain(|it| it.tier == tier && is_wanted(it));
+        return tests;
+    }
     let (by_name, mut tests): (Vec<_>, Vec<_>) =
         tests.into_iter().partition(|it| it.tier.runs_by_name());
     let is_named = |it: &Test| arguments.filters.contains(&it.name);
-    let is_listed = |it: &Test| arguments.list || is_named(it);
-    tests.extend(by_name.into_iter().filter(is_listed));
-    let has_filter = |it: &Test| {
-        let mut filters = arguments.filters.iter();
-        filters.any(|filter| it.name.contains(filter))
-    };
-    tests.retain(|it| arguments.filters.is_empty() || has_filter(it));
+    tests.extend(
+        by_name
+            .into_iter()
+            .filter(|it| arguments.list || is_named(it)),
+    );
+    tests.retain(is_wanted);
     tests
 }
 
@@ -175,6 +187,7 @@ fn all(host_arguments: &HostArguments) -> Vec<Test> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test::Tier;
 
     fn names(arguments: &TestArguments) -> Vec<String> {
         let tests = selected(all(&arguments.host), arguments);
@@ -185,6 +198,7 @@ mod tests {
         TestArguments {
             filters: filters.iter().map(|&it| it.to_owned()).collect(),
             repeat: None,
+            tier: None,
             list,
             host: HostArguments::default(),
         }
@@ -211,6 +225,23 @@ mod tests {
             "fuzz:guest:long",
         ];
         assert_eq!(names(&arguments(&["fuzz:"], true)), listed);
+    }
+
+    #[test]
+    fn a_tier_is_run_as_a_whole_or_in_part() {
+        let of_tier = |filters: &[&str], tier| {
+            names(&TestArguments {
+                tier: Some(tier),
+                ..arguments(filters, false)
+            })
+        };
+        let long = ["fuzz:host", "fuzz:host:long", "fuzz:guest:long"];
+        assert_eq!(of_tier(&["fuzz:"], Tier::Long), long);
+        assert_eq!(of_tier(&["fuzz:"], Tier::Full), ["fuzz:guest"]);
+        let tiers = [Tier::Check, Tier::Quick, Tier::Full, Tier::Long];
+        let numbers = tiers.map(|it| of_tier(&[], it).len());
+        let all = names(&arguments(&[], true)).len();
+        assert_eq!(numbers.iter().sum::<usize>(), all);
     }
 
     #[test]

@@ -2,12 +2,13 @@
 //! What a test says about itself: when it runs, what it needs of the host, and what it holds.
 
 use anyhow::Result;
+use clap::ValueEnum;
 use donjon_builder::environment::Needs;
 
 use crate::runner::{as_failure, is_not_checked};
 
 /// Says which command runs a test without being asked for it by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Tier {
     /// `cargo xtask check` alone: the test needs a program that takes minutes to build.
     Check,
