@@ -15,7 +15,7 @@ use crate::progress::Step;
 pub struct Program {
     /// The crate.
     pub name: &'static str,
-    /// Its version.
+    /// Version of the crate.
     pub version: &'static str,
     /// The program in it.
     binary: &'static str,

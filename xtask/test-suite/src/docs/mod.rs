@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Checks that the documentation describes this tree: links, the map of crates, the tables of
-//! tests and of kernel options.
+//! Checks that the documentation describes this tree (links, the map of crates, the tables of
+//! tests and of kernel options), and that comments can be read where they stand.
 
 mod architecture;
 mod links;
@@ -9,6 +9,7 @@ pub mod page;
 mod rustdoc;
 mod testing;
 pub mod tree;
+mod words;
 
 use anyhow::{Result, ensure};
 
@@ -23,6 +24,7 @@ pub fn tests() -> Vec<Test> {
         Test::alone("docs:architecture", architecture::check),
         Test::alone("docs:kernel-options", options::check),
         Test::alone("docs:attacks", || donjon_attack::write_table(true)),
+        Test::alone("docs:words", words::check),
         Test::alone("docs:rustdoc", rustdoc::check),
     ];
     tests.into_iter().map(Test::quick).collect()

@@ -30,7 +30,7 @@ pub struct Entry {
 pub struct Row<'a> {
     /// The invariant or promise.
     pub id: &'a str,
-    /// Its data.
+    /// Data of the row.
     pub entry: &'a Entry,
     /// Attacks with the controls that stand in this row.
     pub attacks: Vec<(&'static Attack, Vec<&'static Control>)>,
