@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use donjon_builder::kernel::walk;
 use donjon_machine::paths;
 
 use super::all;
@@ -69,8 +70,7 @@ fn registered(text: &str, names: &mut Names) {
 #[test]
 fn each_attempt_is_registered_and_each_registration_is_an_attempt() {
     let mut names = Names::new();
-    for entry in fs::read_dir(paths::in_root(MODULE)).expect("the module") {
-        let path = entry.expect("a file").path();
+    for path in walk::files(&paths::in_root(MODULE)).expect("the module") {
         if path.extension().is_some_and(|it| it == "c") {
             registered(&fs::read_to_string(path).expect("text"), &mut names);
         }

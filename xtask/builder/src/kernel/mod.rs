@@ -2,6 +2,8 @@
 //! Linux: from a source to a cached `Image`.
 
 mod build;
+#[cfg(test)]
+mod circles;
 mod command;
 mod config;
 mod debian;

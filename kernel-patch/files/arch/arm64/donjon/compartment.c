@@ -40,28 +40,6 @@ static struct donjon_result call(unsigned long function, unsigned long a1,
 	return __donjon_call(function, a1, a2, a3, a4, 0, 0);
 }
 
-long compartment_refused(struct donjon_result result)
-{
-	if (result.status == DONJON_ERR_INVALID_ARGUMENT)
-		return -EINVAL;
-	if (result.status != DONJON_ERR_REFUSED)
-		return -EIO;
-	switch (result.value) {
-	case DONJON_REASON_NO_ROOM:
-		return -ENOMEM;
-	case DONJON_REASON_OVER_LIMIT:
-		return -EDQUOT;
-	case DONJON_REASON_IN_USE:
-		return -EBUSY;
-	case DONJON_REASON_NO_COMPARTMENT:
-		return -ENODEV;
-	case DONJON_REASON_WRONG_TIME:
-		return -EPERM;
-	default:
-		return -EINVAL;
-	}
-}
-
 static int compartment_open(struct inode *inode, struct file *file)
 {
 	struct compartment *it;

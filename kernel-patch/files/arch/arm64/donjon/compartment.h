@@ -23,8 +23,6 @@ struct compartment {
 	struct file *template;
 };
 
-/* A refusal as an errno. */
-long compartment_refused(struct donjon_result result);
 long compartment_share(struct compartment *it, void __user *argument);
 /* Unpins all pages that it shared, when it is gone. */
 void compartment_unshare(struct compartment *it);

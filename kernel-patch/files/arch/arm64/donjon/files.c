@@ -26,6 +26,8 @@ static const char * const random_names[] = {
 	[DONJON_RANDOM_CPU] = "cpu",
 };
 
+struct dentry *donjon_directory __ro_after_init;
+
 unsigned long donjon_information(unsigned long which)
 {
 	struct donjon_result result;
@@ -198,9 +200,7 @@ static int __init donjon_files_init(void)
 	securityfs_create_file("pool", 0400, directory, NULL, &pool_fops);
 	securityfs_create_file("log", 0400, directory, NULL, &log_fops);
 	donjon_refusals_init(directory);
-	donjon_selftest_init(directory);
-	donjon_bench_init(directory);
-	donjon_attack_init(directory);
+	donjon_directory = directory;
 	return 0;
 }
 late_initcall(donjon_files_init);

@@ -12,30 +12,9 @@ unsigned long donjon_information(unsigned long which);
 unsigned long donjon_statistic(unsigned long cpu, unsigned long function,
 			       unsigned long counter);
 
+/* The directory of securityfs; NULL if it could not be made. */
+extern struct dentry *donjon_directory;
+
 void __init donjon_refusals_init(struct dentry *directory);
-
-/* gate_jump.c: where a forged jump comes back, if it does */
-extern char donjon_attack_resume[];
-
-#ifdef CONFIG_DONJON_SELFTEST
-int __init donjon_selftest_init(struct dentry *directory);
-int __init donjon_bench_init(struct dentry *directory);
-int __init donjon_attack_init(struct dentry *directory);
-#else
-static inline int donjon_selftest_init(struct dentry *directory)
-{
-	return 0;
-}
-
-static inline int donjon_bench_init(struct dentry *directory)
-{
-	return 0;
-}
-
-static inline int donjon_attack_init(struct dentry *directory)
-{
-	return 0;
-}
-#endif
 
 #endif /* __DONJON_FILES_H */

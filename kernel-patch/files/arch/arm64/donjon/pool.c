@@ -13,49 +13,7 @@
 #include <asm/donjon.h>
 
 #include "pool.h"
-#include "tables.h"
-
-struct pool donjon_pool = {
-	.lock = __RAW_SPIN_LOCK_UNLOCKED(donjon_pool.lock),
-};
-
-static bool pool_ready;
-
-void donjon_pool_put(struct page *page, unsigned long list)
-{
-	page->index = list | POOL_FREE;
-	list_add(&page->lru, &donjon_pool.lists[list]);
-	donjon_pool.stats.free++;
-	donjon_block_count(page, 1);
-}
-
-void donjon_pool_take(struct page *page)
-{
-	page->index &= ~POOL_FREE;
-	list_del(&page->lru);
-	donjon_pool.stats.free--;
-	donjon_pool.stats.lowest = min(donjon_pool.stats.lowest,
-				       donjon_pool.stats.free);
-	donjon_block_count(page, -1);
-}
-
-/* With the first table, because there is no struct page before. */
-void donjon_pool_fill(void)
-{
-	unsigned long pfn;
-	int list;
-
-	if (likely(pool_ready))
-		return;
-	for (list = 0; list < POOL_LISTS; list++)
-		INIT_LIST_HEAD(&donjon_pool.lists[list]);
-	for (pfn = PHYS_PFN(donjon_table_pool_end);
-	     pfn-- > PHYS_PFN(donjon_table_pool_start);)
-		donjon_pool_put(pfn_to_page(pfn), POOL_UNUSED);
-	donjon_pool.stats.frames = donjon_pool.stats.free;
-	donjon_pool.stats.lowest = donjon_pool.stats.free;
-	pool_ready = true;
-}
+#include "state.h"
 
 /* Another class comes last: it costs the inner domain an invalidation. */
 static struct page *choose(enum donjon_class class)

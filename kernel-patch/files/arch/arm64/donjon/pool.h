@@ -7,11 +7,14 @@
 #include <linux/mutex.h>
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
+#include <linux/xarray.h>
 
 #include <asm/donjon_tables.h>
 
 #define POOL_BLOCK_SIZE		SZ_2M
 #define POOL_BLOCK_FRAMES	(POOL_BLOCK_SIZE / PAGE_SIZE)
+/* Blocks that memory may have */
+#define POOL_BLOCKS		(BIT_ULL(39) / POOL_BLOCK_SIZE)
 
 /* The list behind those of the classes has frames that were never used. */
 #define POOL_UNUSED		DONJON_CLASSES
@@ -33,9 +36,19 @@ struct pool {
 
 extern struct pool donjon_pool;
 
+/* A block that was added to the pool. */
+struct pool_block {
+	struct page *first;
+	unsigned int free;
+};
+
+/* Added blocks by number, and a bit for each block of the pool. */
+extern struct xarray donjon_pool_blocks;
+extern unsigned long donjon_table_blocks[];
+
 /*
- * Of POOL_ADD, for all of its calls: blocks that are on their way stand in the way
- * of others. Nothing is allocated while it is held.
+ * Held during all calls of one POOL_ADD, because a block that is on its way stands
+ * in the way of others. Nothing is allocated while it is held.
  */
 extern struct mutex donjon_extension_mutex;
 
@@ -49,6 +62,7 @@ void donjon_text_used_up(const char *owner);
 
 /* Blocks besides the reserved ones. */
 bool donjon_pool_grow(gfp_t gfp);
+unsigned long donjon_block_number(struct page *page);
 void donjon_block_count(struct page *page, int frames);
 bool donjon_block_has(struct page *page);
 

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Blocks of 2 MiB come to the pool of tables and go: reserved at boot, added
- * when the pool is empty, given back under memory pressure.
+ * Adds blocks of 2 MiB to the pool of tables when it is empty, and gives them back
+ * under memory pressure.
  */
 #define pr_fmt(fmt) "donjon: " fmt
 
-#include <linux/bitmap.h>
-#include <linux/export.h>
 #include <linux/gfp.h>
 #include <linux/init.h>
-#include <linux/memblock.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
@@ -21,15 +18,7 @@
 #include <asm/donjon.h>
 
 #include "pool.h"
-#include "tables.h"
-
-/*
- * A reserved part of memory each, not less than what a small machine needs, and
- * not more than the inner domain has room for.
- */
-#define POOL_SHARE		128
-#define POOL_LEAST		SZ_4M
-#define POOL_MOST		SZ_64M
+#include "state.h"
 
 /* Some block may be one that the inner domain cannot take; so many are tried. */
 #define POOL_TRIES		4
@@ -37,20 +26,6 @@
 /* Do not give back what would leave fewer free frames than this. */
 #define POOL_KEEP		256
 
-phys_addr_t donjon_table_pool_start __ro_after_init;
-phys_addr_t donjon_table_pool_end __ro_after_init;
-phys_addr_t donjon_text_pool_start __ro_after_init;
-phys_addr_t donjon_text_pool_end __ro_after_init;
-
-struct pool_block {
-	struct page *first;
-	unsigned int free;
-};
-
-/* By number of the block; the reserved ones are not in it. */
-static DEFINE_XARRAY(blocks);
-/* The same with the reserved ones, for stores to entries. */
-static DECLARE_BITMAP(tables, BIT_ULL(39) / POOL_BLOCK_SIZE);
 /*
  * Held while the set of blocks changes. Nothing is allocated under it:
  * reclaim may wait for a task that waits for this mutex, as a file system does
@@ -60,89 +35,6 @@ static DEFINE_MUTEX(blocks_mutex);
 DEFINE_MUTEX(donjon_extension_mutex);
 /* No use in asking the inner domain again before. */
 static unsigned long refused_until;
-
-static void __init set_aside(phys_addr_t *start, phys_addr_t *end,
-			     phys_addr_t size)
-{
-	*start = memblock_phys_alloc_range(size, POOL_BLOCK_SIZE, 0,
-					   MEMBLOCK_ALLOC_NOLEAKTRACE);
-	if (!*start)
-		panic("No %pa bytes for tables or text of the inner domain\n", &size);
-	*end = *start + size;
-}
-
-/* Of the pool of text, where the command line has one */
-static phys_addr_t text_size __ro_after_init;
-
-static int __init set_text_size(char *words)
-{
-	phys_addr_t size = words ? memparse(words, NULL) : 0;
-
-	text_size = clamp_t(phys_addr_t, size, POOL_LEAST, POOL_MOST);
-	text_size = round_up(text_size, POOL_BLOCK_SIZE);
-	if (size != text_size)
-		pr_warn("donjon.text= is from 4M to 64M and a multiple of 2M; it is %lluM now\n",
-			text_size / SZ_1M);
-	return 0;
-}
-early_param("donjon.text", set_text_size);
-
-void donjon_text_used_up(const char *owner)
-{
-	phys_addr_t size = donjon_text_pool_end - donjon_text_pool_start;
-
-	if (size < POOL_MOST)
-		pr_err_ratelimited("%s: the pool of text, %lluM, is used up; the parameter donjon.text=%lluM makes it larger\n",
-				   owner, size / SZ_1M,
-				   min_t(phys_addr_t, 2 * size, POOL_MOST) / SZ_1M);
-	else
-		pr_err_ratelimited("%s: the pool of text, %lluM, is used up, and cannot be larger\n",
-				   owner, size / SZ_1M);
-}
-
-void __init donjon_pool_reserve(void)
-{
-	phys_addr_t size = memblock_phys_mem_size() / POOL_SHARE;
-
-	size = clamp_t(phys_addr_t, round_up(size, POOL_BLOCK_SIZE), POOL_LEAST,
-		       POOL_MOST);
-	set_aside(&donjon_table_pool_start, &donjon_table_pool_end, size);
-	bitmap_set(tables, donjon_table_pool_start / POOL_BLOCK_SIZE,
-		   size / POOL_BLOCK_SIZE);
-	set_aside(&donjon_text_pool_start, &donjon_text_pool_end, text_size ?: size);
-	pr_info("table pool %pa-%pa, text pool %pa-%pa\n",
-		&donjon_table_pool_start, &donjon_table_pool_end,
-		&donjon_text_pool_start, &donjon_text_pool_end);
-}
-
-static unsigned long block_number(struct page *page)
-{
-	return page_to_phys(page) / POOL_BLOCK_SIZE;
-}
-
-bool donjon_block_has(struct page *page)
-{
-	return test_bit(block_number(page), tables);
-}
-
-bool donjon_is_table(const void *entry)
-{
-	return __is_lm_address((unsigned long)entry) &&
-	       test_bit(__lm_to_phys((unsigned long)entry) / POOL_BLOCK_SIZE,
-			tables);
-}
-EXPORT_SYMBOL_GPL(donjon_is_table);
-
-void donjon_block_count(struct page *page, int frames)
-{
-	struct pool_block *block;
-
-	if (donjon_pool_reserved(page_to_phys(page)))
-		return;
-	block = xa_load(&blocks, block_number(page));
-	if (block)
-		block->free += frames;
-}
 
 static bool hand_in(struct page *first)
 {
@@ -215,17 +107,17 @@ enum added {
 /* The number of the block is reserved in the array, so the store needs nothing. */
 static enum added add_locked(struct pool_block *block)
 {
-	unsigned long number = block_number(block->first);
+	unsigned long number = donjon_block_number(block->first);
 
 	if (READ_ONCE(donjon_pool.stats.free))
 		return NOT_WANTED;
-	xa_store(&blocks, number, block, GFP_NOWAIT);
+	xa_store(&donjon_pool_blocks, number, block, GFP_NOWAIT);
 	if (hand_in(block->first)) {
-		set_bit(number, tables);
+		set_bit(number, donjon_table_blocks);
 		enter(block->first);
 		return ADDED;
 	}
-	xa_erase(&blocks, number);
+	xa_erase(&donjon_pool_blocks, number);
 	return REFUSED;
 }
 
@@ -237,12 +129,12 @@ static enum added add(struct page *first, gfp_t gfp)
 	if (!block)
 		return REFUSED;
 	block->first = first;
-	if (!xa_reserve(&blocks, block_number(first), gfp)) {
+	if (!xa_reserve(&donjon_pool_blocks, donjon_block_number(first), gfp)) {
 		mutex_lock(&blocks_mutex);
 		added = add_locked(block);
 		mutex_unlock(&blocks_mutex);
 		if (added == NOT_WANTED)
-			xa_release(&blocks, block_number(first));
+			xa_release(&donjon_pool_blocks, donjon_block_number(first));
 	}
 	if (added != ADDED)
 		kfree(block);
@@ -350,8 +242,8 @@ static bool give_back(struct pool_block *block)
 		return false;
 	}
 	donjon_pool.stats.blocks_removed++;
-	clear_bit(block_number(block->first), tables);
-	xa_erase(&blocks, block_number(block->first));
+	clear_bit(donjon_block_number(block->first), donjon_table_blocks);
+	xa_erase(&donjon_pool_blocks, donjon_block_number(block->first));
 	free_block(block->first);
 	kfree(block);
 	return true;
@@ -366,7 +258,7 @@ static unsigned long pool_count(struct shrinker *shrinker,
 	/* A task that frees a block holds the mutex, and memory is short: no wait */
 	if (!mutex_trylock(&blocks_mutex))
 		return 0;
-	xa_for_each(&blocks, number, block)
+	xa_for_each(&donjon_pool_blocks, number, block)
 		if (READ_ONCE(block->free) == POOL_BLOCK_FRAMES)
 			frames += POOL_BLOCK_FRAMES;
 	mutex_unlock(&blocks_mutex);
@@ -381,7 +273,7 @@ static unsigned long pool_scan(struct shrinker *shrinker,
 
 	if (!mutex_trylock(&blocks_mutex))
 		return SHRINK_STOP;
-	xa_for_each(&blocks, number, block) {
+	xa_for_each(&donjon_pool_blocks, number, block) {
 		if (freed >= control->nr_to_scan)
 			break;
 		if (give_back(block))

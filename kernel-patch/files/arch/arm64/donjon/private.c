@@ -201,3 +201,25 @@ struct donjon_result donjon_private_call(unsigned long function, unsigned long a
 		 !fatal_signal_pending(current) && donjon_private_grow(0) > 0);
 	return result;
 }
+
+long compartment_refused(struct donjon_result result)
+{
+	if (result.status == DONJON_ERR_INVALID_ARGUMENT)
+		return -EINVAL;
+	if (result.status != DONJON_ERR_REFUSED)
+		return -EIO;
+	switch (result.value) {
+	case DONJON_REASON_NO_ROOM:
+		return -ENOMEM;
+	case DONJON_REASON_OVER_LIMIT:
+		return -EDQUOT;
+	case DONJON_REASON_IN_USE:
+		return -EBUSY;
+	case DONJON_REASON_NO_COMPARTMENT:
+		return -ENODEV;
+	case DONJON_REASON_WRONG_TIME:
+		return -EPERM;
+	default:
+		return -EINVAL;
+	}
+}

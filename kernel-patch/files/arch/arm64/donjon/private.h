@@ -20,5 +20,7 @@ void donjon_private_shrink(void);
 struct donjon_result donjon_private_call(unsigned long function, unsigned long a1,
 					 unsigned long a2, unsigned long a3,
 					 unsigned long a4);
+/* The errno for a refusal of a call about compartments. */
+long compartment_refused(struct donjon_result result);
 
 #endif /* __DONJON_PRIVATE_H */

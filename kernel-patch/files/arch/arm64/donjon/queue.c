@@ -18,7 +18,8 @@
 #include <asm/donjon_tables.h>
 #include <asm/memory.h>
 
-#include "tables.h"
+#include "queue.h"
+#include "state.h"
 
 /* Its size is its alignment, so it is within one page. */
 struct donjon_list {

@@ -2,37 +2,18 @@
 /*
  * Stores to the kernel's translation tables, by the inner domain.
  */
-#define pr_fmt(fmt) "donjon: " fmt
-
 #include <linux/export.h>
 #include <linux/instrumentation.h>
 #include <linux/mm.h>
 #include <linux/pgtable.h>
 #include <linux/preempt.h>
-#include <linux/printk.h>
 
 #include <asm/donjon.h>
 #include <asm/donjon_tables.h>
 #include <asm/memory.h>
 
-#include "tables.h"
-
-/*
- * Not __ro_after_init: the hand-over comes after that. To forge it gives
- * nothing: false leads to stores that fault, true to calls that are refused.
- */
-bool donjon_live;
-EXPORT_SYMBOL_GPL(donjon_live);
-
-/* Say what the inner domain did not want to do, and for whom. */
-void donjon_table_refused(const char *what, u64 address, u64 value,
-			  struct donjon_result result, unsigned long caller)
-{
-	result.value >>= 32;
-	pr_err_ratelimited("%s %#llx, value %#llx: error %ld, %s, for %pS\n",
-			   what, address, value, result.status,
-			   donjon_reason(result), (void *)caller);
-}
+#include "queue.h"
+#include "state.h"
 
 /* Replace one entry, at once; returns what was there. */
 static noinstr u64 replace(u64 *entry, phys_addr_t pa, u64 value,

@@ -25,7 +25,7 @@
 #include <asm/donjon_users.h>
 #include <asm/memory.h>
 
-#include "tables.h"
+#include "state.h"
 
 /* What is missing comes with its neighbours: one page fault for so many. */
 #define NEIGHBOURS	16

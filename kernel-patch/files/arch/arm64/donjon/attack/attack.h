@@ -34,7 +34,9 @@ struct attempt {
 /* attempts.lds: all that is registered */
 extern const struct attempt donjon_attempts_start[], donjon_attempts_end[];
 
-/* How the running attempt went; main.c adds which one it is. */
+/* From now on this attempt is the running one. */
+void attack_begin(const struct attempt *attempt);
+/* Say how the running attempt went, with its name in front. */
 void __printf(1, 2) attack_succeeded(const char *format, ...);
 void __printf(1, 2) attack_stopped(const char *format, ...);
 /* It could not be tried, which counts as an error of the test. */

@@ -25,8 +25,6 @@
 
 #include "attack.h"
 
-static const struct attempt *running;
-
 unsigned long attack_set_fixmap;
 module_param_named(set_fixmap, attack_set_fixmap, ulong, 0400);
 MODULE_PARM_DESC(set_fixmap, "address of __set_fixmap()");
@@ -41,32 +39,6 @@ MODULE_PARM_DESC(value, "physical address or value of a register that an attempt
 
 static unsigned long *flag;
 
-static void say(const char *outcome, const char *format, va_list *arguments)
-{
-	struct va_format rest = { .fmt = format, .va = arguments };
-
-	pr_info("%s/%s: %s, %pV\n", running->attack, running->name, outcome, &rest);
-}
-
-#define SAY(function, outcome)				\
-void function(const char *format, ...)			\
-{							\
-	va_list arguments;				\
-							\
-	va_start(arguments, format);			\
-	say(outcome, format, &arguments);		\
-	va_end(arguments);				\
-}
-
-SAY(attack_succeeded, "SUCCEEDED")
-SAY(attack_stopped, "stopped")
-SAY(attack_untried, "UNTRIED")
-
-const char *attack_why(struct donjon_result result)
-{
-	return result.status ? donjon_reason(result) : "accepted";
-}
-
 /* All attempts of an attack, or one. */
 static int carry_out(const char *attack, const char *only)
 {
@@ -76,7 +48,7 @@ static int carry_out(const char *attack, const char *only)
 	for (attempt = donjon_attempts_start; attempt < donjon_attempts_end; attempt++) {
 		if (strcmp(attack, attempt->attack) || (only && strcmp(only, attempt->name)))
 			continue;
-		running = attempt;
+		attack_begin(attempt);
 		attempt->run();
 		count++;
 	}

@@ -17,7 +17,7 @@
 #include <asm/pgtable.h>
 #include <asm/sysreg.h>
 
-#include "../gate_jump.h"
+#include "../../test/gate_jump.h"
 #include "attack.h"
 
 #define EXIT_WRITE		(DONJON_GATE_PAGE - 4)

@@ -5,10 +5,8 @@
 #ifndef __DONJON_BENCH_H
 #define __DONJON_BENCH_H
 
-#include <linux/init.h>
 #include <linux/types.h>
 
-struct dentry;
 struct seq_file;
 
 /*
@@ -48,7 +46,5 @@ void donjon_bench_put_back(const struct bench_counter *before);
 /* Print samples as a line. */
 void donjon_bench_show(struct seq_file *file, const char *name,
 		       const u64 *values, unsigned int count);
-
-void __init donjon_bench_compartment_init(struct dentry *directory);
 
 #endif /* __DONJON_BENCH_H */

@@ -9,6 +9,9 @@
 /* What the hostile page leaves behind if it ever runs */
 #define DONJON_ESCAPED		0x600dUL
 
+/* Where a forged jump comes back, if it does */
+extern char donjon_attack_resume[];
+
 /* Jump there with the value for TCR_EL1. */
 void donjon_jump_with(unsigned long value);
 

@@ -13,7 +13,7 @@
 #include <asm/insn.h>
 #include <asm/pgtable.h>
 
-#include "compartment.h"
+#include "compartment/compartment.h"
 
 /* As slow to decide as any that is allowed: DSB SY */
 #define SLOW_WORD	0xd5033f9fU
@@ -246,12 +246,6 @@ static struct donjon_result fill_with_block(u64 *descriptors, u64 block)
 		result = fill(USER_START + i * PAGE_SIZE, descriptors + i % PTRS_PER_PTE,
 			      DONJON_MAP_MAX);
 	return result;
-}
-
-struct donjon_result make_private(u64 block, bool waits)
-{
-	return compartment_call_whole(DONJON_FN_POOL_ADD, block, DONJON_POOL_PRIVATE,
-				      waits, 0);
 }
 
 /*

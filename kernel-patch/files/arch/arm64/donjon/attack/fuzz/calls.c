@@ -27,20 +27,6 @@
 #define ASIDS		6
 #define PSCI(number)	(0x84000000U | (number))
 
-u64 fuzz_word(struct fuzz_random *random)
-{
-	/* Marsaglia's xorshift */
-	random->state ^= random->state << 13;
-	random->state ^= random->state >> 7;
-	random->state ^= random->state << 17;
-	return random->state;
-}
-
-u32 fuzz_below(struct fuzz_random *random, u32 bound)
-{
-	return (fuzz_word(random) >> 20) % bound;
-}
-
 static bool one_in(struct fuzz_random *random, u32 bound)
 {
 	return !fuzz_below(random, bound);

@@ -8,7 +8,7 @@
 
 #include <asm/pgtable.h>
 
-#include "compartment.h"
+#include "compartment/compartment.h"
 
 static void fill_from(u64 page)
 {

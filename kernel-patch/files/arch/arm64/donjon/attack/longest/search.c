@@ -10,7 +10,7 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
-#include "compartment.h"
+#include "compartment/compartment.h"
 
 /* One whole table at least */
 #define SHOWN		(2 * PTRS_PER_PTE)

@@ -34,6 +34,12 @@ struct donjon_result compartment_call_whole(u64 function, u64 a1, u64 a2, u64 a3
 	return result;
 }
 
+struct donjon_result make_private(u64 block, bool waits)
+{
+	return compartment_call_whole(DONJON_FN_POOL_ADD, block, DONJON_POOL_PRIVATE,
+				      waits, 0);
+}
+
 struct donjon_result run_compartment(u64 handle, enum what what, u64 x, u64 y, u64 z)
 {
 	struct donjon_result result;

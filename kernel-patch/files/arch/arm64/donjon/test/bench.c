@@ -32,10 +32,6 @@
 #define BATCH		1000
 #define FIRMWARE_BATCH	100
 
-#define PMCR_ENABLE		BIT(0)
-#define PMCR_LONG_CYCLES	BIT(6)
-#define CYCLE_COUNTER		BIT(31)
-
 static DEFINE_MUTEX(measuring);
 static u64 samples[SAMPLES];
 
@@ -92,26 +88,6 @@ static void __init firmware_call(void)
 	cycles_of_firmware_call();
 }
 
-void donjon_bench_count(struct bench_counter *before)
-{
-	before->control = read_sysreg(pmcr_el0);
-	before->enabled = read_sysreg(pmcntenset_el0);
-	before->filter = read_sysreg(pmccfiltr_el0);
-	write_sysreg(0, pmccfiltr_el0);
-	write_sysreg(before->control | PMCR_ENABLE | PMCR_LONG_CYCLES, pmcr_el0);
-	write_sysreg(CYCLE_COUNTER, pmcntenset_el0);
-	isb();
-}
-
-void donjon_bench_put_back(const struct bench_counter *before)
-{
-	if (!(before->enabled & CYCLE_COUNTER))
-		write_sysreg(CYCLE_COUNTER, pmcntenclr_el0);
-	write_sysreg(before->filter, pmccfiltr_el0);
-	write_sysreg(before->control, pmcr_el0);
-	isb();
-}
-
 /*
  * Fill samples[]; what an empty measurement shows is subtracted. The least of
  * several, because the first runs with cold caches where cycles are counted.
@@ -154,17 +130,6 @@ static void sample_time(void (*operation)(void), int batch)
 		if (i >= 0)
 			samples[i] = ticks * 1000000000ULL / frequency / batch;
 	}
-}
-
-void donjon_bench_show(struct seq_file *file, const char *name,
-		       const u64 *values, unsigned int count)
-{
-	int i;
-
-	seq_printf(file, "%s:", name);
-	for (i = 0; i < count; i++)
-		seq_printf(file, " %llu", values[i]);
-	seq_putc(file, '\n');
 }
 
 static void show_samples(struct seq_file *file, const char *name, const u64 *values)
@@ -240,11 +205,9 @@ static void __init measure_firmware(void)
 	of_node_put(node);
 }
 
-int __init donjon_bench_init(struct dentry *directory)
+void __init donjon_bench_init(struct dentry *directory)
 {
 	measure_firmware();
 	securityfs_create_file("bench", 0400, directory, NULL, &bench_fops);
 	securityfs_create_file("bench_wall", 0400, directory, NULL, &bench_wall_fops);
-	donjon_bench_compartment_init(directory);
-	return 0;
 }

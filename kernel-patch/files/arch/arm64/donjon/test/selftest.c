@@ -19,28 +19,11 @@
 #include <asm/donjon.h>
 #include <asm/sysreg.h>
 
+#include "../files.h"
 #include "files.h"
 #include "selftest.h"
 
 static DEFINE_MUTEX(running);
-
-void donjon_expect(struct donjon_test_counts *counts, bool ok, const char *what,
-		   unsigned long detail)
-{
-	if (ok) {
-		counts->passed++;
-		return;
-	}
-	counts->failed++;
-	pr_err("FAILED on CPU %d: %s %#lx\n", raw_smp_processor_id(), what, detail);
-}
-
-unsigned long donjon_this_cpu_index(void)
-{
-	u64 mpidr = read_cpuid_mpidr();
-
-	return (mpidr | (mpidr >> DONJON_CPU_INDEX_SHIFT)) & (DONJON_MAX_CPUS - 1);
-}
 
 /*
  * What a call leaves in the registers that are neither its result nor the
@@ -230,8 +213,7 @@ static int selftest_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(selftest);
 
-int __init donjon_selftest_init(struct dentry *directory)
+void __init donjon_selftest_init(struct dentry *directory)
 {
 	securityfs_create_file("selftest", 0400, directory, NULL, &selftest_fops);
-	return 0;
 }

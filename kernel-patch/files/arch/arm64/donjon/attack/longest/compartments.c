@@ -9,7 +9,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
-#include "compartment.h"
+#include "compartment/compartment.h"
 
 /* More than one request adds or takes away, and more than one call wipes */
 #define MANY		1000

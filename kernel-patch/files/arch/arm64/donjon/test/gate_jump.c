@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Jumps to the gate's entry write with a forged TCR_EL1, for the hostile module
- * (attack/gate.c) and by hand, through /sys/kernel/security/donjon/attack:
+ * (attack/gate/gate.c) and by hand, through /sys/kernel/security/donjon/attack:
  *
  *   forge VALUE       jump with VALUE for TCR_EL1
  *   breakpoint VALUE  the same with a breakpoint on the next instruction
@@ -230,8 +230,7 @@ static const struct file_operations attack_fops = {
 	.write = attack_write,
 };
 
-int __init donjon_attack_init(struct dentry *directory)
+void __init donjon_attack_init(struct dentry *directory)
 {
 	securityfs_create_file("attack", 0200, directory, NULL, &attack_fops);
-	return 0;
 }

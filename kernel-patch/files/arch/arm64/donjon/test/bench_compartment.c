@@ -20,8 +20,9 @@
 #include <asm/neon.h>
 #include <asm/sysreg.h>
 
+#include "../private.h"
 #include "bench.h"
-#include "private.h"
+#include "files.h"
 
 #define CALLS	100
 #define WIPES	10

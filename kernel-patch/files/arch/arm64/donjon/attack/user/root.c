@@ -12,7 +12,7 @@
 #include <asm/pgtable.h>
 #include <asm/sysreg.h>
 
-#include "compartment.h"
+#include "compartment/compartment.h"
 
 #define LEVELS		4
 /* Its index is 1 at level 3 and 0 above */
