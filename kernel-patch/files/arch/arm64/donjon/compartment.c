@@ -85,8 +85,8 @@ static int compartment_release(struct inode *inode, struct file *file)
 }
 
 /*
- * Makes one that may have so many frames. Its holder is charged for all of them
- * before: it takes them itself, and the inner domain does not ask here.
+ * Makes a compartment that may have `frames` frames. Its holder is charged for
+ * them before, because the compartment takes frames without asking Linux.
  */
 static long make(struct compartment *it, unsigned long function,
 		 unsigned long argument, unsigned long frames)
@@ -265,7 +265,7 @@ static struct donjon_result enter(unsigned long handle, const __u64 *arguments)
 			       arguments[1], arguments[2], arguments[3], 0);
 	if (scalable)
 		kernel_neon_end();
-	/* As it is on the way in from user mode; an exception from EL0 leaves EL0's */
+	/* DIT is 1 on the way in from user mode; an exception from EL0 leaves EL0's */
 	if (cpus_have_final_cap(ARM64_HAS_DIT))
 		set_pstate_dit(1);
 	return result;
@@ -344,9 +344,9 @@ static long info(struct compartment *it, void __user *argument)
 }
 
 /*
- * Has so many bytes free for compartments; another one may take them before. They
- * are of the frames that this compartment may have, for which its holder was
- * charged, and which it does not have yet.
+ * Makes memory free for compartments, as many bytes as the argument says. They are
+ * of the frames that this compartment may have, for which its holder was charged,
+ * and which it does not have yet. Another compartment may take them first.
  */
 static long reserve(struct compartment *it, void __user *argument)
 {

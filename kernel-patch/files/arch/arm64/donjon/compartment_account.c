@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of compartments is charged as io_uring charges its own: to the user who
- * opened the file, beside all else that this one has pinned, against the limit of
- * the process that asks; and shown as VmPin.
+ * Charges memory of compartments as io_uring charges its own: to the user who opened
+ * the file, beside all else that this one has pinned, against the limit of the
+ * process that asks. It is shown as VmPin.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>

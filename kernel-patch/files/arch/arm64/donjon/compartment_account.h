@@ -24,8 +24,8 @@ void compartment_account_open(struct compartment_account *account);
 void compartment_account_keep(struct compartment_account *account);
 void compartment_account_close(struct compartment_account *account);
 /*
- * So many pages: -ENOMEM if the user would have more than RLIMIT_MEMLOCK of the
- * caller allows, and it lacks CAP_IPC_LOCK. All ways to memory are charged here.
+ * Charges pages: -ENOMEM if the user would have more than RLIMIT_MEMLOCK of the
+ * caller allows, and it lacks CAP_IPC_LOCK. Every way to memory is charged here.
  */
 long compartment_charge(struct compartment_account *account, unsigned long pages);
 void compartment_uncharge(struct compartment_account *account, unsigned long pages);

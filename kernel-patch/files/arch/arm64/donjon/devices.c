@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Registers that Linux may read and not write. In their pages are others that have
- * a device write memory. The inner domain writes the registers that are on its
- * list.
+ * Writes device registers by the inner domain, where Linux may only read their page.
+ * In such a page are others that have a device write memory. The inner domain writes
+ * the registers that are on its list.
  */
 #include <linux/cache.h>
 #include <linux/donjon.h>
@@ -56,7 +56,7 @@ void __iomem * __init donjon_of_iomap(struct device_node *node, int index)
 
 /* A region of redistributors that is being mapped */
 struct region {
-	/* All of it, to be read */
+	/* The whole region, read-only */
 	void __iomem *readable;
 	unsigned long va;
 	phys_addr_t start;
@@ -98,8 +98,8 @@ static int __init map_frames(const struct region *region, size_t size, u64 strid
 }
 
 /*
- * The same for a GICv3: the distributor, which is Linux's, and behind it regions of
- * redistributors. Linux writes the second frame of each; in others are the
+ * Maps a GICv3: the distributor, which is Linux's, and behind it regions of
+ * redistributors. Linux writes the second frame of each; other frames have the
  * addresses of tables in memory.
  */
 void __iomem * __init donjon_map_gicv3(struct device_node *node, int index)

@@ -196,7 +196,7 @@ static noinline struct donjon_result __kprobes exchange(unsigned long address,
 	WRITE_ONCE(exchanged, address);
 	/* Pairs with the acquire of __donjon_text_returns() */
 	smp_store_release(&exchanges, exchanges + 1);
-	/* Both are there before the entry is not */
+	/* The address and the number are there before the entry is gone */
 	smp_mb();
 	result = withdraw(entry, entry_of_data);
 	if (!result.status && text) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The frames that tables are made of. From the hand-over on they are read-only
- * here; TABLE_RELEASE clears them, so what is on a list is zero.
+ * Gives out and takes back the frames that tables are made of. From the hand-over
+ * on they are read-only here; TABLE_RELEASE clears them, so what is on a list is
+ * zero.
  */
 #define pr_fmt(fmt) "donjon: " fmt
 

@@ -20,7 +20,7 @@
 #include "pool.h"
 #include "state.h"
 
-/* Some block may be one that the inner domain cannot take; so many are tried. */
+/* Blocks that are tried: some may be ones that the inner domain cannot take. */
 #define POOL_TRIES		4
 
 /* Do not give back what would leave fewer free frames than this. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * At the hand-over the inner domain copies the kernel's tables that are outside
- * the pool into free frames of it. They are free no longer.
+ * Takes frames off the lists into which the inner domain has copied tables at the
+ * hand-over: those of the kernel's tables that were outside the pool.
  */
 #include <linux/init.h>
 #include <linux/mm.h>

@@ -112,7 +112,7 @@ static struct donjon_result hand_in(struct list_head *offered,
 	return result;
 }
 
-/* How many of so many became private, or an error. */
+/* Offers `count` blocks. Returns how many became private, or an error. */
 static int try_blocks(unsigned int count, struct list_head *refused)
 {
 	struct donjon_result result;

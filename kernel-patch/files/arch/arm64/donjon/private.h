@@ -5,13 +5,13 @@
 #include <asm/donjon.h>
 
 /*
- * Compartments may have so many frames more, for which their holders were charged;
- * negative if they are gone.
+ * Adds to the frames that compartments may have, for which their holders were
+ * charged. `frames` is negative when a compartment is gone.
  */
 void donjon_private_promise(long frames);
 /*
- * So many blocks more for compartments, or fewer; the driver chooses if count is 0,
- * within what is promised. How many it became, or an error.
+ * Adds up to `count` blocks for compartments. If it is 0 the driver chooses, within
+ * what is promised. Returns how many blocks were added, or an error.
  */
 int donjon_private_grow(unsigned int count);
 /* Take back the blocks of which no compartment has a frame. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Questions to the VideoCore of a Raspberry Pi. In the DMA profile "strict" the
+ * Asks the VideoCore of a Raspberry Pi for properties. In the DMA profile "strict" the
  * inner domain has its mailbox, and passes on what only asks.
  */
 #include <linux/array_size.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stores of vmalloc() and vfree() go to the inner domain together. Each CPU has
- * a list, which only the task that opened the queue uses: preemption is off
+ * Collects stores of vmalloc() and vfree(), which go to the inner domain together.
+ * Each CPU has a list, which only the task that opened the queue uses: preemption is off
  * until it closes it, and interrupts store on their own.
  */
 #define pr_fmt(fmt) "donjon: " fmt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/kernel/security/donjon/refusals: the last calls that the inner domain
- * refused. And the words for a refusal.
+ * refused, and the words for a refusal.
  */
 #include <linux/array_size.h>
 #include <linux/export.h>

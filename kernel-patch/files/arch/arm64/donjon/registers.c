@@ -94,7 +94,7 @@ static noinline void wait_for_root(phys_addr_t root, unsigned long asid,
 			printk_deferred_once(pr_fmt("CPU%u waits for another CPU's ASID\n"),
 					     smp_processor_id());
 	}
-	/* To go on would let a task run in another one's memory */
+	/* Going on would let a task run in the memory of another process */
 	if (result.status)
 		panic("donjon: root %pa with ASID %#lx refused: %s\n", &root,
 		      asid, donjon_reason(result));

@@ -27,7 +27,7 @@
 
 #include "state.h"
 
-/* What is missing comes with its neighbours: one page fault for so many. */
+/* Entries that one page fault fills: the missing one and its neighbours. */
 #define NEIGHBOURS	16
 
 /*
@@ -48,8 +48,8 @@ void donjon_rename(struct mm_struct *mm, u64 asid)
 	/*
 	 * An entry that changes meanwhile: its writer flushes the new name, or
 	 * what is filled under the new name has the new entry. Pairs with the
-	 * dsb() in name_of(). And a CPU that sees the new context.id sees the
-	 * new name: pairs with cpu_do_switch_mm().
+	 * dsb() in name_of(). A CPU that sees the new context.id sees the new
+	 * name, too: pairs with cpu_do_switch_mm().
 	 */
 	smp_mb();
 }
@@ -100,7 +100,7 @@ bool donjon_map_blocks(struct mm_struct *mm, unsigned long addr, void *entry,
 	return mapped;
 }
 
-/* An entry of hugetlb: so many pages, or one or more blocks. */
+/* Takes over an entry of hugetlb: its pages, or one or more blocks. */
 static bool map_huge(struct vm_area_struct *vma, unsigned long addr, pte_t *ptep)
 {
 	unsigned long size = huge_page_size(hstate_vma(vma));

@@ -79,8 +79,8 @@ struct donjon_compartment_info {
 #define DONJON_COMPARTMENT_INFO \
 	_IOR(DONJON_COMPARTMENT_IOCTL, 5, struct donjon_compartment_info)
 /*
- * Has so many bytes free for compartments, within what this one may have and has
- * not yet (EDQUOT); what is missing comes from Linux
+ * Makes bytes free for compartments, within what this one may have and has not yet
+ * (EDQUOT). What is missing comes from Linux.
  */
 #define DONJON_COMPARTMENT_RESERVE	_IOW(DONJON_COMPARTMENT_IOCTL, 6, __u64)
 

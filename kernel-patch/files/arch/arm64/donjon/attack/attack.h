@@ -54,16 +54,16 @@ extern unsigned long attack_set_fixmap, attack_ioremap;
 /* What an attempt is about, by a parameter: an address, or a value of a register. */
 extern unsigned long attack_value;
 
-/* undo.c: what has been changed is put back after the audit, last first. */
+/* common/undo.c: what has been changed is put back after the audit, last first. */
 void undo_later(void (*undo)(u64 first, u64 second), u64 first, u64 second);
 void undo_all(void);
 
 /* Write a table entry; put back later what stood there. */
 struct donjon_result write_entry(u64 entry, u64 value);
-/* The same entry, by a plain store. */
+/* Put an entry back later to `value`, after a plain store changed it. */
 void restore_entry_later(u64 entry, u64 value);
 
-/* walk.c: a table walk by software. */
+/* common/walk.c: a table walk by software. */
 struct step {
 	u64 entry;	/* physical address of the last entry read */
 	u64 value;
@@ -87,10 +87,10 @@ bool try_touch(u64 *word);
 /* First byte of the inner domain's memory. */
 u64 inner_memory(void);
 
-/* console.c: the page with the console's registers, which is no memory. */
+/* common/console.c: the page with the console's registers, which is no memory. */
 u64 console_page(void);
 
-/* window.c: a page of address space whose entry of level 3 has become invalid. */
+/* common/window.c: a page of address space whose entry of level 3 has become invalid. */
 struct window {
 	unsigned long va;
 	u64 entry;	/* physical address */
@@ -105,7 +105,7 @@ u64 kernel_page(u64 pa);
 u64 user_page(u64 pa);
 
 /*
- * hole.c: an address of this process at which Linux has mapped nothing, and a
+ * common/hole.c: an address of this process at which Linux has mapped nothing, and a
  * table of the attacker's own to fill the inner domain's from.
  */
 struct hole {
@@ -121,8 +121,8 @@ u64 this_process(void);
 struct donjon_result fill_hole(const struct hole *hole, u64 descriptor);
 struct donjon_result fill_hole_from(const struct hole *hole, u64 source);
 /*
- * The same for a process that does nothing, where the auditor finds it: here the
- * next fork has it read again.
+ * Show the filled hole in a process that does nothing, where the auditor finds it.
+ * In this process the next fork has the descriptor read again.
  */
 void show_hole(const struct hole *hole);
 /* One access each as user mode would make it; false if it faulted. */
@@ -130,7 +130,8 @@ bool try_user_load(const struct hole *hole, u64 *value);
 bool try_user_store(const struct hole *hole, u64 value);
 
 /*
- * linux_functions.c: a page by Linux's own means, which are not told of a refusal.
+ * tables/linux_functions.c: a page by Linux's own means, which are not told of a
+ * refusal.
  * 0 if Linux has none, and for all but the first attack_untried() has been called.
  */
 u64 *map_by_vmap(u64 pa);
@@ -138,7 +139,7 @@ u64 *map_by_fixmap(u64 pa);
 u64 *map_by_ioremap(u64 pa);
 unsigned long map_for_process(u64 pa);
 
-/* text.c: instructions. */
+/* common/text.c: instructions. */
 struct word {
 	const char *name;
 	u32 word;
@@ -154,15 +155,15 @@ unsigned long scratch(unsigned int index);
 unsigned long run_scratch(unsigned long x0);
 /* TEXT_POKE while all other CPUs wait inside for it. */
 struct donjon_result poke_stopped(unsigned long va, u64 source, size_t bytes, u64 kind);
-/* The same with one word; put back later what stood there. */
+/* Poke one word in this way; put back later what stood there. */
 struct donjon_result poke_word(unsigned long va, u32 word);
 /* Undo a change of the scratch. */
 void put_nops(u64 va, u64 bytes);
 /* Each of the words, up to one without a name, into text of this module. */
 void try_to_poke(const struct word *words);
-/* The same into pages that become text. */
+/* Each of the words, up to one without a name, into a page that becomes text. */
 void try_to_seal(const struct word *words);
-/* reply.c: a call that gives something back writes it where the attacker says. */
+/* common/reply.c: a call that gives something back writes it where the attacker says. */
 struct donjon_result reply_refusal(u64 pa, u64 words);
 struct donjon_result reply_log(u64 pa);
 /* What a refusal's record has before the two words of its caller's choice. */
@@ -175,8 +176,8 @@ struct donjon_result seal_page(unsigned long va);
 void seal_page_of(u32 word);
 
 /*
- * beside.c: a function that another CPU calls again and again, until it has been
- * ended. False if there is no other CPU, and attack_untried() has been called.
+ * common/beside.c: a function that another CPU calls again and again, until it has
+ * been ended. False if there is no other CPU, and attack_untried() has been called.
  */
 bool begin_beside(void (*function)(void), unsigned int seconds);
 /* Whether there is time left: the host may forget the other CPU for a while. */

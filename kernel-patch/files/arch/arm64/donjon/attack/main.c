@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A hostile module. This file starts attempts, which the others register with
- * DONJON_ATTACK(), and says how they went, for `cargo xtask attack`:
+ * The parameters of the hostile module: they start attempts, which other files
+ * register with DONJON_ATTACK(), for `cargo xtask attack`.
  *
  *   echo ATTACK >parameters/run  carry an attack out, or ATTACK/ATTEMPT one attempt
  *   echo 1 >parameters/undo      take back what is left of it

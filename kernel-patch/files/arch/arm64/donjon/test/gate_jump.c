@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Jumps to the gate's entry write with a forged TCR_EL1, for the hostile module
- * (attack/gate/gate.c) and by hand, through /sys/kernel/security/donjon/attack:
+ * (attack/gate/gate.c) and by hand. /sys/kernel/security/donjon/attack takes:
  *
  *   forge VALUE       jump with VALUE for TCR_EL1
- *   breakpoint VALUE  the same with a breakpoint on the next instruction
+ *   breakpoint VALUE  jump with a breakpoint on the next instruction
  *   geometry          jump with a forged granule and range
  *
  * They are in the kernel's image and not in the module, because the forged walk

@@ -37,7 +37,7 @@ bool donjon_selftest_fault(unsigned long address, unsigned long esr,
 	struct expected_fault *expected = this_cpu_ptr(&expected_fault);
 	bool fetch = ESR_ELx_EC(esr) == ESR_ELx_EC_IABT_CUR;
 
-	/* The same for a fetch, except in gem5, whose FAR is the cache line's */
+	/* A fetch faults at its own address; gem5 has the cache line's in FAR */
 	if (fetch)
 		address = instruction_pointer(regs);
 	if (!expected->armed || address != expected->address)

@@ -48,7 +48,7 @@ __donjon_call(unsigned long function, unsigned long a1, unsigned long a2,
 	return (struct donjon_result){ .status = x0, .value = x1 };
 }
 
-/* The same for functions that look at four arguments, or at two, alone. */
+/* Call the inner domain where the function has four arguments at most, or two. */
 static __always_inline struct donjon_result
 __donjon_call4(unsigned long function, unsigned long a1, unsigned long a2,
 	       unsigned long a3, unsigned long a4)

@@ -27,8 +27,8 @@ int donjon_write_text(void *address, const void *source, size_t bytes);
 int donjon_fill_text(void *address, u32 instruction, size_t bytes);
 
 /*
- * The same for text that a CPU may execute and that changes otherwise than
- * between NOP, B, BL, BRK and ISB: all CPUs stop, and wait in the inner domain.
+ * Replace text that a CPU may execute and that changes otherwise than between
+ * NOP, B, BL, BRK and ISB: all CPUs stop, and wait in the inner domain.
  * The caller holds off CPU hotplug. Of several instructions a part may be written
  * when it fails.
  */

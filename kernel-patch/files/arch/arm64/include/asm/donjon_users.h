@@ -30,8 +30,8 @@ bool donjon_map_blocks(struct mm_struct *mm, unsigned long addr, void *entry,
 		       unsigned int nr);
 
 /*
- * The same where no lock may be waited for. True if the access, which was made
- * by the instruction at this address, can be made again.
+ * Take over the entry at an address where no lock may be waited for. True if the
+ * access, which was made by the instruction at `pc`, can be made again.
  */
 bool donjon_map_atomic(struct mm_struct *mm, unsigned long addr, bool write,
 		       unsigned long pc);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffers at every edge. Each call that takes a buffer gets it before and
+ * Buffers at every edge, for each call that takes one: it gets a buffer before and
  * behind memory, in and around what is the inner domain's, over the end of a
  * page, where addresses wrap around, misaligned, empty and huge. None of them
  * may be accepted, and nothing of the attacker's own may change.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Change a list between the look at it and its use. Another CPU flips an item
+ * Change a list of stores between the look at it and its use. Another CPU flips an item
  * between one that is allowed and one that is not, while this one calls.
  */
 #include <linux/compiler.h>

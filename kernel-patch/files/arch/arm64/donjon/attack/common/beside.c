@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attacks that need a second CPU.
+ * Runs a function on a second CPU, for attacks that need one.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where the machine has registers, whatever machine it is.
+ * The page with the registers of the console, whatever the machine is.
  */
 #include <linux/ioport.h>
 #include <linux/of.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attempts to get an instruction into executable memory, and to run it. The
- * scratch is text of this module that does nothing but return.
+ * What attempts use to get an instruction into executable memory, and to run it.
+ * The scratch is text of this module that does nothing but return.
  */
 #include <linux/atomic.h>
 #include <linux/cacheflush.h>

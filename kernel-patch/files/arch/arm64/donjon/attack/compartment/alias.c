@@ -102,7 +102,7 @@ static void in_process(void)
 	look(by_process);
 }
 
-/* All of it at once, as the linear map showed it before. */
+/* The whole block at once, as the linear map showed it before. */
 static void block(void)
 {
 	struct donjon_result result;

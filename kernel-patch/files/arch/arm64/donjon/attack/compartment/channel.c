@@ -51,8 +51,8 @@ static bool grow(u64 handle)
 }
 
 /*
- * The sender's last page, and behind it nothing. The frame after its frame is
- * another one's: frames are taken in turn from a new block.
+ * Send over the end of the sender's last page. The next frame belongs to another
+ * compartment, because frames are taken in turn from a new block.
  */
 static void over_end(void)
 {
@@ -80,7 +80,7 @@ static void over_end(void)
 		attack_succeeded("%lu bytes were sent, %lu received", sent.value, received.value);
 }
 
-/* The receiver is gone, and another one has its place, with a channel of its own. */
+/* The receiver is gone, and a new compartment with its own channel has its place. */
 static void recycled(void)
 {
 	struct channel old, new = {};

@@ -6,7 +6,7 @@
 
 #include "compartment.h"
 
-/* What another one has at DATA */
+/* What the template has at DATA after it has run */
 #define CHANGED		0x6368616e676564UL
 
 /* A clone, or 0 and why not. */

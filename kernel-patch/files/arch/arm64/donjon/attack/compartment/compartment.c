@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compartments of the attacker's own, in a block of private memory of its own.
+ * Makes compartments of the attacker's own, in a block of private memory.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>

@@ -34,9 +34,9 @@ enum what {
 	GROW,		/* as far as it may, gives back how many pages */
 	STAY,		/* for x rounds; 1 if it is in there twice */
 	SEND,		/* y bytes at x by end z; what SVC SEND gives */
-	RECEIVE,	/* the same */
+	RECEIVE,	/* y bytes at x by end z; what SVC RECEIVE gives */
 	GROW_BY,	/* by x pages in one request, gives back how many there were */
-	SHRINK_BY,	/* the same */
+	SHRINK_BY,	/* by x pages in one request, gives back how many there were */
 	ASK,		/* who is there, random bytes, a report, whether it is genuine, a key */
 };
 
@@ -63,7 +63,7 @@ u64 prepared_compartment(void);
 u64 private_frame(unsigned int index);
 /* Its memory as it comes back to Linux, or NULL. */
 struct page *take_block_back(void);
-/* The same compartment in a block of the caller's, which is given away. */
+/* Prepare the compartment in a block of the caller's, which is given away. */
 bool prepare_compartment_in(struct page *page);
 
 /*
@@ -86,12 +86,12 @@ struct channel {
 
 /* False if they cannot be joined, and attack_untried() has been called. */
 bool connect_compartments(struct channel *channel);
-/* The same with two new ones. */
+/* Make two compartments and connect them. */
 bool open_channel(struct channel *channel);
-/* Up to so many bytes at an address of the one that sends, or receives. */
+/* Move up to `bytes` bytes, from or to an address of the sender or receiver. */
 struct donjon_result send_message(const struct channel *channel, u64 va, u64 bytes);
 struct donjon_result receive_message(const struct channel *channel, u64 va, u64 bytes);
-/* Whether so many were moved. */
+/* Whether `bytes` bytes were moved. */
 bool message_has(struct donjon_result result, u64 bytes);
 
 /*

@@ -68,7 +68,7 @@ static bool begin(void)
 }
 
 /*
- * The same one here and on another CPU. Two CPUs save their registers in one
+ * Run one compartment here and on another CPU. Two CPUs save their registers in one
  * place, so it may also fault, and never runs again; one CPU's never does.
  */
 static void two_cpus(void)
@@ -98,8 +98,8 @@ static void two_cpus(void)
 }
 
 /*
- * Its memory is wiped while another CPU executes it. Between two calls it may be
- * destroyed, so there is another one then.
+ * Wipe the memory of a compartment while another CPU executes it. Between two calls
+ * it may be destroyed, and a new one takes its place.
  */
 static void destroy_running(void)
 {
@@ -150,7 +150,7 @@ static void destroyed(void)
 		attack_succeeded("it still runs");
 }
 
-/* The handle of one that is gone, where another one has its place. */
+/* The handle of a compartment that is gone, when a new one has its place. */
 static void recycled(void)
 {
 	struct donjon_result result;

@@ -14,7 +14,7 @@
 
 #define SECONDS		60
 #define WORDS		(PAGE_SIZE / sizeof(u64))
-/* So many pages that were rewritten on their way are enough: not each of them shows it */
+/* Pages to rewrite on their way: not each of them shows it */
 #define ENOUGH		300
 #define ONE		0x1111111111111111UL
 #define OTHER		0x2222222222222222UL
@@ -75,8 +75,9 @@ static void read_page(u64 handle)
 }
 
 /*
- * One that begins with what the other one has: it is measured as that one was, or
- * that one has something else than was measured. 0 if there is none to be had.
+ * Make a compartment that begins with what `handle` has now. Its measurement is that
+ * of `handle`, or `handle` has something else than was measured. 0 if none can be
+ * made.
  */
 static u64 make_alike(u64 handle, bool *alike)
 {
@@ -134,7 +135,7 @@ static void rewrite_page(void)
 #define NEW_CODE	0xd4000001d280b4a0UL
 #define NEW_RESULT	0x5a5
 
-/* A message that one sends, and the other one receives where its code is. */
+/* A message that is received where the code of the receiver is. */
 static void message_to_code(void)
 {
 	struct donjon_result received, result;

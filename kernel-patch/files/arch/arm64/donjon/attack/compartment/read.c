@@ -129,7 +129,7 @@ static void leftovers(void)
 	__free_pages(back, get_order(SZ_2M));
 }
 
-/* The same while it lives. */
+/* Take the block back while the compartment lives. */
 static void in_use(void)
 {
 	struct donjon_result result;
@@ -154,7 +154,8 @@ static void asid(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	result = compartment_call(DONJON_FN_SWITCH_ROOT, BIT_ULL(60) | DONJON_LAST_RESERVED_ASID, 0, 0, 0);
+	result = compartment_call(DONJON_FN_SWITCH_ROOT,
+				  BIT_ULL(60) | DONJON_LAST_RESERVED_ASID, 0, 0, 0);
 	if (!result.status)
 		compartment_call(DONJON_FN_SWITCH_ROOT, this_process(), 0, 0, 0);
 	local_irq_restore(flags);

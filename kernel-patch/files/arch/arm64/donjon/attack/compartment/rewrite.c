@@ -23,7 +23,7 @@
 #define ONE		0x11
 #define OTHER		0x22
 #define NEITHER		0xee
-/* Messages that were rewritten on their way, and refusals: so many are enough */
+/* Messages to rewrite on their way, and refusals to see */
 #define ENOUGH		300
 
 static bool share(u64 handle, u64 va, const void *page)

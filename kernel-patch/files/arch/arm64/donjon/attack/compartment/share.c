@@ -51,7 +51,7 @@ static void share_text(void)
 	share_frame(frame_of((unsigned long)_printk));
 }
 
-/* Another one's frames. */
+/* The frames of another compartment. */
 static void share_private(void)
 {
 	struct donjon_result result = {};
@@ -76,7 +76,7 @@ static void share_private(void)
 	attack_stopped("refused: %s", attack_why(result));
 }
 
-/* The same, as what a new one begins with. */
+/* Private frames as the pages that a new compartment begins with. */
 static void add_private(void)
 {
 	struct donjon_result result = {};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One random call. Addresses are of every kind and descriptors are made of parts,
- * so that many calls are accepted, and change what the next ones find. Left out is
- * what the rules accept and Linux itself would not survive: a change of a table
- * that it uses, its data as text, and its end by the firmware. Of these there are
- * the forbidden ones alone.
+ * One random call, with arguments of the types that it takes. Addresses are of every
+ * kind and descriptors are made of parts, so that many calls are accepted, and change
+ * what the next ones find. Left out is what the rules accept and Linux itself would
+ * not survive: a change of a table that it uses, its data as text, and its end by the
+ * firmware. Of such calls only those are made that the rules refuse.
  */
 #include <linux/array_size.h>
 #include <linux/io.h>
@@ -260,7 +260,7 @@ static struct donjon_result and_back(u64 function, u64 argument)
 	return result;
 }
 
-/* Some of the way: no call goes all of it. */
+/* A part of the way into a pool or out of it: no call goes all of it. */
 static struct donjon_result pool_call(u64 function, u64 block, u64 kind, u64 waits)
 {
 	struct donjon_result result;

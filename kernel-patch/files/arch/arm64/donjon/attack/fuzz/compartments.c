@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random calls about compartments. They get pages of the attacker's own alone, so
+ * One random call about compartments. They get pages of the attacker's own alone, so
  * whatever they execute changes nothing of Linux's: random words, and a page that
  * asks for everything that a compartment can ask for.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No single attack: random calls from all CPUs at the same time. What they are
- * about is the attacker's own and comes back in the end, so the guest goes on and
- * the auditor finds what is left.
+ * No attack but random calls from all CPUs at the same time. What they are about
+ * is the attacker's own and comes back in the end, so the guest goes on and the
+ * auditor finds what is left.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>

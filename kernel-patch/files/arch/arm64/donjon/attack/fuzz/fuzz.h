@@ -21,7 +21,7 @@
 /* Most that live at once */
 #define FUZZ_COMPARTMENTS	32
 
-/* What the calls are about. All of it is the attacker's own. */
+/* What the calls are about: memory and addresses of the attacker's own. */
 struct fuzz_ground {
 	struct window windows[FUZZ_WINDOWS];
 	/* An entry of level 2 with nothing behind it, and the table that was */
@@ -49,7 +49,7 @@ struct fuzz_counts {
 	unsigned long refused[DONJON_FUNCTIONS + 1];
 } ____cacheline_aligned;
 
-/* The generator of one CPU */
+/* The generator of one CPU: random.c */
 struct fuzz_random {
 	u64 state;
 };
@@ -63,18 +63,18 @@ void fuzz_call(const struct fuzz_ground *ground, struct fuzz_random *random,
 	       struct fuzz_counts *counts);
 
 /*
- * One about compartments, which may copy the page at `source` and share the one at
- * `shared`.
+ * One random call about compartments, which may copy the page at `source` and share
+ * the page at `shared`.
  */
 struct donjon_result fuzz_compartment(const struct fuzz_ground *ground,
 				      struct fuzz_random *random, u64 function,
 				      u64 source, u64 shared);
-/* programs.S: every request but the one that ends a compartment */
+/* compartment/programs.S: every request but the one that ends a compartment */
 extern const u32 fuzz_requests[], fuzz_requests_end[];
 
-/* Before the first one. */
+/* Prepare for the first call about compartments. */
 void fuzz_begin_compartments(struct fuzz_ground *ground);
-/* None is left afterwards. No call is under way. */
+/* Destroy every compartment. No call is under way. */
 void fuzz_end_compartments(const struct fuzz_ground *ground);
 
 #endif /* __DONJON_FUZZ_H */

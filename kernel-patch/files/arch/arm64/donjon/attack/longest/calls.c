@@ -24,7 +24,7 @@
 /* More than one call reads */
 #define REFUSED_CALLS	64
 
-/* All of them, however many calls it takes; returns that number or 0. */
+/* Carry out every store of the list. Returns how many calls it took, or 0. */
 static unsigned int carry_out(const struct donjon_table_entry *stores)
 {
 	struct donjon_result result;
@@ -41,7 +41,7 @@ static unsigned int carry_out(const struct donjon_table_entry *stores)
 	return calls;
 }
 
-/* Tables of users: so many of level 3, each with one page */
+/* Tables of users at level 3, each with one page */
 #define TABLES		512UL
 #define USER_START	SZ_1G
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls of compartments, and requests of theirs, that keep a CPU inside for long:
- * each is allowed. As in longest.c the inner domain measures itself.
+ * No attack but calls about compartments, and requests of compartments, that keep a
+ * CPU inside for long: each is allowed. The inner domain measures itself.
  */
 #include <linux/gfp.h>
 #include <linux/kernel.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Aliases. Linux's own ways to map a page, asked for a table and for the
+ * Linux's own ways to map a page, asked for a second mapping of a table and for the
  * inner domain's memory. They do not hear of a refusal, so it is the access that
  * tells.
  */

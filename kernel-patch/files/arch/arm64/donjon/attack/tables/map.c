@@ -103,8 +103,8 @@ static void device(void)
 }
 
 /*
- * Says in a page at which level it runs, and stays: ADR x0, .+0x40, MRS x1, CurrentEL, STR x1, [x0],
- * DSB SY, WFE, B .-4. It needs no MMU.
+ * Says in a page at which level it runs, and stays: ADR x0, .+0x40,
+ * MRS x1, CurrentEL, STR x1, [x0], DSB SY, WFE, B .-4. It needs no MMU.
  */
 static const u32 say_level[] = {
 	0x10000200U, 0xd5384241U, 0xf9000001U, 0xd5033f9fU, 0xd503205fU, 0x17ffffffU,

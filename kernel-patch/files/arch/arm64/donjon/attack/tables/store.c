@@ -76,7 +76,7 @@ static u64 open_room(void)
 	return entry - sizeof(u64);
 }
 
-/* A refused call's words are the answer to another one, which is a table. */
+/* The words of a refused call are the answer of a second call, written to a table. */
 static void reply(void)
 {
 	u64 forged = kernel_page(inner_memory()), entry = open_room();

@@ -183,7 +183,7 @@ static void come_and_go(void)
 /*
  * The other CPU waits, leaves when it likes, executes the text until a change was
  * tried meanwhile, and waits again. Each change has to fall into one of its waits.
- * All that are on have to wait.
+ * Every CPU that is on has to wait.
  */
 static void early(void)
 {

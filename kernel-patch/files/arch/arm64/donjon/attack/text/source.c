@@ -61,7 +61,7 @@ static void count(struct counts *counts, struct donjon_result result, const u32 
 	}
 }
 
-/* Whether there is more to see, of so many that are to be accepted. */
+/* Whether to go on: fewer than `most` were accepted, or none was refused yet. */
 static bool goes_on(const struct counts *counts, unsigned int most)
 {
 	return !counts->found && (counts->accepted < most || !counts->refused) && is_beside();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Use what this CPU's TLB still has. It takes a TLB that keeps entries over writes
- * of TCR_EL1: QEMU's does not.
+ * Use an entry that this CPU's TLB still has after its mapping is gone. It takes a
+ * TLB that keeps entries over writes of TCR_EL1: QEMU's does not.
  */
 #include <linux/gfp.h>
 #include <linux/irqflags.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Have a root of one's own loaded. It stands in ordinary memory and maps the
- * inner domain's for user space.
+ * Have a root of one's own loaded, which stands in ordinary memory and maps that of
+ * the inner domain for user space.
  */
 #include <linux/gfp.h>
 #include <linux/io.h>
