@@ -58,6 +58,12 @@ pub enum Command {
     Compartment(CompartmentCommand),
     /// Write what is generated from kernel-patch/allow-list.toml, or show a kernel's instructions.
     AllowList(AllowListArguments),
+    /// Write the map of modules and C files in docs/architecture.md, from their first sentences.
+    Architecture {
+        /// Only say whether it is current.
+        #[arg(long)]
+        check: bool,
+    },
     /// Write the C header for Linux and the call table of docs/idc.md from inner-domain/abi.
     Header {
         /// Only say whether they are current.

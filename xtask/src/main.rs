@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use donjon_builder::{compartment, kernel, run};
-use donjon_generator::{allow, header};
+use donjon_generator::{allow, architecture, header};
 use donjon_machine::process;
 
 use cli::{Arguments, Command};
@@ -40,6 +40,7 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Verify(arguments) => donjon_verify::run(arguments),
         Command::Compartment(command) => compartment::run(command).map(|()| 0),
         Command::AllowList(arguments) => allow::run(arguments),
+        Command::Architecture { check } => architecture::run(*check).map(|()| 0),
         Command::Header { check } => header::run(*check).map(|()| 0),
     }
 }

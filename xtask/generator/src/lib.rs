@@ -4,10 +4,12 @@
 //! * [`header`]: the C header for Linux and the tables of the call reference, from
 //!   `inner-domain/abi`.
 //! * [`allow`]: what is generated from `kernel-patch/allow-list.toml`, and that list over a kernel.
+//! * [`architecture`]: the map of modules and C files in `docs/architecture.md`.
 //! * [`section`]: parts of documents that are generated.
 //! * [`generated`]: generated files are written, or compared with what is there.
 
 pub mod allow;
+pub mod architecture;
 pub mod generated;
 pub mod header;
 pub mod section;

@@ -8,7 +8,7 @@ mod tools;
 
 use anyhow::Result;
 use donjon_builder::environment;
-use donjon_generator::{allow, header};
+use donjon_generator::{allow, architecture, header};
 
 use crate::docs::{self, Holder};
 use crate::test::Test;
@@ -51,6 +51,7 @@ pub fn tests(installs: bool) -> Vec<Test> {
 fn write(arguments: &CheckArguments) -> Result<()> {
     header::run(false)?;
     allow::generate(false)?;
+    architecture::run(false)?;
     donjon_attack::write_table(false)?;
     let holders: Vec<_> = all(&arguments.host).iter().map(Holder::of).collect();
     docs::promises(&holders, false)

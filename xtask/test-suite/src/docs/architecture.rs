@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The table of crates in `docs/architecture.md` against Cargo's own view of the workspace.
+//! `docs/architecture.md`: the table of crates against Cargo's own view of the workspace, and the
+//! tables of modules and C files against their first sentences.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -41,8 +42,10 @@ struct Entry {
     uses: BTreeSet<String>,
 }
 
-/// Fails unless the table has each crate, its folder and exactly its dependencies.
+/// Fails unless the page has each crate, its folder and exactly its dependencies, and a row for
+/// each module and C file.
 pub fn check() -> Result<()> {
+    donjon_generator::architecture::run(true)?;
     let page = Page::open(PAGE)?;
     let table = page.table("crate").context(PAGE)?;
     none(&differences(
