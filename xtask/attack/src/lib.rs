@@ -13,6 +13,8 @@
 pub mod arguments;
 mod attempt;
 mod campaign;
+#[cfg(test)]
+mod fuzzed;
 pub mod gate;
 mod guest;
 mod judge;
