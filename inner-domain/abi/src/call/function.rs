@@ -6,12 +6,7 @@
 //! them come the number of functions, the C header with its names and structs, the reference in
 //! `docs/idc.md`, and the table of the dispatcher.
 //!
-//! To add a call, change three places:
-//!
-//! 1. here, its declaration; then `cargo xtask header`;
-//! 2. its handler in `inner-domain/image/src/calls/`, named in `dispatch.rs`, which does not
-//!    compile until each function has one;
-//! 3. its caller in Linux.
+//! `CONTRIBUTING.md` says how to add a call.
 
 use super::Error;
 use crate::declare::{Layout, buffers, constants, functions};
