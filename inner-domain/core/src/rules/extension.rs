@@ -47,9 +47,9 @@ const VACANT_COST: usize = 4;
 const CLOSE_LOOK_COST: usize = 4;
 /// Frames of tables that one slice may fill with zeros and clean.
 const CLEANED_PER_SLICE: usize = 16;
-/// Private frames that one slice may fill with zeros and clean: 300 instructions each, or 430 where
-/// DC ZVA may not be used. The last slice of a block makes it private as well, some 2,500.
-const PRIVATE_PER_SLICE: usize = 32;
+/// Private frames that one slice may fill with zeros: 140 instructions each, or 270 where DC ZVA may
+/// not be used. The last slice of a block makes it private as well, some 2,500.
+const ZEROED_PER_SLICE: usize = 64;
 /// Blocks that one slice makes ordinary again, each some 750 instructions.
 const RETURNED_PER_SLICE: usize = 2;
 
@@ -320,11 +320,9 @@ impl<C: Checks> Rules<'_, C> {
         Ok(Progress::Done)
     }
 
-    /// Fills frames with zeros and cleans them. A walk may not look into caches. And DC IVAC that
-    /// another CPU executed while the frames were Linux's is complete for certain when that CPU has
-    /// executed a DSB (Arm DDI 0487, "Ordering and completion of data and instruction cache
-    /// instructions"), which no TLB maintenance of this CPU waits for: a line that it drops late is
-    /// zero again, and not what Linux had in memory.
+    /// Fills frames with zeros, and cleans those of tables: a walk may not look into caches. Private
+    /// memory has no other mapping, and is cleaned when it goes back. No line of it is dropped
+    /// late, because Linux has no DC IVAC.
     fn zero<H: Hardware>(&mut self, hw: &mut H, extension: Extension, from: usize) -> Progress {
         let is_private = extension.kind == PoolKind::Private;
         let Some(Claim { block, .. }) = self.claims.get(from / ENTRIES) else {
@@ -332,14 +330,16 @@ impl<C: Checks> Rules<'_, C> {
             return Progress::Done;
         };
         let count = if is_private {
-            PRIVATE_PER_SLICE
+            ZEROED_PER_SLICE
         } else {
             CLEANED_PER_SLICE
         };
         let first = block + (from % ENTRIES) as u64 * PAGE_SIZE;
         hw.zero_frames(first, count as u64);
-        for index in 0..count as u64 {
-            hw.perform(Step::CleanFrame(first + index * PAGE_SIZE));
+        if !is_private {
+            for index in 0..count as u64 {
+                hw.perform(Step::CleanFrame(first + index * PAGE_SIZE));
+            }
         }
         hw.perform(Step::BarrierStore);
         let next = from + count;

@@ -4,7 +4,7 @@
 
 /// First and last number of an encoding, sorted.
 #[rustfmt::skip]
-pub(super) static NAMES: [(u16, u16, &str); 234] = [
+pub(super) static NAMES: [(u16, u16, &str); 235] = [
     (0x0200, 0x0202, "CFINV, XAFLAG, AXFLAG"),
     (0x0203, 0x0203, "UAO"),
     (0x0205, 0x0205, "SPSel"),
@@ -80,6 +80,7 @@ pub(super) static NAMES: [(u16, u16, &str); 234] = [
     (0x1a6b, 0x1a6b, "SVCR"),
     (0x1a73, 0x1a73, "SVCR"),
     (0x1a7b, 0x1a7b, "SVCR"),
+    (0x43b1, 0x43b1, "DC IVAC"),
     (0x43b2, 0x43b2, "DC ISW, IGSW, IGDSW"),
     (0x43b3, 0x43b3, "DC IGVAC, IGDVAC"),
     (0x43b4, 0x43b4, "DC ISW, IGSW, IGDSW"),

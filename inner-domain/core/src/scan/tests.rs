@@ -168,7 +168,7 @@ const ALLOWED: [(u32, &str); 31] = [
     (0xd500_419f, "msr pan, #1"),
     (0xd50b_7b20, "dc cvau, x0"),
     (0xd50b_7523, "ic ivau, x3"),
-    (0xd508_7623, "dc ivac, x3"),
+    (0xd50b_7e23, "dc civac, x3"),
     (0xd508_7800, "at s1e1r, x0"),
     (0xd421_0000, "brk #0x800"),
     (0xd538_2003, "mrs x3, ttbr0_el1"),
@@ -177,7 +177,7 @@ const ALLOWED: [(u32, &str); 31] = [
 ];
 
 /// At least one word of each class.
-const REFUSED: [(u32, &str); 33] = [
+const REFUSED: [(u32, &str); 34] = [
     (0xd518_2043, "msr S3_0_C2_C0_2 (TCR_EL1)"),
     (0xd518_2000, "msr S3_0_C2_C0_0 (TTBR0_EL1)"),
     (0xd518_2020, "msr S3_0_C2_C0_1 (TTBR1_EL1)"),
@@ -201,6 +201,7 @@ const REFUSED: [(u32, &str); 33] = [
     ),
     (0xd518_0000, "msr S3_0_C0_C0_0"),
     (0xd558_2000, "msrr S3_0_C2_C0_0 (TTBR0_EL1)"),
+    (0xd508_7623, "sys S1_0_C7_C6_1 (DC IVAC)"),
     (0xd508_7640, "sys S1_0_C7_C6_2 (DC ISW, IGSW, IGDSW)"),
     (
         0xd508_8520,
