@@ -2,11 +2,9 @@
 //! Files for the Juno r1 board: a boot image, the kernel's device tree, an initramfs, and a text
 //! that says how the board's firmware, U-Boot and UEFI start them.
 
-use std::fs;
-use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::output;
 
@@ -35,27 +33,19 @@ pub struct Parts<'a> {
 ///
 /// If a file cannot be written; the message says what to do when there is no room.
 pub fn write(parts: &Parts<'_>, directory: &Path) -> Result<()> {
-    fs::create_dir_all(directory)
-        .with_context(|| format!("creating the directory {}", directory.display()))?;
-    for (name, content) in [
+    let files = [
         (IMAGE, parts.image),
         (TREE, parts.tree),
         (INITRAMFS, parts.initramfs),
         (TEXT, include_bytes!("juno.txt").as_slice()),
-    ] {
-        let path = directory.join(name);
-        let write = || {
-            let mut file = output::begin(&path)?;
-            file.write_all(content)?;
-            output::finish(file, &path)
-        };
-        write().map_err(|error| output::explain(error, &path))?;
-    }
-    Ok(())
+    ];
+    output::write_files(directory, &files)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -2,7 +2,7 @@
 //! Files that appear whole or not at all.
 
 use std::fs::{self, Permissions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,26 @@ pub fn finish(file: NamedTempFile, path: &Path) -> Result<()> {
     file.as_file().sync_all()?;
     file.persist(path)
         .with_context(|| format!("giving the finished file its name {}", path.display()))?;
+    Ok(())
+}
+
+/// Writes files to a directory, each of them whole or not at all.
+///
+/// # Errors
+///
+/// If a file cannot be written; the message says what to do when there is no room.
+pub fn write_files(directory: &Path, files: &[(&str, &[u8])]) -> Result<()> {
+    fs::create_dir_all(directory)
+        .with_context(|| format!("creating the directory {}", directory.display()))?;
+    for (name, content) in files {
+        let path = directory.join(name);
+        let write = || {
+            let mut file = begin(&path)?;
+            file.write_all(content)?;
+            finish(file, &path)
+        };
+        write().map_err(|error| explain(error, &path))?;
+    }
     Ok(())
 }
 

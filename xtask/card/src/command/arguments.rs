@@ -110,3 +110,20 @@ pub struct FlashArguments {
     #[command(flatten)]
     pub build: BuildArguments,
 }
+
+/// Arguments of `release`.
+#[derive(Args, Debug)]
+pub struct ReleaseArguments {
+    /// Directory to write to [default: target/release-files/VERSION].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How the inner domain is entered.
+    #[arg(long, value_enum, default_value = "asid")]
+    pub switch: Switch,
+    /// Whether Linux gets devices with DMA.
+    #[arg(long, value_enum, value_name = "PROFILE", default_value = "open")]
+    pub dma: Dma,
+    /// Where Linux comes from, and whether packages are installed.
+    #[command(flatten)]
+    pub host: HostArguments,
+}

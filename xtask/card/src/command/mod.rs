@@ -3,6 +3,7 @@
 
 pub mod arguments;
 mod flash;
+mod release;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ use arguments::{
 };
 
 pub use flash::run as run_flash;
+pub use release::run as run_release;
 
 /// Debian's package with the firmware of Raspberry Pis.
 const FIRMWARE_PACKAGE: &str = "raspi-firmware";
