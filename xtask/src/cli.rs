@@ -7,7 +7,7 @@ use donjon_audit::arguments::AuditArguments;
 use donjon_bench::arguments::BenchCommand;
 use donjon_builder::arguments::{KernelArguments, RunArguments};
 use donjon_builder::compartment::command::CompartmentCommand;
-use donjon_card::command::arguments::{FlashCommand, ImageCommand};
+use donjon_card::command::arguments::{FlashCommand, ImageCommand, ReleaseArguments};
 use donjon_generator::allow::AllowListArguments;
 use donjon_kselftest::arguments::KselftestArguments;
 use donjon_report::arguments::ReportArguments;
@@ -24,49 +24,75 @@ pub struct Arguments {
     pub command: Command,
 }
 
-/// The subcommands.
+/// The subcommands. The first paragraph of a description is its line in the help.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Boot Linux over the inner domain in QEMU, building whatever is not built yet.
+    /// Boot Linux over the inner domain; builds what is missing
     Run(RunArguments),
-    /// Boot and check from outside the guest which invariants hold; status 1 if one does not.
-    Audit(AuditArguments),
-    /// Attack the inner domain from a hostile kernel module, and each time again in a build
-    /// without the protection; status 1 if an attack succeeds or a control does not.
-    Attack(AttackArguments),
-    /// Measure in QEMU, or on a board.
-    Bench(BenchCommand),
-    /// Write all measurements as one page, measuring what is missing and quick; status 1 if a part
-    /// could not be measured.
-    Report(ReportArguments),
-    /// Check in minutes what has to hold before a patch is sent; status 1 if something does not.
-    Check(CheckArguments),
-    /// Run the tests.
-    Test(TestArguments),
-    /// Run the kernel's own selftests, natively and over the inner domain.
-    Kselftest(KselftestArguments),
-    /// Make what a board starts from: the image of an SD card, or files.
-    Image(ImageCommand),
-    /// Write an SD card and compare what is on it; asks first.
-    Flash(FlashCommand),
-    /// Build Linux alone and say where it is.
+    /// Build Linux alone and print where it is
     Kernel(KernelArguments),
-    /// Check a signed report of a compartment, and say what it proves; status 1 if something is
-    /// wrong
-    Verify(VerifyArguments),
-    /// Build programs that run in compartments, or measure their images.
+    /// Build programs that run in compartments, or measure them
     Compartment(CompartmentCommand),
-    /// Write what is generated from kernel-patch/allow-list.toml, or show a kernel's instructions.
+    /// Check a signed report of a compartment
+    ///
+    /// Says what the report proves. Status 1 if something is wrong.
+    Verify(VerifyArguments),
+    /// Check in minutes what has to hold before a patch is sent
+    ///
+    /// Status 1 if something does not.
+    Check(CheckArguments),
+    /// Run the tests
+    Test(TestArguments),
+    /// Check the invariants of a running machine from outside
+    ///
+    /// Boots, stops the machine, and reads its memory and registers. Status 1 if an invariant does
+    /// not hold.
+    Audit(AuditArguments),
+    /// Attack the inner domain from a hostile kernel module
+    ///
+    /// Each attack is carried out again in a build without the protection, where it has to succeed.
+    /// Status 1 if an attack succeeds or a control does not.
+    Attack(AttackArguments),
+    /// Run the kernel's selftests, natively and over the inner domain
+    Kselftest(KselftestArguments),
+    /// Measure in QEMU, in a model or on a board
+    Bench(BenchCommand),
+    /// Write all measurements as one page
+    ///
+    /// Measures what is missing and quick. Status 1 if a part could not be measured.
+    Report(ReportArguments),
+    /// Make what a board starts from: an SD card's image, or files
+    Image(ImageCommand),
+    /// Write an SD card and compare what is on it; asks first
+    Flash(FlashCommand),
+    /// Build the files of this version, with digests and notes
+    ///
+    /// Boot image, kernel, guest programs, notes from the change log, and SHA256SUMS. Nothing is
+    /// uploaded.
+    Release(ReleaseArguments),
+    /// Write the C header and the tables of calls, or check them
+    ///
+    /// They are generated from inner-domain/abi.
+    Header {
+        /// Only say whether they are current.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Write the list of allowed instructions, or show a kernel's
+    ///
+    /// The list is generated from kernel-patch/allow-list.toml.
     AllowList(AllowListArguments),
-    /// Write the map of modules and C files in docs/architecture.md, from their first sentences.
+    /// Write the map of modules and C files, or check it
+    ///
+    /// It is in docs/architecture.md, from the first sentences of the files.
     Architecture {
         /// Only say whether it is current.
         #[arg(long)]
         check: bool,
     },
-    /// Write the C header for Linux and the call table of docs/idc.md from inner-domain/abi.
-    Header {
-        /// Only say whether they are current.
+    /// Write the page of all commands, or check it
+    Commands {
+        /// Only say whether it is current.
         #[arg(long)]
         check: bool,
     },

@@ -2,11 +2,13 @@
 //! The host side of Donjon: `cargo xtask`.
 
 mod cli;
+mod commands;
+mod help;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use donjon_builder::{compartment, kernel, run};
 use donjon_generator::{allow, architecture, header};
 use donjon_machine::process;
@@ -14,7 +16,9 @@ use donjon_machine::process;
 use cli::{Arguments, Command};
 
 fn main() -> ExitCode {
-    match dispatch(&Arguments::parse().command) {
+    let matches = help::in_groups(Arguments::command()).get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    match dispatch(&arguments.command) {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -41,6 +45,8 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Compartment(command) => compartment::run(command).map(|()| 0),
         Command::AllowList(arguments) => allow::run(arguments),
         Command::Architecture { check } => architecture::run(*check).map(|()| 0),
+        Command::Release(arguments) => donjon_card::command::run_release(arguments).map(|()| 0),
         Command::Header { check } => header::run(*check).map(|()| 0),
+        Command::Commands { check } => commands::run(*check).map(|()| 0),
     }
 }

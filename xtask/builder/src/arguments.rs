@@ -16,6 +16,7 @@ const DEBIAN: &str = "debian";
 
 /// Where Linux comes from and whether the host may be changed.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Kernel and host")]
 pub struct HostArguments {
     /// Only name what is missing on this host; install nothing.
     #[arg(long)]
@@ -48,29 +49,34 @@ pub struct RunArguments {
     #[command(flatten)]
     pub host: HostArguments,
     /// Wait for gdb before the first instruction, and print the line that attaches it.
-    #[arg(long, conflicts_with = "exec")]
+    #[arg(long, help_heading = "What to run", conflicts_with = "exec")]
     pub gdb: bool,
     /// Run a shell command in the guest, print its output alone, exit with its status.
-    #[arg(long, value_name = "CMD")]
+    #[arg(long, help_heading = "What to run", value_name = "CMD")]
     pub exec: Option<String>,
     /// Image of a disk for the guest (/dev/vda). What the guest writes is dropped at its end.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = "Guest", value_name = "FILE")]
     pub disk: Option<PathBuf>,
     /// Root file system: debian, debian:PACKAGE,…, or an image. Changes to it are dropped.
-    #[arg(long, value_name = "ROOT", conflicts_with = "disk")]
+    #[arg(
+        long,
+        help_heading = "Guest",
+        value_name = "ROOT",
+        conflicts_with = "disk"
+    )]
     pub rootfs: Option<Root>,
     /// Keep what the guest changes in its root file system.
-    #[arg(long, requires = "rootfs")]
+    #[arg(long, help_heading = "Guest", requires = "rootfs")]
     pub keep: bool,
     /// Headers and tools for modules of your own, at /lib/modules/RELEASE/build in the root file
     /// system.
-    #[arg(long, requires = "rootfs")]
+    #[arg(long, help_heading = "Guest", requires = "rootfs")]
     pub build_dir: bool,
     /// A network card, behind which QEMU plays a router to the host's network.
-    #[arg(long)]
+    #[arg(long, help_heading = "Guest")]
     pub network: bool,
     /// What starts the boot image.
-    #[arg(long, value_enum, default_value = "none")]
+    #[arg(long, help_heading = "Machine", value_enum, default_value = "none")]
     pub firmware: Firmware,
     /// Arm's model.
     #[command(flatten)]
@@ -79,7 +85,12 @@ pub struct RunArguments {
     #[command(flatten)]
     pub gem5: Gem5Arguments,
     /// Seconds that a guest may take with --exec.
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    #[arg(
+        long,
+        help_heading = "What to run",
+        value_name = "SECONDS",
+        default_value_t = 120
+    )]
     pub timeout: u64,
 }
 

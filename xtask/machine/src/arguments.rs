@@ -75,6 +75,7 @@ pub const VIRT: &str = "virt";
 
 /// The machine that QEMU plays.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Machine")]
 pub struct MachineArguments {
     /// Machine, a recipe in qemu/.
     #[arg(long, default_value = VIRT)]

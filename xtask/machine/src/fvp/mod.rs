@@ -43,6 +43,7 @@ const TIMEOUTS: Timeouts = Timeouts {
 
 /// Options for the model alone.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Models in place of QEMU")]
 pub struct FvpArguments {
     /// Directory of the firmware bl31.bin, with --machine fvp.
     #[arg(long, value_name = "DIR")]

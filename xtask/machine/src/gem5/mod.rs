@@ -45,6 +45,7 @@ const TIMEOUTS: Timeouts = Timeouts {
 
 /// Options for gem5 alone.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Models in place of QEMU")]
 pub struct Gem5Arguments {
     /// Source tree of gem5 with a build for Arm, with --machine gem5.
     #[arg(long, value_name = "DIR")]
