@@ -11,6 +11,7 @@ use donjon_machine::paths;
 use serde_json::Value;
 
 use super::guard::Figures;
+use super::lmbench::published::{self, Published};
 
 /// A part of a document.
 struct Part {
@@ -19,7 +20,7 @@ struct Part {
     text: fn(&Figures) -> Option<String>,
 }
 
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 5] = [
     Part {
         file: "README.md",
         name: "figures-idc",
@@ -27,14 +28,36 @@ const PARTS: [Part; 3] = [
     },
     Part {
         file: "README.md",
+        name: "figures-result",
+        text: result,
+    },
+    Part {
+        file: "docs/costs.md",
+        name: "figures-idc",
+        text: idc,
+    },
+    Part {
+        file: "docs/costs.md",
         name: "figures-calls",
         text: calls,
     },
     Part {
-        file: "README.md",
+        file: "docs/lmbench.md",
         name: "figures-lmbench",
         text: lmbench,
     },
+];
+
+/// Rows of LMBench that stand beside the published figures in the README.
+const RESULT_ROWS: [&str; 8] = [
+    "stat",
+    "open/close",
+    "signal catch",
+    "pipe",
+    "page fault",
+    "fork+exit",
+    "fork+exec",
+    "mmap",
 ];
 
 /// Writes the tables, or with `check` only compares them.
@@ -57,6 +80,24 @@ pub fn write(figures: &Figures, check: bool) -> Result<()> {
     )
 }
 
+fn result(figures: &Figures) -> Option<String> {
+    let mut text = String::from(
+        "| LMBench | Hilps, ASID | Hilps, TLBI | BULKHEAD | `asid` | `tlbi` | `strict` |\n\
+         |---|---:|---:|---:|---:|---:|---:|\n",
+    );
+    let published: Published = published::read().ok()?;
+    for row in RESULT_ROWS {
+        let [asid, ti, bulkhead] = published.cells(row);
+        write!(text, "| {row} | {asid} | {ti} | {bulkhead} |").ok()?;
+        for mode in ["asid", "tlbi", "strict"] {
+            let percent = figures.lmbench["rows"][row][mode]["overhead_percent"].as_f64()?;
+            write!(text, " {percent:+.1} |").ok()?;
+        }
+        text.push('\n');
+    }
+    Some(text)
+}
+
 fn idc(figures: &Figures) -> Option<String> {
     let mut text = String::from(
         "| operation | instructions | TCR writes | ISBs | TLB operations |\n|---|---:|---:|---:|---:|\n",
@@ -75,7 +116,7 @@ fn idc(figures: &Figures) -> Option<String> {
     }
     let others = [
         ("null_syscall", "null system call"),
-        ("null_syscall_native", "the same without Donjon"),
+        ("null_syscall_native", "null system call without Donjon"),
         ("function_call", "function call"),
         ("firmware_call", "firmware call (PSCI version)"),
     ];

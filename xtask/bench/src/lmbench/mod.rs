@@ -3,7 +3,7 @@
 
 mod model;
 mod programs;
-mod published;
+pub mod published;
 mod report;
 mod rows;
 mod script;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Checks that the documentation describes this tree (links, the map of crates, the tables of
-//! tests and of kernel options), and that comments can be read where they stand.
+//! Checks that the documentation describes this tree (links, the README, the page of commands, the
+//! map of crates, the tables of tests and of kernel options), and that comments can be read where
+//! they stand.
 
 mod architecture;
+mod front;
 mod links;
 mod options;
 pub mod page;
@@ -21,6 +23,8 @@ pub use testing::{Holder, run as promises};
 pub fn tests() -> Vec<Test> {
     let tests = vec![
         Test::alone("docs:links", links::check),
+        Test::alone("docs:readme", front::check_readme),
+        Test::alone("docs:commands", front::check_commands),
         Test::alone("docs:architecture", architecture::check),
         Test::alone("docs:kernel-options", options::check),
         Test::alone("docs:attacks", || donjon_attack::write_table(true)),
