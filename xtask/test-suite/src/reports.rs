@@ -74,8 +74,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         Test::beside("compartments:reports:left:control", move || {
             left::unwiped(&unwiped)
         })
-        .holds(&["P5"])
-        .long(),
+        .holds(&["P5"]),
         Test::beside(weak, move || weakened::refused(&of_weak)).holds(&["P6"]),
         Test::beside("compartments:reports", move || boots(&of_boots)).holds(&["P6"]),
         Test::beside("compartments:token", move || token::signed(&of_token)),

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_machine::arguments::Switch;
@@ -46,6 +46,8 @@ pub fn unwiped(host: &HostArguments) -> Result<()> {
     Ok(())
 }
 
+/// Returns the addresses in the inner domain's memory at which eight bytes of a key stand that a
+/// compartment has asked for, in their order or as a register has them.
 fn left_by_key(host: &HostArguments, variant: &InnerVariant) -> Result<BTreeSet<u64>> {
     let place = TempDir::new()?;
     let identity = place.path().join("identity");
@@ -53,18 +55,36 @@ fn left_by_key(host: &HostArguments, variant: &InnerVariant) -> Result<BTreeSet<
     let parts = parts(host, Some(&identity), variant)?;
     let script = format!("{SAY}echo look\ndonjon-wait\nexit 0\n");
     let (text, memory) = said_and_left(&parts, &script, place.path())?;
-    words_of_key(&text, &memory)
-}
-
-/// Addresses in the inner domain's memory at which eight bytes of the key stand that the guest has
-/// told, in their order or as a register has them.
-fn words_of_key(text: &str, memory: &[u8]) -> Result<BTreeSet<u64>> {
-    let inner = inner_memory(text)?;
-    let key = bytes(&words(said(text, "key")?)?);
+    let inner = inner_memory(&text)?;
+    let start = usize::try_from(inner.start().saturating_sub(START))?;
+    let end = usize::try_from(inner.end().saturating_sub(START))?;
+    let memory = memory.get(start..=end);
+    let memory = memory.context("the inner domain's memory is not in what was saved")?;
+    let key = bytes(&words(said(&text, "key")?)?);
     let mut reversed = key;
     reversed.reverse();
-    let windows = key.windows(8).chain(reversed.windows(8));
-    let found =
-        windows.flat_map(|it| memchr::memmem::find_iter(memory, it).map(|at| START + at as u64));
-    Ok(found.filter(|it| inner.contains(it)).collect())
+    let places = places_of(&[key, reversed], memory).into_iter();
+    Ok(places.map(|it| inner.start() + it as u64).collect())
+}
+
+/// Returns where in memory eight bytes of a secret stand that follow each other in it.
+fn places_of(secrets: &[[u8; 32]], memory: &[u8]) -> BTreeSet<usize> {
+    let windows = secrets.iter().flat_map(|it| it.windows(8));
+    windows
+        .flat_map(|it| memchr::memmem::find_iter(memory, it))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_bytes_of_a_secret_are_found_and_seven_are_not() {
+        let secret: [u8; 32] = std::array::from_fn(|it| it as u8 + 1);
+        let mut memory = [0; 64];
+        memory[5..13].copy_from_slice(&secret[20..28]);
+        memory[40..47].copy_from_slice(&secret[..7]);
+        assert_eq!(places_of(&[secret], &memory), BTreeSet::from([5]));
+    }
 }
