@@ -18,7 +18,7 @@ const MODULE: &str = "attack/";
 /// The folder of the self-test and the measurements.
 const TEST: &str = "test/";
 
-/// The files that each file uses, each with a name that it uses.
+/// The files that a file uses, by the file, each with a name that is used.
 type Uses = BTreeMap<String, BTreeMap<String, String>>;
 
 /// The text without comments, literals and lines of the preprocessor.

@@ -19,7 +19,7 @@ struct compartment {
 	unsigned long frames;
 	struct compartment_account account;
 	struct list_head shared;
-	/* What it was made from, which stays as long */
+	/* The template of a clone, open as long as the clone is there */
 	struct file *template;
 };
 
