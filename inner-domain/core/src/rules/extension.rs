@@ -47,8 +47,8 @@ const VACANT_COST: usize = 4;
 const CLOSE_LOOK_COST: usize = 4;
 /// Frames of tables that one slice may fill with zeros and clean.
 const CLEANED_PER_SLICE: usize = 16;
-/// Private frames that one slice may fill with zeros: 140 instructions each, or 270 where DC ZVA may
-/// not be used. The last slice of a block makes it private as well, some 2,500.
+/// Private frames that one slice may fill with zeros: 140 instructions each, or 270 where DC ZVA
+/// may not be used. The last slice of a block makes it private as well, some 2,500.
 const ZEROED_PER_SLICE: usize = 64;
 /// Blocks that one slice makes ordinary again, each some 750 instructions.
 const RETURNED_PER_SLICE: usize = 2;
@@ -320,9 +320,9 @@ impl<C: Checks> Rules<'_, C> {
         Ok(Progress::Done)
     }
 
-    /// Fills frames with zeros, and cleans those of tables: a walk may not look into caches. Private
-    /// memory has no other mapping, and is cleaned when it goes back. No line of it is dropped
-    /// late, because Linux has no DC IVAC.
+    /// Fills frames with zeros, and cleans those of tables: a walk may not look into caches.
+    /// Private memory has no other mapping, and is cleaned when it goes back. No line of it is
+    /// dropped late, because Linux has no DC IVAC.
     fn zero<H: Hardware>(&mut self, hw: &mut H, extension: Extension, from: usize) -> Progress {
         let is_private = extension.kind == PoolKind::Private;
         let Some(Claim { block, .. }) = self.claims.get(from / ENTRIES) else {
