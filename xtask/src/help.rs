@@ -11,7 +11,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Check", &["check", "test", "audit", "attack", "kselftest"]),
     ("Measure", &["bench", "report"]),
     ("Boards and releases", &["image", "flash", "release"]),
-    ("Develop", &["header", "allow-list", "architecture", "commands"]),
+    (
+        "Develop",
+        &["header", "allow-list", "architecture", "commands"],
+    ),
 ];
 
 /// Gives a command line the help that names its subcommands in groups.
