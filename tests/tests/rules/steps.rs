@@ -114,8 +114,8 @@ fn a_kernel_table_that_is_unlinked_is_gone_at_once() {
 fn a_block_with_other_memory_attributes_joins_no_pool() {
     const ATTRIBUTES: u64 = 0b111 << 2 | 0b11 << 8;
     for kind in [PoolKind::Tables, PoolKind::Text] {
-        // Device memory, and normal memory that is not shareable.
-        for attributes in [4 << 2, 0] {
+        // Device memory, and memory that is not cached and not shareable.
+        for attributes in [4 << 2, 2 << 2] {
             let mut storage = OwnedStorage::default();
             let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
             let entry = LINEAR_L2 + (ORDINARY - small::RAM) / small::BLOCK * 8;
@@ -124,6 +124,30 @@ fn a_block_with_other_memory_attributes_joins_no_pool() {
             rules.write(&mut machine, entry, value).expect("ordinary");
             let added = rules.pool_add(&mut machine, ORDINARY, kind, None);
             assert_eq!(added, Err(Reason::WrongFrame), "{kind:?} {attributes:#x}");
+        }
+    }
+}
+
+#[test]
+fn cached_memory_is_inner_shareable() {
+    const SHAREABILITY: u64 = 0b11 << 8;
+    let mut storage = OwnedStorage::default();
+    let (mut machine, mut rules) = small::build::<Configured>(&mut storage);
+    let page = (IMAGE_L3 + 8 * 30, ORDINARY | KERNEL_PAGE);
+    let block = (IMAGE_L2 + 2 * 8, ORDINARY | KERNEL_PAGE & !0b10);
+    for (entry, leaf) in [page, block] {
+        for index in 0..=4 {
+            for shareability in [0, 0b10, 0b11] {
+                let value = leaf & !SHAREABILITY | shareability << 8 | index << 2;
+                let expected = if index < 2 && shareability != 0b11 {
+                    Err(Reason::BadAttributes)
+                } else {
+                    Ok(())
+                };
+                rules.write(&mut machine, entry, 0).expect("clear");
+                let answer = rules.write(&mut machine, entry, value).map(drop);
+                assert_eq!(answer, expected, "{value:#x}");
+            }
         }
     }
 }

@@ -315,10 +315,10 @@ fn bits_without_a_use_are_refused_one_by_one() {
         .collect()
     };
     let page = ORDINARY + 7 * PAGE;
-    // NS, EL0, nG, the reserved value of SH, contiguous, PXN, UXN, GP, and what is reserved. Of the
-    // address: 21 and 22 lead to the pools, 24 and up to no memory.
+    // NS, EL0, nG, SH other than inner shareable, contiguous, PXN, UXN, GP, and what is reserved.
+    // Of the address: 21 and 22 lead to the pools, 24 and up to no memory.
     let bits = [
-        1, 5, 6, 9, 11, 21, 22, 48, 49, 50, 52, 53, 54, 59, 60, 61, 62, 63,
+        1, 5, 6, 8, 9, 11, 21, 22, 48, 49, 50, 52, 53, 54, 59, 60, 61, 62, 63,
     ];
     let mut expected: Vec<u32> = bits.into_iter().chain(24..48).collect();
     expected.sort_unstable();

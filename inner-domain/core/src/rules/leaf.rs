@@ -97,6 +97,12 @@ pub(crate) fn check_bits<C: Checks>(leaf: RawDescriptor, user: bool) -> Result<(
     if leaf.0 & bits::SHAREABILITY == bits::RESERVED_SHAREABILITY || index(leaf) > MAIR_LAST {
         return Err(Reason::BadAttributes);
     }
+    // Hardware need not keep a line coherent that another CPU has of Non-shareable memory (Arm DDI
+    // 0487, B2.10.1). Written back late, it would replace what the inner domain has written to a
+    // frame that it took since.
+    if index(leaf) < MAIR_UNCACHED && leaf.0 & bits::SHAREABILITY != bits::INNER_SHAREABLE {
+        return Err(Reason::BadAttributes);
+    }
     Ok(())
 }
 

@@ -79,7 +79,9 @@ impl View<'_> {
             && !bit(leaf, 52)
             && bits(leaf, 63, 59) == 0
             && bits(leaf, 9, 8) != 0b01
-            && bits(leaf, 4, 2) <= 4;
+            && bits(leaf, 4, 2) <= 4
+            // What is cached is inner shareable.
+            && (bits(leaf, 4, 2) >= 2 || bits(leaf, 9, 8) == 0b11);
         let not_code = bit(leaf, 53);
         let range = !bit(leaf, 11) && !bit(leaf, 6) && bit(leaf, 54) && !bit(leaf, 50);
         plain && not_code && range && self.target(target, leaf)

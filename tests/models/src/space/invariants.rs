@@ -123,13 +123,17 @@ fn check_leaf(types: &FrameTable<'_>, leaf: Leaf, violations: &mut Vec<Violation
 fn fault(types: &FrameTable<'_>, page: u64, leaf: Leaf) -> Option<&'static str> {
     use FrameType as T;
     let shareability = leaf.descriptor >> 8 & 0b11;
-    let write_back = matches!(leaf.descriptor >> 2 & 0b111, 0 | 1) && shareability == 0b11;
+    let is_cached = matches!(leaf.descriptor >> 2 & 0b111, 0 | 1);
+    let write_back = is_cached && shareability == 0b11;
     let device = small::DEVICE..small::DEVICE + 2 * PAGE;
     match types.get(page) {
         None if !device.contains(&page) => Some("I15: neither memory nor a device"),
         None if leaf.is_executable() => Some("I4: an executable device"),
         None => None,
         Some(T::Ordinary | T::Claimed) if leaf.is_executable() => Some("I4: executable data"),
+        Some(T::Ordinary | T::Claimed) if is_cached && shareability != 0b11 => {
+            Some("I10: cached, and not inner shareable")
+        }
         Some(T::Ordinary | T::Claimed) => None,
         Some(T::Inner | T::Gate) => Some("I3: an inner frame"),
         Some(T::Private) => Some("I19: a private frame"),

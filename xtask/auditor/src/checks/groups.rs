@@ -102,7 +102,13 @@ fn attributes(world: &World<'_>, leaf: &Leaf, mair: u64, violations: &mut Vec<Vi
         return;
     }
     for (class, pa) in world.frames.classes(leaf.pa, leaf.size()) {
-        if class.has_one_attribute() {
+        if memory == WRITE_BACK && !class.is_device() {
+            let text = format!(
+                "cached memory is not inner shareable, SH {:#04b}",
+                own.shareability()
+            );
+            violations.push(leaf.violates("I10", pa, &world.owner(pa), &text));
+        } else if class.has_one_attribute() {
             let text = format!(
                 "a guarded frame has memory attribute {memory:#04x}, SH {:#04b}",
                 own.shareability()

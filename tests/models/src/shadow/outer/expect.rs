@@ -114,6 +114,7 @@ impl<C: Checks> Outer<'_, C> {
             && descriptor >> 11 & 1 == 1
             && descriptor >> 53 & 1 == 1
             && descriptor >> 8 & 3 != 1
+            && (descriptor >> 8 & 3 == 3 || index >= 2)
             && index <= 4
             && descriptor & (1 << 5 | 0x3ff << 40 | 0x1f << 59) == 0;
         let kind = self.types.get(&frame).copied();
