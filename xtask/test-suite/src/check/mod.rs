@@ -40,7 +40,7 @@ pub fn run(arguments: &CheckArguments) -> Result<u8> {
 /// Without `installs` nothing is installed for them.
 pub fn tests(installs: bool) -> Vec<Test> {
     let mut tests = vec![
-        Test::alone("commits", commits::check).quick(),
+        Test::alone("commits", commits::check).in_check_alone(),
         Test::alone("lengths", lengths::check).quick(),
     ];
     tests.extend(tools::tests(installs));
@@ -53,6 +53,7 @@ fn write(arguments: &CheckArguments) -> Result<()> {
     allow::generate(false)?;
     architecture::run(false)?;
     donjon_attack::write_table(false)?;
+    docs::write_commands()?;
     let holders: Vec<_> = all(&arguments.host).iter().map(Holder::of).collect();
     docs::promises(&holders, false)
 }

@@ -3,7 +3,6 @@
 //! The page of commands: that it is what the command line generates.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::fs;
 use std::process::Command;
 
@@ -46,8 +45,23 @@ pub fn check_readme() -> Result<()> {
 
 /// Fails if the page of commands is not what the running program generates.
 pub fn check_commands() -> Result<()> {
-    let program = env::current_exe().context("finding this program")?;
-    process::output(Command::new(program).args(["commands", "--check"])).map(|_| ())
+    commands(&["commands", "--check"])
+}
+
+/// Writes the page of commands.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub fn write_commands() -> Result<()> {
+    commands(&["commands"])
+}
+
+/// Runs this program, which alone knows its command line. A build meanwhile may have replaced the
+/// file, so the program is not found by its path.
+fn commands(arguments: &[&str]) -> Result<()> {
+    let program = format!("/proc/{}/exe", std::process::id());
+    process::output(Command::new(program).args(arguments)).map(|_| ())
 }
 
 impl Series {

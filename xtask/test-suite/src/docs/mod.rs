@@ -17,6 +17,7 @@ use anyhow::{Result, ensure};
 
 use super::test::Test;
 
+pub use front::write_commands;
 pub use testing::{Holder, run as promises};
 
 /// One test for each kind of statement.
@@ -29,9 +30,11 @@ pub fn tests() -> Vec<Test> {
         Test::alone("docs:kernel-options", options::check),
         Test::alone("docs:attacks", || donjon_attack::write_table(true)),
         Test::alone("docs:words", words::check),
-        Test::alone("docs:rustdoc", rustdoc::check),
     ];
-    tests.into_iter().map(Test::quick).collect()
+    let mut tests: Vec<_> = tests.into_iter().map(Test::quick).collect();
+    // A minute or more: the lints of the usual run find most of what it finds.
+    tests.push(Test::alone("docs:rustdoc", rustdoc::check).in_check_alone());
+    tests
 }
 
 /// The comparison of the table of promises with what these tests hold, as a test of its own.
