@@ -2,6 +2,8 @@
 //! The files of a release: boot image, kernel, guest programs, notes and their digests.
 
 use std::fmt::Write;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -13,6 +15,16 @@ use crate::output;
 const SUMS: &str = "SHA256SUMS";
 /// The file with what is new.
 const NOTES: &str = "NOTES.md";
+
+/// What the notes say of licences and sources.
+const SOURCES: &str = "
+## Licences and sources
+
+The boot image has the boot stage and the inner domain (MIT or Apache-2.0) and Linux 6.12
+(GPL-2.0-only): Debian's package linux-source-6.12 with the change in kernel-patch/. The archive of
+guest programs has our own (MIT or Apache-2.0) and Debian's BusyBox (GPL-2.0-only). The repository of
+this version builds all of them from these sources.
+";
 
 /// What a release is made of.
 pub struct Parts<'a> {
@@ -34,7 +46,14 @@ pub struct Parts<'a> {
 ///
 /// If the change log has no section for the version, or a file cannot be written.
 pub fn write(parts: &Parts<'_>, directory: &Path) -> Result<()> {
-    let notes = notes(parts.change_log, parts.version)?;
+    let notes = notes(parts.change_log, parts.version)? + SOURCES;
+    // Digests of older files beside new ones would mislead, if a file cannot be written.
+    match fs::remove_file(directory.join(SUMS)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(error).with_context(|| format!("removing the old {SUMS}"));
+        }
+        _ => {}
+    }
     let names = ["boot.img", "linux-Image", "guest.cpio"]
         .map(|it| format!("donjon-{}-{it}", parts.version));
     let contents = [parts.boot_image, parts.kernel, parts.guest];
@@ -57,12 +76,13 @@ fn sums(files: &[(&str, &[u8])]) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the section of the change log for a version, with a heading of its own.
+/// Returns the section of the change log for a version, with a heading of its own. It is what the
+/// notes begin with.
 ///
 /// # Errors
 ///
 /// If there is no section `## VERSION`, or it is empty.
-fn notes(change_log: &str, version: &str) -> Result<String> {
+pub fn notes(change_log: &str, version: &str) -> Result<String> {
     let mut lines = change_log.lines();
     let is_heading = |line: &&str| {
         line.strip_prefix("## ")
@@ -83,8 +103,6 @@ fn notes(change_log: &str, version: &str) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     const CHANGE_LOG: &str =
@@ -105,7 +123,8 @@ mod tests {
         let directory = tempfile::tempdir().expect("directory");
         write(&parts("0.1.0"), directory.path()).expect("files");
         let read = |name: &str| fs::read_to_string(directory.path().join(name)).expect("file");
-        assert_eq!(read(NOTES), "# Donjon 0.1.0\n\n* It works.\n");
+        assert!(read(NOTES).starts_with("# Donjon 0.1.0\n\n* It works.\n"));
+        assert!(read(NOTES).contains("linux-source-6.12"));
         assert_eq!(read("donjon-0.1.0-boot.img"), "boot");
         let sums = read(SUMS);
         // The digest of nothing.

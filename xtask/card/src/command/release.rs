@@ -20,6 +20,8 @@ pub fn run(arguments: &ReleaseArguments) -> Result<()> {
     let change_log = paths::in_root("CHANGELOG.md");
     let change_log = fs::read_to_string(&change_log)
         .with_context(|| format!("reading {}", change_log.display()))?;
+    // What is missing there is said before a kernel is built.
+    release::notes(&change_log, version)?;
     let dma = Some(arguments.dma);
     let parts = run::prepare_for_model(&arguments.host, arguments.switch, dma)?;
     let [boot_image, kernel] = [&parts.boot.image, &parts.kernel.image]
