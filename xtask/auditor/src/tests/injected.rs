@@ -40,7 +40,7 @@ pub const KEYS: u64 = 1 << 13 | 1 << 27 | 1 << 30 | 1 << 31;
 const SPARE: u64 = VMALLOC + 0x20_0000;
 
 #[rustfmt::skip]
-const MAPPINGS: [Injected; 54] = [
+const MAPPINGS: [Injected; 55] = [
     inject("I1", "a user table under two parents", "two parents", |m| {
         let from = m.entry(U, 0x40_0000, 2);
         let to = m.entry(Tree::User(1), 0x80_0000, 2);
@@ -184,6 +184,9 @@ const MAPPINGS: [Injected; 54] = [
     }),
     inject("I10", "text non-cacheable elsewhere", "memory attribute 0x44", |m| {
         m.change(K, UPPER + PHYSICAL + TEXT - RAM, 3, |raw| raw | NON_CACHEABLE);
+    }),
+    inject("I10", "cached data that is not shareable", "not inner shareable, SH 0b00", |m| {
+        m.map(K, SPARE, FRAME + 4 * PAGE, 3, KERNEL_DATA & !SHARED);
     }),
     inject("I13", "the gate at a second address", "second address", |m| {
         m.map(K, SPARE, GATE_FRAME, 3, KERNEL_TEXT);

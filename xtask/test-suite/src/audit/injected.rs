@@ -285,6 +285,11 @@ pub fn all(site: &Site<'_>) -> Vec<Injected> {
         ),
         kernel(
             "I10",
+            "cached data that is not shareable",
+            site.ordinary | DATA & !(3 << 8),
+        ),
+        kernel(
+            "I10",
             "a contiguous entry alone",
             site.ordinary | DATA | 1 << 52,
         ),
