@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
@@ -41,6 +41,13 @@ pub fn end_children_when_told_to_stop() -> Result<()> {
         std::process::exit(130);
     })
     .context("installing the handler of Ctrl-C")
+}
+
+/// Returns where the running program is. A build meanwhile may have replaced the file that it was
+/// started from, so this is not the path of that file.
+#[must_use]
+pub fn this_program() -> PathBuf {
+    PathBuf::from(format!("/proc/{}/exe", std::process::id()))
 }
 
 /// A running child. Dropping it kills it.

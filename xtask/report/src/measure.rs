@@ -95,8 +95,7 @@ pub fn why_not_offered(part: Part) -> Option<String> {
 
 /// The subcommand of this very program.
 fn this_program(part: Part) -> Command {
-    // Not its path: a build meanwhile may have replaced the file.
-    let mut command = Command::new(format!("/proc/{}/exe", std::process::id()));
+    let mut command = Command::new(process::this_program());
     command.args(part.subcommand());
     command
 }

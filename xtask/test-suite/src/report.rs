@@ -131,8 +131,7 @@ fn without_data(host: &HostArguments, scratch: &Scratch) -> Result<()> {
 }
 
 fn report(host: &HostArguments, out: &Path, arguments: &[&str]) -> Result<()> {
-    // Not its path: a build meanwhile may have replaced the file.
-    let mut command = Command::new(format!("/proc/{}/exe", std::process::id()));
+    let mut command = Command::new(process::this_program());
     command.arg("report").arg("--out").arg(out).args(arguments);
     if let Some(linux) = &host.linux {
         command.arg("--linux").arg(linux);

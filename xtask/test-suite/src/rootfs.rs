@@ -150,8 +150,7 @@ fn without_what_is_needed(host: &HostArguments, scratch: &Scratch) -> Result<()>
 pub fn ourselves(seconds: &str, root: &Path, more: &[&str]) -> Command {
     let mut command = Command::new("timeout");
     command.arg(seconds);
-    // Not its path: a build meanwhile may have replaced the file.
-    command.arg(format!("/proc/{}/exe", std::process::id()));
+    command.arg(process::this_program());
     command.args(["run", "--rootfs"]).arg(root).args(more);
     command
 }

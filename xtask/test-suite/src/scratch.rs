@@ -77,8 +77,7 @@ impl Scratch {
     }
 
     fn xtask_with_path(&self, arguments: &[&str], path: &str) -> Command {
-        // Not its path: a build meanwhile may have replaced the file.
-        let mut command = Command::new(format!("/proc/{}/exe", std::process::id()));
+        let mut command = Command::new(process::this_program());
         command
             .args(arguments)
             .env("PATH", path)

@@ -57,11 +57,9 @@ pub fn write_commands() -> Result<()> {
     commands(&["commands"])
 }
 
-/// Runs this program, which alone knows its command line. A build meanwhile may have replaced the
-/// file, so the program is not found by its path.
+/// Runs this program, which alone knows its command line.
 fn commands(arguments: &[&str]) -> Result<()> {
-    let program = format!("/proc/{}/exe", std::process::id());
-    process::output(Command::new(program).args(arguments)).map(|_| ())
+    process::output(Command::new(process::this_program()).args(arguments)).map(|_| ())
 }
 
 impl Series {
