@@ -93,8 +93,7 @@ fn indentation(line: &str) -> usize {
 /// Whether a line begins a function that has a body of several lines or whose head has.
 fn rust_head(line: &str) -> bool {
     let words = line.split_whitespace();
-    let mut words = words
-        .skip_while(|it| it.starts_with("pub") || it.starts_with("in ") || QUALIFIERS.contains(it));
+    let mut words = words.skip_while(|it| it.starts_with("pub") || QUALIFIERS.contains(it));
     words.next() == Some("fn") && !line.ends_with(';') && !line.ends_with('}')
 }
 
