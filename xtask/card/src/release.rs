@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use donjon_token::to_hexadecimal;
 use sha2::{Digest, Sha256};
 
 use crate::output;
@@ -68,10 +69,7 @@ pub fn write(parts: &Parts<'_>, directory: &Path) -> Result<()> {
 fn sums(files: &[(&str, &[u8])]) -> Result<String> {
     let mut text = String::new();
     for (name, content) in files {
-        for byte in Sha256::digest(content) {
-            write!(text, "{byte:02x}")?;
-        }
-        writeln!(text, "  {name}")?;
+        writeln!(text, "{}  {name}", to_hexadecimal(&Sha256::digest(content)))?;
     }
     Ok(text)
 }
