@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <donjon_requests.h>
+
 #define DONJON_PAGE	4096
 /* Where the heap begins */
 #define DONJON_HEAP	((char *)0x4000000000)

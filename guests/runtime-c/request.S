@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Requests to the inner domain: SVC with a number (inner-domain/abi/src/call/compartment.rs). Each
- * is a function of the address of 17 words: x0 to x16 before and afterwards.
+ * Requests to the inner domain. Each is a function of the address of 17 words: x0 to x16 before
+ * and afterwards.
  */
+#include <donjon_requests.h>
+
 	.macro	request name, number
-	.global	donjon_request_\name
-	.type	donjon_request_\name, %function
-donjon_request_\name:
+	.global	donjon_registers_\name
+	.type	donjon_registers_\name, %function
+donjon_registers_\name:
 	str	x0, [sp, #-16]!
 	mov	x17, x0
 	ldp	x0, x1, [x17]
@@ -33,15 +35,6 @@ donjon_request_\name:
 	.endm
 
 	.text
-	request	call_out, 1
-	request	grow, 2
-	request	shrink, 3
-	request	exit, 4
-	request	send, 5
-	request	receive, 6
-	request	peer, 7
-	request	random, 8
-	request	report, 9
-	request	verify, 10
-	request	key, 11
+#define REQUEST(name, number) request name, number;
+	DONJON_REQUESTS(REQUEST)
 	.section .note.GNU-stack, "", %progbits

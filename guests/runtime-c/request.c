@@ -1,24 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Requests to the inner domain. */
+/* Requests to the inner domain, with arguments that are easier to give. */
 #include <donjon.h>
 
-/* x0 to x16 before a request and afterwards (request.S) */
-typedef uint64_t registers[17];
-
-void donjon_request_call_out(registers);
-void donjon_request_grow(registers);
-void donjon_request_shrink(registers);
-_Noreturn void donjon_request_exit(registers);
-void donjon_request_send(registers);
-void donjon_request_receive(registers);
-void donjon_request_peer(registers);
-void donjon_request_random(registers);
-void donjon_request_report(registers);
-void donjon_request_verify(registers);
-void donjon_request_key(registers);
-
-/* The inner domain has bytes in registers big-endian. */
-static void to_bytes(uint8_t *to, const uint64_t *from, size_t words)
+void donjon_to_bytes(uint8_t *to, const uint64_t *from, size_t words)
 {
 	for (size_t i = 0; i < words; i++) {
 		uint64_t word = __builtin_bswap64(from[i]);
@@ -27,7 +11,7 @@ static void to_bytes(uint8_t *to, const uint64_t *from, size_t words)
 	}
 }
 
-static void to_words(uint64_t *to, const uint8_t *from, size_t words)
+void donjon_to_words(uint64_t *to, const uint8_t *from, size_t words)
 {
 	for (size_t i = 0; i < words; i++) {
 		uint64_t word;
@@ -37,130 +21,141 @@ static void to_words(uint64_t *to, const uint8_t *from, size_t words)
 	}
 }
 
-/* No copy of a secret stays on the stack. */
-static void wipe(volatile uint64_t *x)
+void donjon_wipe_registers(uint64_t *x)
 {
-	for (size_t i = 0; i < sizeof(registers) / 8; i++)
-		x[i] = 0;
+	volatile uint64_t *words = x;
+
+	for (size_t i = 0; i < 17; i++)
+		words[i] = 0;
 }
 
 uint64_t donjon_call_out(uint64_t word)
 {
-	registers x = { word };
+	const struct donjon_word it = { .word = word };
 
-	donjon_request_call_out(x);
-	return x[0];
+	return donjon_request_call_out(&it).word;
 }
 
 void donjon_exit(uint64_t word)
 {
-	registers x = { word };
+	const struct donjon_word it = { .word = word };
 
-	donjon_request_exit(x);
+	donjon_request_exit(&it);
+	__builtin_unreachable();
 }
 
 uint64_t donjon_grow(uint64_t pages, uint64_t *all)
 {
-	registers x = { pages };
+	const struct donjon_pages it = { .pages = pages };
+	struct donjon_resized heap = donjon_request_grow(&it);
 
-	donjon_request_grow(x);
 	if (all)
-		*all = x[1];
-	return x[0];
+		*all = heap.all;
+	return heap.pages;
 }
 
 uint64_t donjon_shrink(uint64_t pages, uint64_t *all)
 {
-	registers x = { pages };
+	const struct donjon_pages it = { .pages = pages };
+	struct donjon_resized heap = donjon_request_shrink(&it);
 
-	donjon_request_shrink(x);
 	if (all)
-		*all = x[1];
-	return x[0];
+		*all = heap.all;
+	return heap.pages;
 }
 
 int64_t donjon_send(uint64_t end, const void *from, size_t size, bool *is_open)
 {
-	registers x = { end, (uintptr_t)from, size };
+	const struct donjon_transfer it = {
+		.end = end, .address = (uintptr_t)from, .size = size,
+	};
+	struct donjon_transferred moved = donjon_request_send(&it);
 
-	donjon_request_send(x);
 	if (is_open)
-		*is_open = x[1] == 1;
-	return (int64_t)x[0];
+		*is_open = moved.is_open == 1;
+	return (int64_t)moved.bytes;
 }
 
 int64_t donjon_receive(uint64_t end, void *to, size_t size, bool *is_open)
 {
-	registers x = { end, (uintptr_t)to, size };
+	const struct donjon_transfer it = {
+		.end = end, .address = (uintptr_t)to, .size = size,
+	};
+	struct donjon_transferred moved = donjon_request_receive(&it);
 
-	donjon_request_receive(x);
 	if (is_open)
-		*is_open = x[1] == 1;
-	return (int64_t)x[0];
+		*is_open = moved.is_open == 1;
+	return (int64_t)moved.bytes;
 }
 
 bool donjon_peer(uint64_t end, uint8_t measurement[32])
 {
-	registers x = { end };
+	const struct donjon_end it = { .end = end };
+	struct donjon_peer_reply reply = donjon_request_peer(&it);
 
-	donjon_request_peer(x);
-	to_bytes(measurement, x + 1, 4);
-	return x[0] == 1;
+	memcpy(measurement, reply.measurement, sizeof(reply.measurement));
+	return reply.found == 1;
+}
+
+/* Fills a reply with zeros that the program has copied a secret out of. */
+static void wipe(void *from, size_t size)
+{
+	volatile uint8_t *bytes = from;
+
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = 0;
 }
 
 bool donjon_random(uint8_t bytes[32])
 {
-	registers x = { 0 };
-	bool is_there;
+	struct donjon_random_reply reply = donjon_request_random();
+	bool is_there = reply.found == 1;
 
-	donjon_request_random(x);
-	to_bytes(bytes, x + 1, 4);
-	is_there = x[0] == 1;
-	wipe(x);
+	memcpy(bytes, reply.bytes, sizeof(reply.bytes));
+	wipe(&reply, sizeof(reply));
 	return is_there;
 }
 
 bool donjon_key(uint64_t purpose, uint8_t key[32])
 {
-	registers x = { purpose };
-	bool is_there;
+	const struct donjon_purpose it = { .purpose = purpose };
+	struct donjon_key_reply reply = donjon_request_key(&it);
+	bool is_there = reply.found == 1;
 
-	donjon_request_key(x);
-	to_bytes(key, x + 1, 4);
-	is_there = x[0] == 1;
-	wipe(x);
+	memcpy(key, reply.key, sizeof(reply.key));
+	wipe(&reply, sizeof(reply));
 	return is_there;
 }
 
 bool donjon_report(const uint8_t data[64], struct donjon_report *report)
 {
-	registers x = { 0 };
+	struct donjon_report_arguments it;
+	struct donjon_report_reply reply;
 
-	to_words(x, data, 8);
-	donjon_request_report(x);
-	to_bytes(report->code, x + 1, 4);
-	to_bytes(report->measurement, x + 5, 4);
-	report->limit = x[9];
+	memcpy(it.data, data, sizeof(it.data));
+	reply = donjon_request_report(&it);
+	memcpy(report->code, reply.code, sizeof(report->code));
+	memcpy(report->measurement, reply.measurement, sizeof(report->measurement));
+	report->limit = reply.limit;
 	memcpy(report->data, data, sizeof(report->data));
-	to_bytes(report->started, x + 10, 4);
-	report->version = x[14];
-	report->weakened = x[15];
-	report->identity = x[16];
-	return x[0] == 1;
+	memcpy(report->started, reply.started, sizeof(report->started));
+	report->version = reply.version;
+	report->weakened = reply.weakened;
+	report->identity = reply.identity;
+	return reply.found == 1;
 }
 
 bool donjon_verify(const struct donjon_report *report)
 {
-	registers x = { 0 };
-	uint64_t started[4];
+	struct donjon_verify_arguments it = { .limit = report->limit };
+	struct donjon_verify_reply reply;
 
-	to_words(x, report->code, 4);
-	to_words(x + 4, report->measurement, 4);
-	x[8] = report->limit;
-	to_words(x + 9, report->data, 8);
-	donjon_request_verify(x);
-	to_words(started, report->started, 4);
-	return x[0] == 1 && !memcmp(x + 10, started, sizeof(started)) &&
-	       x[14] == report->version && x[15] == report->weakened &&
-	       x[16] == report->identity;
+	memcpy(it.code, report->code, sizeof(it.code));
+	memcpy(it.measurement, report->measurement, sizeof(it.measurement));
+	memcpy(it.data, report->data, sizeof(it.data));
+	reply = donjon_request_verify(&it);
+	return reply.found == 1 &&
+	       !memcmp(reply.started, report->started, sizeof(reply.started)) &&
+	       reply.version == report->version && reply.weakened == report->weakened &&
+	       reply.identity == report->identity;
 }

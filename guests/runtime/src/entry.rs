@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How a call begins.
 
+use donjon_abi::call::{Request, requests};
+
+/// The number of the SVC that ends a call.
+pub const RETURN: u64 = requests::Return::NUMBER;
+
 /// What a program says about itself, in a note of its image.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
@@ -48,7 +53,7 @@ macro_rules! entry {
             .global _start
         _start:
             bl {call}
-            svc #0
+            svc #{over}
 
             .section .bss.donjon_stack, "aw", %nobits
             .balign 4096
@@ -70,6 +75,7 @@ macro_rules! entry {
             .text
             "#,
             call = sym donjon_call,
+            over = const $crate::RETURN,
             limit = const DONJON_PROGRAM.limit,
             shared_pages = const DONJON_PROGRAM.shared_pages,
             stack_bytes = const DONJON_PROGRAM.stack_pages * $crate::PAGE,

@@ -2,40 +2,25 @@
 //! What a compartment asks its host for. The host is Linux: it sees what is written, and every
 //! answer is its choice.
 
-use core::arch::asm;
 use core::fmt;
 
-use donjon_abi::call::Supervisor;
+use donjon_abi::call::{Word, requests};
 use donjon_compartment_protocol::Request;
 
+use crate::request::ask;
 use crate::shared;
 
 /// Asks the host, and gives its answer.
 pub fn call_out(word: u64) -> u64 {
-    let answer;
-    // SAFETY: the host changes shared pages at most; no other register changes.
-    unsafe {
-        asm!(
-            "svc {number}",
-            number = const Supervisor::CallOut as u64,
-            inlateout("x0") word => answer,
-            options(nostack, preserves_flags),
-        );
-    }
-    answer
+    // SAFETY: the host changes shared pages at most, which nothing refers to.
+    unsafe { ask::<requests::CallOut>(&Word { word }) }.word
 }
 
 /// Ends the compartment for good, with a last word.
 pub fn exit(word: u64) -> ! {
-    // SAFETY: it does not come back.
-    unsafe {
-        asm!(
-            "svc {number}",
-            number = const Supervisor::Exit as u64,
-            in("x0") word,
-            options(noreturn, nostack),
-        );
-    }
+    // SAFETY: the request changes no memory, and does not come back.
+    unsafe { ask::<requests::Exit>(&Word { word }) };
+    unreachable!("a compartment that has ended does not run");
 }
 
 /// The standard output of `donjon-run`, or its standard error.

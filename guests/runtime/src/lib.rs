@@ -34,7 +34,7 @@ mod secret;
 pub mod shared;
 
 pub use channel::{Moved, peer, receive, send};
-pub use entry::Program;
+pub use entry::{Program, RETURN};
 pub use host::{call_out, exit};
 pub use memory::{HEAP, PAGE, grow, shrink};
 pub use report::{Report, report, verify};

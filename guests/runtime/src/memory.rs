@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The heap, in pages.
 
-use donjon_abi::call::Supervisor;
+use donjon_abi::call::{Pages, requests};
 
-use crate::request::pair;
+use crate::request::ask;
 
 /// Bytes of a page.
 pub const PAGE: u64 = 4096;
@@ -14,7 +14,8 @@ pub const HEAP: u64 = 1 << 38;
 /// are added at the limit, and in one request.
 pub fn grow(pages: u64) -> (u64, u64) {
     // SAFETY: new pages are mapped where there was nothing.
-    unsafe { pair::<{ Supervisor::Grow as u64 }>(pages, 0, 0) }
+    let it = unsafe { ask::<requests::Grow>(&Pages { pages }) };
+    (it.pages, it.all)
 }
 
 /// Takes pages away at the end of the heap, wiped: how many, and how many are left.
@@ -24,7 +25,7 @@ pub fn grow(pages: u64) -> (u64, u64) {
 /// Nothing refers to these pages. With the feature `alloc`, all pages that the allocator asked for
 /// are its own.
 pub unsafe fn shrink(pages: u64) -> (u64, u64) {
-    // SAFETY: the request changes x0 and x1 alone, and nothing refers to the pages that it takes
-    // away.
-    unsafe { pair::<{ Supervisor::Shrink as u64 }>(pages, 0, 0) }
+    // SAFETY: nothing refers to the pages that the request takes away.
+    let it = unsafe { ask::<requests::Shrink>(&Pages { pages }) };
+    (it.pages, it.all)
 }

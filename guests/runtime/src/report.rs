@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reports about compartments.
 
-use donjon_abi::call::Supervisor;
+use donjon_abi::call::{ReportArguments, VerifyArguments, requests};
 
-use crate::request::{bytes, wide};
+use crate::request::ask;
 
 /// What the inner domain says about a compartment that asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,42 +28,33 @@ pub struct Report {
 
 /// A report about this compartment, with bytes of its choice. None if this boot has no secret.
 pub fn report(data: &[u8; 64]) -> Option<Report> {
-    let mut x = [0; 17];
-    x[..8].copy_from_slice(&words::<8>(data));
+    let data = *data;
     // SAFETY: the request touches no memory.
-    unsafe { wide::<{ Supervisor::Report as u64 }>(&mut x) };
-    (x[0] == 1).then(|| Report {
-        code: bytes([x[1], x[2], x[3], x[4]]),
-        measurement: bytes([x[5], x[6], x[7], x[8]]),
-        limit: x[9],
-        data: *data,
-        started: bytes([x[10], x[11], x[12], x[13]]),
-        version: x[14],
-        weakened: x[15],
-        identity: x[16],
+    let it = unsafe { ask::<requests::Report>(&ReportArguments { data }) };
+    (it.found == 1).then_some(Report {
+        code: it.code,
+        measurement: it.measurement,
+        limit: it.limit,
+        data,
+        started: it.started,
+        version: it.version,
+        weakened: it.weakened,
+        identity: it.identity,
     })
 }
 
 /// Whether a report was made in this boot, and says of the boot what is so.
 pub fn verify(report: &Report) -> bool {
-    let mut x = [0; 17];
-    x[..4].copy_from_slice(&words::<4>(&report.code));
-    x[4..8].copy_from_slice(&words::<4>(&report.measurement));
-    x[8] = report.limit;
-    x[9..].copy_from_slice(&words::<8>(&report.data));
+    let arguments = VerifyArguments {
+        code: report.code,
+        measurement: report.measurement,
+        limit: report.limit,
+        data: report.data,
+    };
     // SAFETY: the request touches no memory.
-    unsafe { wide::<{ Supervisor::Verify as u64 }>(&mut x) };
-    x[0] == 1
-        && x[10..14] == words::<4>(&report.started)
-        && x[14..] == [report.version, report.weakened, report.identity]
-}
-
-/// Words of bytes, as registers have them.
-fn words<const COUNT: usize>(bytes: &[u8]) -> [u64; COUNT] {
-    let mut words = [0; COUNT];
-    let (chunks, _) = bytes.as_chunks::<8>();
-    for (word, chunk) in words.iter_mut().zip(chunks) {
-        *word = u64::from_be_bytes(*chunk);
-    }
-    words
+    let it = unsafe { ask::<requests::Verify>(&arguments) };
+    it.found == 1
+        && it.started == report.started
+        && [it.version, it.weakened, it.identity]
+            == [report.version, report.weakened, report.identity]
 }

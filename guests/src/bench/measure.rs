@@ -76,7 +76,7 @@ fn system_call_measurement() -> u64 {
     unsafe {
         asm!(
             "mrs {start}, pmccntr_el0",
-            "svc #0",
+            "svc 0",
             "mrs {end}, pmccntr_el0",
             start = out(reg) start,
             end = out(reg) end,

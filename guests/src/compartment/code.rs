@@ -3,6 +3,8 @@
 
 use core::arch::global_asm;
 
+use donjon_abi::call::{Request, requests};
+
 global_asm!(
     r#"
     .arch_extension fp
@@ -41,18 +43,18 @@ compartment_code:
     b.eq 23f
     cmp x0, #14
     b.eq 24f
-    svc #4
+    svc #{EXIT}
     // 0: the sum of the other arguments
 10: add x0, x1, x2
     add x0, x0, x3
-    svc #0
+    svc #{RETURN}
     // 1: asks the host for x1 and returns its answer plus 1, by way of the stack
 11: str x1, [sp, #-16]!
     mov x0, x1
-    svc #1
+    svc #{CALL_OUT}
     ldr x1, [sp], #16
     add x0, x0, x1
-    svc #0
+    svc #{RETURN}
     // 2: counts down from x1, with a value in each register that must survive interrupts
 12: mov x30, #0x30
     fmov d7, x1
@@ -67,16 +69,16 @@ compartment_code:
     orr x0, x0, x3
     sub x3, x30, #0x30
     orr x0, x0, x3
-    svc #0
+    svc #{RETURN}
     // 3: reads address x1
 13: ldr x0, [x1]
-    svc #0
+    svc #{RETURN}
     // 4: adds x1 pages, writes to each, adds up what is there, takes them away
 14: mov x9, x1
     mov x10, #0
     movz x11, #0x40, lsl #32
 3:  mov x0, x9
-    svc #2
+    svc #{GROW}
     cbz x0, 4f
     add x10, x10, x0
     subs x9, x9, x0
@@ -94,55 +96,55 @@ compartment_code:
 6:  mov x9, x10
 7:  cbz x9, 8f
     mov x0, x9
-    svc #3
+    svc #{SHRINK}
     cbz x0, 8f
     sub x9, x9, x0
     b 7b
 8:  add x0, x10, x13, lsl #32
-    svc #0
+    svc #{RETURN}
     // 5: writes x2 to address x1
 15: str x2, [x1]
     mov x0, #0
-    svc #0
+    svc #{RETURN}
     // 6: leaves x1 in all registers of FP and returns
 16: dup v0.2d, x1
     mov v8.16b, v0.16b
     mov v31.16b, v0.16b
     mov x0, #0
-    svc #0
+    svc #{RETURN}
     // 7: jumps to x1
 17: br x1
     // 8: sends x2 bytes at x1 by end x3; how many went, and from bit 32 on whether it is open
 18: mov x0, x3
-    svc #5
+    svc #{SEND}
     add x0, x0, x1, lsl #32
-    svc #0
+    svc #{RETURN}
     // 9: receives in the same way
 19: mov x0, x3
-    svc #6
+    svc #{RECEIVE}
     add x0, x0, x1, lsl #32
-    svc #0
+    svc #{RETURN}
     // 10: stores the measurement of who is at end x3 at x1
 20: mov x0, x3
     mov x10, x1
-    svc #7
+    svc #{PEER}
     stp x1, x2, [x10]
     stp x3, x4, [x10, #16]
-    svc #0
+    svc #{RETURN}
     // 11: stores random bytes at x1
 21: mov x20, x1
-    svc #8
+    svc #{RANDOM}
     stp x1, x2, [x20]
     stp x3, x4, [x20, #16]
-    svc #0
-    // 12: stores a report with the 64 bytes at x1 at x2: what SVC 9 leaves in x1 to x16
+    svc #{RETURN}
+    // 12: stores a report with the 64 bytes at x1 at x2: what REPORT leaves in x1 to x16
 22: mov x20, x1
     mov x21, x2
     ldp x0, x1, [x20]
     ldp x2, x3, [x20, #16]
     ldp x4, x5, [x20, #32]
     ldp x6, x7, [x20, #48]
-    svc #9
+    svc #{REPORT}
     stp x1, x2, [x21]
     stp x3, x4, [x21, #16]
     stp x5, x6, [x21, #32]
@@ -151,7 +153,7 @@ compartment_code:
     stp x11, x12, [x21, #80]
     stp x13, x14, [x21, #96]
     stp x15, x16, [x21, #112]
-    svc #0
+    svc #{RETURN}
     // 13: whether a report is of this boot: code, measurement, limit and 64 bytes at x1
 23: mov x20, x1
     ldp x0, x1, [x20]
@@ -163,19 +165,31 @@ compartment_code:
     ldp x12, x13, [x20, #96]
     ldp x14, x15, [x20, #112]
     ldr x16, [x20, #128]
-    svc #10
-    svc #0
+    svc #{VERIFY}
+    svc #{RETURN}
     // 14: stores a key for the purpose x1 at x2
 24: mov x0, x1
     mov x20, x2
-    svc #11
+    svc #{KEY}
     stp x1, x2, [x20]
     stp x3, x4, [x20, #16]
-    svc #0
+    svc #{RETURN}
     .balign 4096
     .global compartment_code_end
 compartment_code_end:
-"#
+"#,
+    RETURN = const requests::Return::NUMBER,
+    CALL_OUT = const requests::CallOut::NUMBER,
+    GROW = const requests::Grow::NUMBER,
+    SHRINK = const requests::Shrink::NUMBER,
+    EXIT = const requests::Exit::NUMBER,
+    SEND = const requests::Send::NUMBER,
+    RECEIVE = const requests::Receive::NUMBER,
+    PEER = const requests::Peer::NUMBER,
+    RANDOM = const requests::Random::NUMBER,
+    REPORT = const requests::Report::NUMBER,
+    VERIFY = const requests::Verify::NUMBER,
+    KEY = const requests::Key::NUMBER,
 );
 
 unsafe extern "C" {

@@ -5,6 +5,7 @@
 use core::arch::{asm, global_asm};
 
 use anyhow::{Result, bail, ensure};
+use donjon_abi::call::{Request, requests};
 use donjon_client::{Access, Compartment, Exit};
 
 use crate::program::{CODE, DATA};
@@ -22,9 +23,10 @@ compartment_generic_key:
     b.ne 1b
     .inst 0x9ac23024
     eor x0, x0, x4
-2:  svc #0
+2:  svc #{RETURN}
     .balign 4096
-"#
+"#,
+    RETURN = const requests::Return::NUMBER,
 );
 
 unsafe extern "C" {

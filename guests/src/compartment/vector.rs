@@ -5,6 +5,7 @@
 use core::arch::global_asm;
 
 use anyhow::{Result, ensure};
+use donjon_abi::call::{Request, requests};
 use donjon_client::{Access, Compartment, Exit};
 
 use crate::program::{CODE, DATA};
@@ -18,16 +19,17 @@ compartment_vectors:
     cbnz x0, 30f
     // RDVL x0, #1: the bytes of a vector
     .inst 0x04bf5020
-    svc #0
+    svc #{RETURN}
     // SMSTART; RDVL x0, #1, which is of the streaming mode; SMSTOP
 30: .inst 0xd503477f
     .inst 0x04bf5020
     .inst 0xd503467f
-    svc #0
+    svc #{RETURN}
     .balign 4096
     .global compartment_vectors_end
 compartment_vectors_end:
-"#
+"#,
+    RETURN = const requests::Return::NUMBER,
 );
 
 unsafe extern "C" {

@@ -21,7 +21,7 @@ unsafe fn call(number: libc::c_long, arguments: [usize; 4]) -> isize {
     // what the system call does with them.
     unsafe {
         asm!(
-            "svc #0",
+            "svc 0",
             in("x8") number,
             inlateout("x0") arguments[0] => result,
             in("x1") arguments[1],

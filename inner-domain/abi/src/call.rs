@@ -10,8 +10,9 @@ mod error;
 mod facts;
 pub(crate) mod function;
 mod property;
+mod request;
 
-pub use compartment::{CompartmentExit, CompartmentFact, Supervisor};
+pub use compartment::{CompartmentExit, CompartmentFact};
 pub use error::{Error, Reason};
 pub use facts::{Counter, Information};
 pub use function::{
@@ -21,12 +22,17 @@ pub use function::{
     ReplyHeader, Signature, TableEntry,
 };
 pub use property::{PROPERTIES, Property};
+pub use request::{
+    End, KeyReply, Nothing, Pages, PeerReply, Purpose, RandomReply, ReportArguments, ReportReply,
+    Request, Resized, Supervisor, Transfer, Transferred, VerifyArguments, VerifyReply, Word,
+    request as requests,
+};
 
 use crate::declare::constants;
 
 constants! {
     /// Version of the interface. The major half changes when an old caller would misunderstand.
-    pub const ABI_VERSION: u32 = version(4, 4) => "ABI_VERSION";
+    pub const ABI_VERSION: u32 = version(5, 0) => "ABI_VERSION";
 
     /// Bits of a function number below its owner.
     pub const OWNER_SHIFT: u32 = 16;
@@ -47,12 +53,6 @@ pub const fn version(major: u16, minor: u16) -> u32 {
 pub enum Owner {
     /// The inner domain itself. Its numbers are small and dense: the gate indexes a table.
     Core = 0,
-    /// Control-flow attestation (planned).
-    Attestation = 0x10,
-    /// System-call filter (planned).
-    Filter = 0x11,
-    /// Compartments (planned).
-    Compartments = 0x12,
     /// Whatever a user of this project adds.
     Custom = 0x80,
 }

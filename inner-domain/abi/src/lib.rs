@@ -12,6 +12,7 @@ pub mod call;
 pub mod declare;
 pub mod layout;
 pub mod manifest;
+pub mod registers;
 pub mod tcr;
 pub mod trace;
 

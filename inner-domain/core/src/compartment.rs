@@ -44,7 +44,7 @@ use crate::weaken;
 pub use build::{Addition, PIECE};
 pub use channel::{ENDS, INBOX, MESSAGE_MAX, Moved};
 pub use memory::{GROW_MAX, SHRINK_MAX};
-pub use run::{Entry, Exit};
+pub use run::Entry;
 pub use space::Access;
 pub use stop::wipe_all;
 

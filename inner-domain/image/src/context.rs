@@ -123,16 +123,19 @@ impl Registers {
         unsafe { &mut *self.0 }
     }
 
-    /// Register x0, x1 and so on.
-    pub fn argument(&mut self, index: usize) -> u64 {
-        self.context().x.get(index).copied().unwrap_or(0)
+    /// Registers x0 to x30.
+    pub fn words(&mut self) -> &mut [u64; 31] {
+        &mut self.context().x
     }
 
-    /// Sets register x0, x1 and so on.
-    pub fn set(&mut self, index: usize, value: u64) {
-        if let Some(register) = self.context().x.get_mut(index) {
-            *register = value;
-        }
+    /// What is in the first register: the result of a call, or what is asked for.
+    pub fn first(&mut self) -> u64 {
+        self.context().x[0]
+    }
+
+    /// Sets the first register: the host's answer.
+    pub fn set_first(&mut self, value: u64) {
+        self.context().x[0] = value;
     }
 
     /// Prepares a call, with which it is then [run](Self::run): every other register will be zero.

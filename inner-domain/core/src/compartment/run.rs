@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A CPU enters a compartment and leaves it.
 
-use donjon_abi::call::Reason;
+use donjon_abi::call::{CompartmentExit, Reason};
 
 use super::{Compartments, Guard, Handle, Phase};
 use crate::weaken;
@@ -20,19 +20,6 @@ pub struct Entry {
     pub begin: Option<(u64, u64)>,
     /// Whether it goes on with an answer of its host's.
     pub called_out: bool,
-}
-
-/// How a compartment was left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// The call is over.
-    Returned,
-    /// The call goes on later.
-    Suspended,
-    /// The call goes on later, with an answer from the host.
-    CalledOut,
-    /// The compartment never runs again.
-    Died,
 }
 
 impl Compartments<'_> {
@@ -64,17 +51,18 @@ impl Compartments<'_> {
         })
     }
 
-    /// The compartment that this CPU entered last runs no more.
+    /// Leaves the compartment that this CPU entered last: it runs no more. After
+    /// [`CompartmentExit::Ended`] and [`CompartmentExit::Faulted`] it never runs again.
     #[inline]
-    pub fn leave(&self, handle: Handle, cpu: usize, exit: Exit) {
+    pub fn leave(&self, handle: Handle, cpu: usize, exit: CompartmentExit) {
         if let Ok(Guard { mut state, .. }) = self.of(handle)
             && state.phase == Phase::Running(cpu)
         {
             state.phase = match exit {
-                Exit::Returned => Phase::Idle,
-                Exit::Suspended => Phase::Suspended { called_out: false },
-                Exit::CalledOut => Phase::Suspended { called_out: true },
-                Exit::Died => Phase::Dead,
+                CompartmentExit::Returned => Phase::Idle,
+                CompartmentExit::Interrupted => Phase::Suspended { called_out: false },
+                CompartmentExit::CalledOut => Phase::Suspended { called_out: true },
+                CompartmentExit::Ended | CompartmentExit::Faulted => Phase::Dead,
             };
         }
         self.note_left(cpu);

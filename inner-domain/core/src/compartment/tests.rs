@@ -8,7 +8,7 @@ mod stop;
 
 use std::vec::Vec;
 
-use donjon_abi::call::Reason;
+use donjon_abi::call::{CompartmentExit, Reason};
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
@@ -106,12 +106,18 @@ fn it_runs_on_one_cpu() {
     assert_eq!(machine.destroy(handle), Err(Reason::InUse));
     assert_eq!(machine.share(handle, 0x1000, RAM), Err(Reason::WrongTime));
     // Another CPU has nothing to say.
-    machine.compartments.leave(handle, 0, Exit::Died);
-    machine.compartments.leave(handle, 1, Exit::Suspended);
+    machine
+        .compartments
+        .leave(handle, 0, CompartmentExit::Ended);
+    machine
+        .compartments
+        .leave(handle, 1, CompartmentExit::Interrupted);
     let again = machine.compartments.enter(handle, 0).expect("suspended");
     assert_eq!(again.begin, None);
     assert_eq!(again.tag, entry.tag);
-    machine.compartments.leave(handle, 0, Exit::Died);
+    machine
+        .compartments
+        .leave(handle, 0, CompartmentExit::Ended);
     let dead = machine.compartments.enter(handle, 0);
     assert_eq!(dead, Err(Reason::WrongTime));
     machine.destroy(handle).expect("nothing runs");
@@ -161,7 +167,7 @@ fn the_heap_ends_at_the_limit_and_comes_back_as_zeros() {
     let (removed, left, tag) = shrunk.expect("it runs");
     assert_eq!((removed, left), (SHRINK_MAX, heap - SHRINK_MAX));
     assert_ne!(tag, first, "what TLBs hold of the pages is not used again");
-    compartments.leave(handle, 0, Exit::Returned);
+    compartments.leave(handle, 0, CompartmentExit::Returned);
     machine.check(&[handle]);
     machine.destroy(handle).expect("nothing runs");
     machine.check(&[]);
@@ -201,7 +207,7 @@ fn a_clone_has_the_same_code_and_its_own_data() {
     let measured = compartments.measurement(template);
     assert_eq!(compartments.measurement(one), measured);
     assert!(compartments.enter(one, 0).is_ok());
-    compartments.leave(one, 0, Exit::Returned);
+    compartments.leave(one, 0, CompartmentExit::Returned);
     // The code stays as long as there are clones.
     assert_eq!(machine.destroy(template), Err(Reason::InUse));
     machine.destroy(one).expect("nothing runs");
@@ -232,7 +238,9 @@ fn a_clone_is_of_what_has_not_run() {
         assert_eq!(result, Err(Reason::WrongTime));
     }
     machine.compartments.enter(template, 0).expect("idle");
-    machine.compartments.leave(template, 0, Exit::Returned);
+    machine
+        .compartments
+        .leave(template, 0, CompartmentExit::Returned);
     // Nor one that was begun before.
     let (memory, private) = (&mut machine.memory, &mut machine.private);
     let copied = machine.compartments.copy(memory, private, begun);
@@ -272,7 +280,7 @@ proptest! {
                 3 => drop(machine.compartments.seal(handle, va, va)),
                 4 => drop(machine.compartments.enter(handle, cpu)),
                 5 => {
-                    let exit = [Exit::Returned, Exit::Suspended, Exit::Died][number as usize % 3];
+                    let exit = [CompartmentExit::Returned, CompartmentExit::Interrupted, CompartmentExit::Ended][number as usize % 3];
                     machine.compartments.leave(handle, cpu, exit);
                 }
                 6 => drop(compartments.grow(memory, private, at, number % 9)),

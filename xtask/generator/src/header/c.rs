@@ -94,6 +94,11 @@ pub fn header() -> String {
     values!(out, "COMPARTMENT_", CompartmentFact);
     section(&mut out, "Numbers of SVC in a compartment");
     values!(out, "SVC_", Supervisor);
+    section(
+        &mut out,
+        "The numbers of SVC behind which a compartment goes on, as a list",
+    );
+    let _ = writeln!(out, "#define DONJON_SVC_GO_ON\t\t{}", going_on());
     section(&mut out, "Values of DONJON_INFO_SWITCH_MODE");
     values!(out, "SWITCH_", SwitchMode);
     section(&mut out, "An array with their names, by number");
@@ -117,6 +122,14 @@ pub fn header() -> String {
     }
     out.push_str(TAIL);
     out
+}
+
+/// The requests behind which a compartment goes on.
+fn going_on() -> String {
+    let ends = [Supervisor::Return, Supervisor::Exit];
+    let others = Supervisor::ALL.iter().filter(|it| !ends.contains(it));
+    let numbers = others.map(|it| (*it as u64).to_string());
+    numbers.collect::<Vec<_>>().join(", ")
 }
 
 /// An entry of an array: its index in C, and the string.
@@ -212,6 +225,12 @@ fn comment(out: &mut String, indent: &str, text: impl Display) {
         let _ = writeln!(out, "{indent}/* {text} */");
         return;
     }
+    long_comment(out, indent, &text);
+}
+
+/// A comment on several lines. An indent is tabs.
+pub fn long_comment(out: &mut String, indent: &str, text: &str) {
+    let room = WIDTH - 8 * indent.len();
     let _ = writeln!(out, "{indent}/*");
     let mut line = String::new();
     for word in text.split(' ') {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is generated from `inner-domain/abi`: the header that Linux includes, and the tables of
-//! the call reference.
+//! What is generated from `inner-domain/abi`: the header that Linux includes, that of programs in C
+//! for compartments, the tables of the call reference, and that of requests.
 
 mod c;
+mod requests;
 mod table;
 
 use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result};
 use donjon_abi::call::Function;
@@ -17,13 +17,23 @@ use heck::{ToShoutySnakeCase, ToSnakeCase};
 use crate::{generated, section};
 
 const HEADER: &str = "kernel-patch/files/arch/arm64/include/asm/donjon_abi.h";
+const REQUESTS: &str = "guests/runtime-c/donjon_requests.h";
 const REFERENCE: &str = "docs/idc.md";
+const COMPARTMENTS: &str = "docs/compartments.md";
 
-/// Writes both, or with `check` only compares them.
+/// Writes the generated files, or with `check` only compares them.
 pub fn run(check: bool) -> Result<()> {
     let files = [
         (HEADER, c::header()),
-        (REFERENCE, reference(&paths::in_root(REFERENCE))?),
+        (REQUESTS, requests::header()),
+        (
+            REFERENCE,
+            with_section(REFERENCE, "calls", &table::calls())?,
+        ),
+        (
+            COMPARTMENTS,
+            with_section(COMPARTMENTS, "requests", &requests::table())?,
+        ),
     ];
     generated::write_or_check(files, check, "inner-domain/abi", "cargo xtask header")
 }
@@ -52,8 +62,9 @@ fn buffers() -> Vec<(Layout, Vec<Function>)> {
     found
 }
 
-/// The reference with its part of calls replaced.
-fn reference(path: &Path) -> Result<String> {
-    let found = fs::read_to_string(path).with_context(|| format!("reading {REFERENCE}"))?;
-    section::replace(&found, "calls", &table::calls()).context(REFERENCE)
+/// A document with a section of it replaced.
+fn with_section(document: &str, section: &str, text: &str) -> Result<String> {
+    let path = paths::in_root(document);
+    let found = fs::read_to_string(path).with_context(|| format!("reading {document}"))?;
+    section::replace(&found, section, text).context(document.to_owned())
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use donjon_abi::call::{
-    CompartmentExit, CompartmentFact, Counter, Error, Function, Information, Reason, Supervisor,
+    CompartmentExit, CompartmentFact, Counter, Error, Function, Information, Reason,
 };
 use donjon_abi::declare::{Documentation, Layout};
 
@@ -53,10 +53,6 @@ pub fn calls() -> String {
     }
     head(&mut out, "`COMPARTMENT_INFORMATION` about", "what it tells");
     for it in CompartmentFact::ALL {
-        row(&mut out, *it as i64, it.identifier(), it.about());
-    }
-    head(&mut out, "SVC in a compartment", "what it asks for");
-    for it in Supervisor::ALL {
         row(&mut out, *it as i64, it.identifier(), it.about());
     }
     for (layout, functions) in buffers() {

@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 use std::vec::Vec;
 
-use donjon_abi::call::Reason;
+use donjon_abi::call::{CompartmentExit, Reason};
 use donjon_abi::layout::PAGE_SIZE;
 use proptest::prelude::*;
 
-use super::super::{Access, ENDS, Exit, Handle, INBOX, MESSAGE_MAX, Moved};
+use super::super::{Access, ENDS, Handle, INBOX, MESSAGE_MAX, Moved};
 use super::{CODE, DATA, LIMIT, Machine, RAM, Ram};
 
 /// Two compartments that run, joined by their ends 0.
@@ -102,7 +102,7 @@ fn the_end_of_one_closes_a_channel() {
     let compartments = &machine.compartments;
     let sent = compartments.send(&mut machine.memory, (one, 0), 0, (DATA, 24));
     assert_eq!(sent, moved(24));
-    compartments.leave(one, 0, Exit::Returned);
+    compartments.leave(one, 0, CompartmentExit::Returned);
     machine.destroy(one).expect("it does not run");
     // A new compartment in the slot of the old one is a stranger.
     let next = machine.sealed();

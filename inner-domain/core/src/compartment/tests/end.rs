@@ -5,11 +5,11 @@ use core::cell::Cell;
 use std::collections::BTreeSet;
 use std::vec::Vec;
 
-use donjon_abi::call::Reason;
+use donjon_abi::call::{CompartmentExit, Reason};
 use donjon_abi::layout::PAGE_SIZE;
 use proptest::prelude::*;
 
-use super::super::{Access, Exit, HEAP, Handle, Phase};
+use super::super::{Access, HEAP, Handle, Phase};
 use super::{CODE, DATA, Machine, RAM, Ram, Words};
 use crate::rules::{Hardware, Step, bits};
 
@@ -244,7 +244,7 @@ proptest! {
             }
             let _ = machine.compartments.shrink(memory, private, (handle, 0), heap % 17);
             prop_assert_eq!(machine.slice(handle), Err(Reason::InUse));
-            let exits = [Exit::Returned, Exit::Suspended, Exit::CalledOut, Exit::Died];
+            let exits = [CompartmentExit::Returned, CompartmentExit::Interrupted, CompartmentExit::CalledOut, CompartmentExit::Ended];
             machine.compartments.leave(handle, 0, exits[usize::from(stage) % 4]);
         }
         machine.check(&live);

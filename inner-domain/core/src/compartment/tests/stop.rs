@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The end of the machine.
 
-use donjon_abi::call::Reason;
+use donjon_abi::call::{CompartmentExit, Reason};
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
-use super::super::{Access, Exit, Phase};
+use super::super::{Access, Phase};
 use super::{BLOCKS, DATA, Machine, PRIVATE, RAM, Ram};
 use crate::frames::FrameType;
 
@@ -44,11 +44,15 @@ fn the_machine_does_not_stop_while_a_compartment_runs() {
     machine.memory.fill(entry.context, 9);
     assert_eq!(machine.stop(), Err(Reason::InUse));
     assert!(!machine.memory.is_zero(entry.context) && machine.memory.cleaned.is_empty());
-    machine.compartments.leave(handle, 1, Exit::Suspended);
+    machine
+        .compartments
+        .leave(handle, 1, CompartmentExit::Interrupted);
     let phase = machine.compartments.phase(handle);
     assert_eq!(phase, Ok(Phase::Suspended { called_out: false }));
     machine.compartments.enter(handle, 2).expect("it goes on");
-    machine.compartments.leave(handle, 2, Exit::Returned);
+    machine
+        .compartments
+        .leave(handle, 2, CompartmentExit::Returned);
     machine.stop().expect("none runs");
     assert!(machine.memory.is_zero(entry.context));
 }

@@ -37,12 +37,12 @@ static_assert(PAGES * PAGE_SIZE == SZ_1M);
 /* An interrupt may come in between */
 #define TRIES	100
 
-/* SVC #0: the call is over. MOV x0, #PIECE; SVC #2, ROUNDS times: more heap. */
-static const u32 returns[] = { 0xd4000001U };
+/* SVC, and MOV x0, #PIECE with a request for so much more heap, ROUNDS times */
+#define SVC(number)	(0xd4000001U | (u32)(number) << 5)
+#define GROW		0xd2800000U | PIECE << 5, SVC(DONJON_SVC_GROW)
+static const u32 returns[] = { SVC(DONJON_SVC_RETURN) };
 static const u32 grows[] = {
-	0xd2800000U | PIECE << 5, 0xd4000041U, 0xd2800000U | PIECE << 5, 0xd4000041U,
-	0xd2800000U | PIECE << 5, 0xd4000041U, 0xd2800000U | PIECE << 5, 0xd4000041U,
-	0xd4000001U,
+	GROW, GROW, GROW, GROW, SVC(DONJON_SVC_RETURN),
 };
 static_assert(ARRAY_SIZE(grows) == 2 * ROUNDS + 1);
 

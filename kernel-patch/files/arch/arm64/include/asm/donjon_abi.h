@@ -534,56 +534,29 @@
 
 /* Numbers of SVC in a compartment */
 
-/* The call is over; x0 is its result. */
+/* Ends the call with a result. */
 #define DONJON_SVC_RETURN		_AC(0x0, UL)
-/* Asks the host; x0 says for what, and is the answer afterwards. */
+/* Asks the host, which answers with a word. */
 #define DONJON_SVC_CALL_OUT		_AC(0x1, UL)
-/*
- * Adds x0 pages at the end of the heap: x0 says how many were added, x1 how
- * many it has.
- */
+/* Adds pages of zeros at the end of the heap. */
 #define DONJON_SVC_GROW			_AC(0x2, UL)
-/* Takes x0 pages away there, in the same way. */
+/* Takes pages away at the end of the heap, wiped. */
 #define DONJON_SVC_SHRINK		_AC(0x3, UL)
-/* Ends for good. */
+/* Ends the compartment for good, with a last word. */
 #define DONJON_SVC_EXIT			_AC(0x4, UL)
-/*
- * Sends x2 bytes at address x1 by the channel's end x0: x0 says how many went,
- * x1 is 1 as long as the other compartment is there. x0 is -1 without such an
- * end or memory.
- */
+/* Sends bytes by an end of a channel. */
 #define DONJON_SVC_SEND			_AC(0x5, UL)
-/* Receives up to x2 bytes, in the same way. */
+/* Receives bytes by an end of a channel. */
 #define DONJON_SVC_RECEIVE		_AC(0x6, UL)
-/*
- * Asks which compartment is at the other end of channel x0: x1 to x4 are its
- * measurement, as words of big-endian bytes, and x0 is 1; 0 if it is not there
- * any more, -1 without such an end.
- */
+/* Asks which compartment is at the other end of a channel. */
 #define DONJON_SVC_PEER			_AC(0x7, UL)
-/*
- * Random bytes: x0 is 1 and x1 to x4 are the bytes; 0 if this machine has no
- * source of them.
- */
+/* Asks for random bytes. */
 #define DONJON_SVC_RANDOM		_AC(0x8, UL)
-/*
- * A report about the compartment, with the 64 bytes in x0 to x7. x0 is 1, x1 to
- * x4 are the code that authenticates it, x5 to x8 the measurement, x9 the
- * limit, x10 to x13 the digest of what was started, x14 the version of the
- * inner domain, x15 the bits that tell a weakened build, x16 where the identity
- * comes from. x0 is 0 if this boot has no secret.
- */
+/* Asks for a report about this compartment. */
 #define DONJON_SVC_REPORT		_AC(0x9, UL)
-/*
- * Whether a report was made in this boot: x0 to x3 are the code, x4 to x7 the
- * measurement, x8 the limit, x9 to x16 the 64 bytes. x0 is 1 if so, and x10 to
- * x16 are as in REPORT.
- */
+/* Asks whether a report was made in this boot. */
 #define DONJON_SVC_VERIFY		_AC(0xa, UL)
-/*
- * A key of this compartment's and of no other one, for a purpose in x0: x0 is 1
- * and x1 to x4 are the key; 0 if this boot has no secret.
- */
+/* Asks for a key that no compartment with another measurement gets. */
 #define DONJON_SVC_KEY			_AC(0xb, UL)
 
 /* Values of DONJON_INFO_SWITCH_MODE */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What compartments of the attacker's execute. Requests are SVC: 0 the call is
- * over, 1 ask the host, 2 more heap, 3 less, 5 send, 6 receive, 7 who is there,
- * 8 random bytes, 9 a report, 10 whether one is genuine, 11 a key.
- */
+/* What compartments of the attacker's execute. */
+#include <asm/donjon_abi.h>
+
 	.section .rodata, "a"
 	.arch_extension fp
 	.arch_extension simd
@@ -20,11 +18,11 @@ attack_program:
 10:	.word	0f - 10b, 1f - 10b, 2f - 10b, 3f - 10b
 	.word	4f - 10b, 5f - 10b, 6f - 10b, 7f - 10b
 	.word	8f - 10b, 9f - 10b, 16f - 10b
-0:	svc	#0
+0:	svc	#DONJON_SVC_RETURN
 1:	ldr	x0, [x0]
-	svc	#0
+	svc	#DONJON_SVC_RETURN
 2:	str	x2, [x0]
-	svc	#0
+	svc	#DONJON_SVC_RETURN
 3:	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	dup	v\n\().2d, x1
 	.endr
@@ -42,21 +40,21 @@ attack_program:
 	mov	x\n, x1
 	.endr
 	br	x30
-14:	svc	#0
+14:	svc	#DONJON_SVC_RETURN
 	nop
 15:	b	15b
 	nop
 	ldr	x0, [x1]			// no address
 	nop
-	svc	#1
+	svc	#DONJON_SVC_CALL_OUT
 	nop
 4:	mov	x20, #0
 11:	mov	x0, #1
-	svc	#2
+	svc	#DONJON_SVC_GROW
 	add	x20, x20, x0
 	cbnz	x0, 11b
 	mov	x0, x20
-	svc	#0
+	svc	#DONJON_SVC_RETURN
 5:	movz	x2, #0x30, lsl #32
 	mov	x3, #1
 	ldr	x4, [x2, #8]
@@ -68,29 +66,29 @@ attack_program:
 	b.ne	12b
 	str	xzr, [x2, #8]
 	mov	x0, #0
-13:	svc	#0
+13:	svc	#DONJON_SVC_RETURN
 6:	mov	x0, x3
-	svc	#5
-	svc	#0
+	svc	#DONJON_SVC_SEND
+	svc	#DONJON_SVC_RETURN
 7:	mov	x0, x3
-	svc	#6
-	svc	#0
-8:	svc	#2
-	svc	#0
-9:	svc	#3
-	svc	#0
-16:	svc	#7
-	svc	#8
-	svc	#9
-	svc	#10
-	svc	#11
-	svc	#0
+	svc	#DONJON_SVC_RECEIVE
+	svc	#DONJON_SVC_RETURN
+8:	svc	#DONJON_SVC_GROW
+	svc	#DONJON_SVC_RETURN
+9:	svc	#DONJON_SVC_SHRINK
+	svc	#DONJON_SVC_RETURN
+16:	svc	#DONJON_SVC_PEER
+	svc	#DONJON_SVC_RANDOM
+	svc	#DONJON_SVC_REPORT
+	svc	#DONJON_SVC_VERIFY
+	svc	#DONJON_SVC_KEY
+	svc	#DONJON_SVC_RETURN
 	.global	attack_program_end
 attack_program_end:
 
 /*
- * Every request but the one that ends it, with what its host has given for
- * arguments. The last one ends the call.
+ * Every request behind which a compartment goes on, with what its host has given
+ * for arguments. The heap has pages first; the last request ends the call.
  */
 	.balign	8
 	.global	fuzz_requests
@@ -99,7 +97,7 @@ fuzz_requests:
 	mov	x21, x1
 	mov	x22, x2
 	mov	x23, x3
-	.irp	n, 2, 8, 5, 6, 7, 9, 10, 11, 3, 1, 0
+	.irp	n, DONJON_SVC_GROW, DONJON_SVC_GO_ON, DONJON_SVC_RETURN
 	and	x0, x23, #3
 	mov	x1, x22
 	and	x2, x21, #0xfff

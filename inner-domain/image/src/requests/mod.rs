@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What compartments ask for by SVC: one handler for each request, by subject.
+
+mod attestation;
+mod channel;
+mod memory;
+
+use donjon_abi::call::{CompartmentExit, Request, Supervisor, Word, requests};
+use donjon_abi::registers::Registers as _;
+use donjon_core::compartment::{Compartments, Entry, Handle};
+
+use crate::context::Registers;
+use crate::stack;
+
+/// How a request ends the run of a compartment, and the value that Linux gets with it. `None`: the
+/// compartment goes on.
+pub type End = Option<(CompartmentExit, u64)>;
+
+/// A compartment that asks for something.
+pub struct Asked<'a> {
+    /// All compartments.
+    pub compartments: &'static Compartments<'static>,
+    /// The registers of the one that asks.
+    pub program: &'a mut Registers,
+    /// How it was entered.
+    pub entry: &'a mut Entry,
+    /// Its handle, and the CPU that it runs on.
+    pub at: (Handle, usize),
+}
+
+impl Asked<'_> {
+    /// Serves a request, whose exception is `esr`.
+    pub fn serve(self, request: Supervisor, esr: u64) -> End {
+        match request {
+            Supervisor::CallOut => self.ends(CompartmentExit::CalledOut),
+            Supervisor::Exit => self.ends(CompartmentExit::Ended),
+            Supervisor::Grow => self.answer::<requests::Grow>(memory::grow),
+            Supervisor::Shrink => self.answer::<requests::Shrink>(memory::shrink),
+            Supervisor::Send => self.answer::<requests::Send>(channel::send),
+            Supervisor::Receive => self.answer::<requests::Receive>(channel::receive),
+            Supervisor::Peer => self.answer::<requests::Peer>(channel::peer),
+            Supervisor::Random | Supervisor::Report | Supervisor::Verify | Supervisor::Key => {
+                self.serve_with_secrets(request)
+            }
+            // RETURN is told apart where the program is left.
+            Supervisor::Return => Some((CompartmentExit::Faulted, esr)),
+        }
+    }
+
+    /// Serves what computes with secrets, apart from the other requests: what they take of the
+    /// stack would make each of those longer.
+    #[inline(never)]
+    fn serve_with_secrets(self, request: Supervisor) -> End {
+        stack::wiped(|| match request {
+            Supervisor::Random => self.answer::<requests::Random>(attestation::random),
+            Supervisor::Report => self.answer::<requests::Report>(attestation::report),
+            Supervisor::Verify => self.answer::<requests::Verify>(attestation::verify),
+            _ => self.answer::<requests::Key>(attestation::key),
+        })
+    }
+
+    /// Answers a request by its handler. The compartment goes on.
+    fn answer<R: Request>(mut self, handler: fn(&mut Self, R::Arguments) -> R::Reply) -> End {
+        let arguments = R::Arguments::from_words(self.program.words());
+        let reply = handler(&mut self, arguments);
+        reply.to_words(self.program.words());
+        None
+    }
+
+    /// Leaves the compartment with the word that it passes.
+    fn ends(self, exit: CompartmentExit) -> End {
+        let Word { word } = Word::from_words(self.program.words());
+        Some((exit, word))
+    }
+}
