@@ -280,7 +280,8 @@ proptest! {
                 3 => drop(machine.compartments.seal(handle, va, va)),
                 4 => drop(machine.compartments.enter(handle, cpu)),
                 5 => {
-                    let exit = [CompartmentExit::Returned, CompartmentExit::Interrupted, CompartmentExit::Ended][number as usize % 3];
+                    let exits = CompartmentExit::ALL;
+                    let exit = exits[number as usize % exits.len()];
                     machine.compartments.leave(handle, cpu, exit);
                 }
                 6 => drop(compartments.grow(memory, private, at, number % 9)),

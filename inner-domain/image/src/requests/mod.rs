@@ -22,9 +22,9 @@ pub struct Asked<'a> {
     pub compartments: &'static Compartments<'static>,
     /// The registers of the one that asks.
     pub program: &'a mut Registers,
-    /// How it was entered.
+    /// How the one that asks was entered.
     pub entry: &'a mut Entry,
-    /// Its handle, and the CPU that it runs on.
+    /// The handle of the one that asks, and the CPU that it runs on.
     pub at: (Handle, usize),
 }
 

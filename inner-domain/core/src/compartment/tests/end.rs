@@ -244,8 +244,8 @@ proptest! {
             }
             let _ = machine.compartments.shrink(memory, private, (handle, 0), heap % 17);
             prop_assert_eq!(machine.slice(handle), Err(Reason::InUse));
-            let exits = [CompartmentExit::Returned, CompartmentExit::Interrupted, CompartmentExit::CalledOut, CompartmentExit::Ended];
-            machine.compartments.leave(handle, 0, exits[usize::from(stage) % 4]);
+            let exits = CompartmentExit::ALL;
+            machine.compartments.leave(handle, 0, exits[usize::from(stage) % exits.len()]);
         }
         machine.check(&live);
         machine.end(ending, other, &vas);

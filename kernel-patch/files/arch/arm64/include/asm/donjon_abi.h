@@ -12,7 +12,7 @@
  * Version of the interface. The major half changes when an old caller would
  * misunderstand.
  */
-#define DONJON_ABI_VERSION		_AC(0x40004, UL)
+#define DONJON_ABI_VERSION		_AC(0x50000, UL)
 
 /* TCR_EL1 whenever Linux runs, bit for bit. */
 #define DONJON_TCR_OUTER		_AC(0x32b5113510, UL)
@@ -558,6 +558,10 @@
 #define DONJON_SVC_VERIFY		_AC(0xa, UL)
 /* Asks for a key that no compartment with another measurement gets. */
 #define DONJON_SVC_KEY			_AC(0xb, UL)
+
+/* The numbers of SVC behind which a compartment goes on, as a list */
+
+#define DONJON_SVC_GO_ON		1, 2, 3, 5, 6, 7, 8, 9, 10, 11
 
 /* Values of DONJON_INFO_SWITCH_MODE */
 
