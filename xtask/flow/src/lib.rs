@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Instruments programs for flow attestation, builds them and counts what it costs.
+//!
+//! The rewriter turns a compiler's assembly into assembly with the templates of
+//! `docs/flow-attestation.md`. Nobody has to trust it: a checker looks at the linked program.
+
+mod assembly;
+mod block;
+mod counted;
+mod cycle;
+mod emit;
+mod exclusive;
+mod link;
+mod loops;
+mod number;
+mod plan;
+mod reach;
+mod rewrite;
+mod template;
+mod unit;
+
+pub use rewrite::{Source, rewrite};
