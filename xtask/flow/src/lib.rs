@@ -6,10 +6,14 @@
 
 mod assembly;
 mod block;
+pub mod build;
+pub mod command;
+pub mod cost;
 mod counted;
 mod cycle;
 mod emit;
 mod exclusive;
+pub mod execute;
 mod link;
 mod loops;
 mod number;

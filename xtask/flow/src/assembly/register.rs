@@ -28,7 +28,6 @@ impl Registers {
     pub const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
-
 }
 
 impl BitOr for Registers {

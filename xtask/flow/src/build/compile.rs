@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Compiles and assembles.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use donjon_machine::{paths, process};
+
+use super::{Build, RUNTIME};
+use crate::Source;
+
+/// The compiler of programs in C.
+pub const COMPILER: &str = "aarch64-linux-gnu-gcc";
+
+/// Flags of all programs in C for compartments.
+const FLAGS: [&str; 10] = [
+    "-std=gnu11",
+    "-O2",
+    "-march=armv8-a",
+    "-mno-outline-atomics",
+    "-mbranch-protection=none",
+    "-ffreestanding",
+    "-fno-asynchronous-unwind-tables",
+    "-fno-pie",
+    "-fno-stack-protector",
+    "-fno-tree-loop-distribute-patterns",
+];
+
+/// Flags of instrumented programs.
+const FLOW: [&str; 2] = ["-fno-jump-tables", "-fno-reorder-blocks-and-partition"];
+
+/// Returns the flags that all programs are compiled with.
+pub fn flags() -> impl Iterator<Item = String> {
+    FLAGS.into_iter().map(str::to_owned)
+}
+
+/// Returns the flags that instrumented programs are compiled with besides.
+pub fn reserved() -> impl Iterator<Item = String> {
+    let registers = (22..=28).map(|it| format!("-ffixed-x{it}"));
+    FLOW.into_iter().map(str::to_owned).chain(registers)
+}
+
+/// Compiles a file to assembly.
+pub fn to_assembly(source: &Path, what: &Build, folder: &Path) -> Result<Source> {
+    let out = folder.join("compiled.s");
+    let mut command = Command::new(COMPILER);
+    command.args(flags());
+    if what.is_instrumented {
+        command.args(reserved());
+    }
+    command
+        .arg("-I")
+        .arg(paths::in_root(RUNTIME))
+        .arg("-S")
+        .arg(source)
+        .arg("-o")
+        .arg(&out);
+    process::output(&mut command)?;
+    let text = fs::read_to_string(&out).with_context(|| format!("reading {}", out.display()))?;
+    Ok(Source {
+        name: source.display().to_string(),
+        text,
+    })
+}
+
+/// Assembles a text.
+pub fn assemble(source: &Source, index: usize, folder: &Path) -> Result<PathBuf> {
+    let name = Path::new(&source.name).file_stem().unwrap_or_default();
+    let file = folder.join(format!("{index}-{}.s", name.to_string_lossy()));
+    fs::write(&file, &source.text).with_context(|| format!("writing {}", file.display()))?;
+    assemble_file(&file, index, folder)
+}
+
+/// Assembles a file.
+pub fn assemble_file(source: &Path, index: usize, folder: &Path) -> Result<PathBuf> {
+    let object = folder.join(format!("{index}.o"));
+    let mut command = Command::new(COMPILER);
+    command
+        .arg("-march=armv8-a")
+        .arg("-c")
+        .arg(source)
+        .arg("-o");
+    process::output(command.arg(&object))?;
+    Ok(object)
+}

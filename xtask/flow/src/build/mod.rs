@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Builds programs in C, instrumented or plain.
+
+mod compile;
+mod link;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use donjon_machine::paths;
+
+pub use compile::{flags, reserved};
+
+use crate::rewrite;
+
+/// Where a program is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    /// In a compartment.
+    Compartment,
+    /// In a process of Linux, with a host that stands in for the inner domain.
+    Process,
+}
+
+/// What to build.
+#[derive(Clone, Debug)]
+pub struct Build<'a> {
+    /// A C file, or a folder with C files.
+    pub path: &'a Path,
+    /// Where it is to run.
+    pub target: Target,
+    /// Whether it says which path it took.
+    pub is_instrumented: bool,
+}
+
+/// Runtime of programs in C.
+const RUNTIME: &str = "guests/runtime-c";
+/// Where an instrumented program begins.
+const START: &str = "xtask/flow/runtime/start.S";
+
+/// Builds a program in a folder, which also gets what is made on the way; the program.
+///
+/// # Errors
+///
+/// If a tool fails, or the rewriter does not know a construct.
+pub fn build(what: &Build, folder: &Path) -> Result<PathBuf> {
+    std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    let sources = sources(what)?;
+    let (c, assembly): (Vec<PathBuf>, Vec<PathBuf>) = sources
+        .into_iter()
+        .partition(|it| it.extension().is_some_and(|it| it == "c"));
+    let mut texts = Vec::new();
+    for source in &c {
+        texts.push(compile::to_assembly(source, what, folder)?);
+    }
+    if what.is_instrumented {
+        let new = rewrite(&texts)?;
+        for (text, new) in texts.iter_mut().zip(new) {
+            text.text = new;
+        }
+    }
+    let mut objects = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        objects.push(compile::assemble(text, index, folder)?);
+    }
+    for (index, source) in assembly.iter().enumerate() {
+        objects.push(compile::assemble_file(source, texts.len() + index, folder)?);
+    }
+    let name = what.path.file_stem().context("the path has no name")?;
+    let program = folder.join(name).with_extension("elf");
+    match what.target {
+        Target::Compartment => link::compartment(&objects, &program)?,
+        Target::Process => link::process(&objects, &program, folder)?,
+    }
+    Ok(program)
+}
+
+/// The sources of a program and of what it is linked with.
+fn sources(what: &Build) -> Result<Vec<PathBuf>> {
+    let own = files(what.path)?;
+    if own.is_empty() {
+        bail!(
+            "{} is neither a C file nor a folder with C files",
+            what.path.display()
+        );
+    }
+    let mut all = files(&paths::in_root(RUNTIME))?;
+    if what.is_instrumented {
+        all.retain(|it| it.file_name().is_none_or(|it| it != "start.S"));
+        all.push(paths::in_root(START));
+    }
+    all.extend(own);
+    Ok(all)
+}
+
+fn files(path: &Path) -> Result<Vec<PathBuf>> {
+    let is_source = |it: &PathBuf| it.extension().is_some_and(|it| it == "c" || it == "S");
+    if path.is_file() {
+        return Ok(Some(path.to_owned())
+            .filter(is_source)
+            .into_iter()
+            .collect());
+    }
+    let entries = std::fs::read_dir(path).with_context(|| format!("reading {}", path.display()))?;
+    let mut found: Vec<_> = entries.filter_map(Result::ok).map(|it| it.path()).collect();
+    found.retain(is_source);
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Runs programs that were built for a process, and reads what their host says.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use donjon_flow_chain::{Kind, State};
+use donjon_machine::process::{self, Running};
+use object::{Object, ObjectSymbol};
+
+const EMULATOR: &str = "qemu-aarch64";
+const MAGIC: &[u8] = b"DONJFLOW";
+/// Words before the log, the magic not counted.
+const HEAD: usize = 12;
+
+/// What a program is given.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The chain's state at the start.
+    pub state: State,
+    /// Its first argument.
+    pub argument: u64,
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The number of the request that ended it.
+    pub request: u64,
+    /// x0 to x4.
+    pub result: [u64; 5],
+    /// x28: path bits that are in no word yet.
+    pub bits: u64,
+    /// The chain's state at the end.
+    pub state: State,
+    /// The words of its log.
+    pub log: Vec<u64>,
+}
+
+impl Outcome {
+    /// Checks the log: each word has a kind, and the chain over all of them ends in the state.
+    ///
+    /// # Errors
+    ///
+    /// If one of the two is wrong.
+    pub fn check(&self, start: State) -> Result<()> {
+        for (index, &word) in self.log.iter().enumerate() {
+            ensure!(
+                Kind::of(word).is_some(),
+                "word {index} of the log, {word:#x}, has no kind"
+            );
+        }
+        let chain = self.log.iter().fold(start, |it, &word| it.absorb(word));
+        ensure!(
+            chain == self.state,
+            "the chain over the log of {} words does not end in the program's state",
+            self.log.len()
+        );
+        Ok(())
+    }
+}
+
+fn command(program: &Path, input: &Input, options: &[String]) -> Command {
+    let mut command = Command::new(EMULATOR);
+    command.args(options).arg(program);
+    command.args(input.state.0.map(|it| format!("{it:x}")));
+    command.arg(format!("{:x}", input.argument));
+    command
+}
+
+/// Runs a program.
+///
+/// # Errors
+///
+/// If the emulator is not installed, the program fails, or its log is full.
+pub fn execute(program: &Path, input: &Input) -> Result<Outcome> {
+    let output = process::both(&mut command(program, input, &[]))?;
+    if !output.status.success() {
+        bail!(
+            "{} failed ({}): {}; a log of 256 MiB may be full",
+            program.display(),
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    parse(&output.stdout).with_context(|| program.display().to_string())
+}
+
+fn parse(bytes: &[u8]) -> Result<Outcome> {
+    let rest = bytes.strip_prefix(MAGIC).context("it says no outcome")?;
+    let (words, tail) = rest.as_chunks::<8>();
+    let words: Vec<_> = words.iter().copied().map(u64::from_le_bytes).collect();
+    ensure!(tail.is_empty() && words.len() >= HEAD, "its outcome is cut");
+    let (head, log) = words.split_at(HEAD);
+    ensure!(head[11] == log.len() as u64, "its log is cut");
+    Ok(Outcome {
+        request: head[0],
+        result: [head[1], head[2], head[3], head[4], head[5]],
+        bits: head[6],
+        state: State([head[7], head[8], head[9], head[10]]),
+        log: log.to_vec(),
+    })
+}
+
+/// Counts the instructions of a program's text that are executed, without its host's.
+///
+/// # Errors
+///
+/// If the emulator is not installed or says nothing.
+pub fn instructions(program: &Path, input: &Input) -> Result<u64> {
+    let (start, end) = text(program)?;
+    let single = if is_new()? {
+        "-one-insn-per-tb"
+    } else {
+        "-singlestep"
+    };
+    let options = [
+        single.to_owned(),
+        "-d".to_owned(),
+        "exec,nochain".to_owned(),
+        "-dfilter".to_owned(),
+        format!("{start:#x}..{:#x}", end - 1),
+    ];
+    let mut command = command(program, input, &options);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut running = Running::start(&mut command)?;
+    let trace = running.child().stderr.take().context("it has no trace")?;
+    let mut reader = BufReader::with_capacity(1 << 20, trace);
+    let mut line = Vec::new();
+    let mut count = 0;
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        count += u64::from(line.starts_with(b"Trace "));
+        line.clear();
+    }
+    let status = running.wait()?;
+    ensure!(status.success(), "{} failed ({status})", program.display());
+    ensure!(count > 0, "{EMULATOR} has traced no instruction");
+    Ok(count)
+}
+
+/// Whether the emulator has the newer name of its option for single steps.
+fn is_new() -> Result<bool> {
+    let help = process::output(Command::new(EMULATOR).arg("-h"))?;
+    Ok(help.contains("-one-insn-per-tb"))
+}
+
+/// Where a program's text begins and ends.
+fn text(program: &Path) -> Result<(u64, u64)> {
+    let bytes = std::fs::read(program).with_context(|| format!("reading {}", program.display()))?;
+    let file = object::File::parse(&*bytes).with_context(|| program.display().to_string())?;
+    let address = |name: &str| {
+        let symbol = file.symbol_by_name(name);
+        let address = symbol.map(|it| it.address());
+        address.with_context(|| format!("{} has no symbol {name}", program.display()))
+    };
+    Ok((address("flow_text_start")?, address("flow_text_end")?))
+}
