@@ -56,6 +56,10 @@ pub struct Block {
     pub items: Vec<Item>,
     /// How it ends.
     pub end: End,
+    /// How often the compiler believes that it runs.
+    pub often: Option<u64>,
+    /// How often the compiler believes that its branch is taken, and that it is not.
+    pub odds: Option<(u64, u64)>,
 }
 
 impl Block {
@@ -107,6 +111,8 @@ pub fn split(function: &Function, unit: &Unit) -> Result<Vec<Block>> {
             Kind::Label(name) => splitter.label(name, line.number),
             Kind::Directive(name, arguments) => splitter.directive(name, arguments),
             Kind::Instruction(it) => splitter.instruction(it).with_context(place)?,
+            Kind::Often(it) => splitter.often = Some(*it),
+            Kind::Odds(taken, falls) => splitter.odds = Some((*taken, *falls)),
         }
     }
     splitter
@@ -123,6 +129,8 @@ struct Splitter<'a> {
     jumps: Vec<(usize, String)>,
     is_open: bool,
     alignment: Vec<String>,
+    often: Option<u64>,
+    odds: Option<(u64, u64)>,
 }
 
 impl<'a> Splitter<'a> {
@@ -149,6 +157,8 @@ impl<'a> Splitter<'a> {
             jumps: Vec::new(),
             is_open: false,
             alignment: Vec::new(),
+            often: None,
+            odds: None,
         }
     }
 
@@ -225,6 +235,7 @@ impl<'a> Splitter<'a> {
             }
         };
         if let Some(block) = self.blocks.last_mut() {
+            block.odds = self.odds.take().filter(|_| class == Class::Branch);
             block.end = end;
         }
         self.is_open = false;
@@ -239,6 +250,8 @@ impl<'a> Splitter<'a> {
             is_taken: false,
             items: Vec::new(),
             end: End::Fall,
+            often: self.often,
+            odds: None,
         });
         self.is_open = true;
     }

@@ -6,8 +6,9 @@ use anyhow::{Result, ensure};
 use crate::block::{Block, End, Item};
 use crate::counted::Counted;
 use crate::link::{Load, by_another};
-use crate::plan::{Plan, is_only};
+use crate::plan::Plan;
 use crate::reach;
+use crate::region::is_only;
 use crate::template;
 use crate::unit::LABELS;
 

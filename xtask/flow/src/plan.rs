@@ -5,10 +5,11 @@ use anyhow::{Context, Result, ensure};
 
 use crate::block::{self, Block, End};
 use crate::counted::{self, Counted};
+use crate::exclusive;
 use crate::link::{self, Load};
-use crate::number::{Numbers, number};
+use crate::number::Numbers;
+use crate::region::regions;
 use crate::unit::{Function, Unit};
-use crate::{exclusive, loops};
 
 /// What is to be done with a function.
 #[derive(Debug)]
@@ -63,10 +64,7 @@ pub fn plan(function: &Function, unit: &Unit) -> Result<Plan> {
             paths[index] = vec![index + 1];
         }
     }
-    let starts = starts(&blocks, &paths);
-    let depths = loops::depths(&successors);
-    let first = |node: usize| favoured(&blocks, &paths, &depths, node);
-    let numbers = number(&paths, starts, &first);
+    let numbers = regions(&blocks, &successors, &paths);
     for (index, is_within) in exclusive::within(&blocks, &successors)
         .into_iter()
         .enumerate()
@@ -87,50 +85,6 @@ pub fn plan(function: &Function, unit: &Unit) -> Result<Plan> {
         paths,
         numbers,
     })
-}
-
-/// Where regions begin: at the entry, at labels whose address is taken, behind calls, and at the
-/// headers of loops.
-fn starts(blocks: &[Block], paths: &[Vec<usize>]) -> Vec<bool> {
-    let mut starts: Vec<_> = blocks.iter().map(|it| it.is_taken).collect();
-    for index in 1..blocks.len() {
-        starts[index] |= blocks[index - 1].calls();
-    }
-    for header in loops::headers(paths, &starts) {
-        starts[header] = true;
-    }
-    starts
-}
-
-/// Which edge of a node costs most with a number, so that it gets 0.
-fn favoured(blocks: &[Block], paths: &[Vec<usize>], depths: &[u32], node: usize) -> usize {
-    let [taken, falls] = paths[node][..] else {
-        return 0;
-    };
-    // In tenths: how often each edge is followed, from the loops that it stays in.
-    let (often_taken, often_falls) = match depths[taken].cmp(&depths[falls]) {
-        std::cmp::Ordering::Greater => (9, 1),
-        std::cmp::Ordering::Equal => (5, 5),
-        std::cmp::Ordering::Less => (1, 9),
-    };
-    let cost = if needs_trampoline(blocks, paths, taken) {
-        2
-    } else {
-        1
-    };
-    usize::from(often_falls > often_taken * cost)
-}
-
-/// Whether an edge by a taken branch has its number in code of its own, which ends in a jump.
-pub fn needs_trampoline(blocks: &[Block], paths: &[Vec<usize>], to: usize) -> bool {
-    !is_only(blocks, paths, to) && (to == 0 || blocks[to - 1].goes_on())
-}
-
-/// Whether only one edge leads to a block.
-pub fn is_only(blocks: &[Block], paths: &[Vec<usize>], to: usize) -> bool {
-    let entries = paths.iter().flatten().filter(|&&it| it == to).count();
-    let is_behind_call = to > 0 && blocks[to - 1].calls();
-    entries == 1 && !blocks[to].is_taken && !is_behind_call
 }
 
 /// Tells whether a block writes a word, wherever its path comes from and goes to.

@@ -128,6 +128,7 @@ impl Parser {
                     });
                 }
             }
+            Kind::Often(_) | Kind::Odds(..) => {}
             Kind::Directive(name, arguments) => {
                 if self.directive(name, arguments)? {
                     return Ok(());
@@ -242,6 +243,7 @@ impl Parser {
             Kind::Label(name) => format!("{name}:"),
             Kind::Directive(name, arguments) => format!("\t{name}\t{arguments}"),
             Kind::Instruction(it) => format!("\t{it}"),
+            Kind::Often(_) | Kind::Odds(..) => return,
         };
         self.unit.pieces.push(Piece::Text(text));
     }

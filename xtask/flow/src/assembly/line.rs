@@ -14,6 +14,10 @@ pub enum Kind {
     Directive(String, String),
     /// An instruction.
     Instruction(Instruction),
+    /// How often the compiler believes that the code from here on runs.
+    Often(u64),
+    /// How often the compiler believes that the next branch is taken, and that it is not.
+    Odds(u64, u64),
 }
 
 /// A statement of the assembler.
@@ -34,6 +38,10 @@ pub fn lines(text: &str) -> Result<Vec<Line>> {
     let mut found = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let number = index + 1;
+        if let Some(kind) = guess(line) {
+            found.push(Line { number, kind });
+            continue;
+        }
         // Marks of the preprocessor and of the compiler about inline assembly.
         if line.trim_start().starts_with('#') {
             continue;
@@ -43,6 +51,35 @@ pub fn lines(text: &str) -> Result<Vec<Line>> {
         }
     }
     Ok(found)
+}
+
+/// What a comment of the compiler says about how often code runs (`-dA` makes it say so).
+fn guess(line: &str) -> Option<Kind> {
+    let comment = line.strip_prefix("// ")?;
+    let count = |text: &str| {
+        let (_, rest) = text.split_once("count:")?;
+        let end = rest.find(|it: char| !it.is_ascii_digit());
+        let digits = &rest[..end.unwrap_or(rest.len())];
+        digits.parse::<u64>().ok()
+    };
+    if comment.starts_with("BLOCK ") {
+        return count(comment).map(Kind::Often);
+    }
+    let edges = comment.strip_prefix("SUCC: ")?;
+    // Of each edge: a block, a probability, a count and marks in parentheses, the last of which
+    // tell the edge that falls through.
+    let mut parts = edges.split("count:").skip(1);
+    let (one, other) = (parts.next()?, parts.next()?);
+    let falls = |text: &str| {
+        let marks = text.split(['(', ')', ',']);
+        marks.into_iter().any(|it| it == "FALLTHRU")
+    };
+    let number = |text: &str| count(&format!("count:{text}"));
+    match (falls(one), falls(other)) {
+        (false, true) => Some(Kind::Odds(number(one)?, number(other)?)),
+        (true, false) => Some(Kind::Odds(number(other)?, number(one)?)),
+        _ => None,
+    }
 }
 
 fn push(found: &mut Vec<Line>, number: usize, mut statement: &str) {
@@ -131,6 +168,17 @@ mod tests {
         assert!(matches!(kinds[3], Kind::Instruction(it) if it.mnemonic == "ret"));
         let string = Kind::Directive(".string".into(), "\"x; y: // z\\\"\"".into());
         assert_eq!(kinds[4], &string);
+    }
+
+    #[test]
+    fn guesses_of_the_compiler_are_read() {
+        let text = "// BLOCK 2, count:99 (estimated locally) seq:0\n\
+                    // SUCC: 6 [34.0% (guessed)]  count:60 (estimated locally) (CAN_FALLTHRU) 3 \
+                    [66.0% (guessed)]  count:118 (estimated locally) (FALLTHRU,CAN_FALLTHRU)\n\
+                    // SUCC: 3 [always]  count:5 (estimated locally) (FALLTHRU)";
+        let found = lines(text).expect("they are comments");
+        let kinds: Vec<_> = found.into_iter().map(|it| it.kind).collect();
+        assert_eq!(kinds, [Kind::Often(99), Kind::Odds(60, 118)]);
     }
 
     #[test]

@@ -29,7 +29,13 @@ const FLAGS: [&str; 10] = [
 ];
 
 /// Flags of instrumented programs.
-const FLOW: [&str; 2] = ["-fno-jump-tables", "-fno-reorder-blocks-and-partition"];
+///
+/// `-dA` writes into the assembly how often the compiler believes that each block runs.
+const FLOW: [&str; 3] = [
+    "-fno-jump-tables",
+    "-fno-reorder-blocks-and-partition",
+    "-dA",
+];
 
 /// Returns the flags that all programs are compiled with.
 pub fn flags() -> impl Iterator<Item = String> {
