@@ -19,10 +19,9 @@ pub fn within(blocks: &[Block], successors: &[Vec<usize>]) -> Vec<bool> {
     loop {
         let mut is_done = true;
         for (index, block) in blocks.iter().enumerate() {
-            let last = block
-                .instructions()
-                .filter_map(|it| opens(it).or(closes(it)));
-            let open = last.last().unwrap_or(is_open[index]) && !block.calls();
+            let mut backwards = block.instructions().rev();
+            let last = backwards.find_map(|it| opens(it).or(closes(it)));
+            let open = last.unwrap_or(is_open[index]) && !block.calls();
             for &to in successors[index].iter().filter(|_| open) {
                 is_done &= std::mem::replace(&mut is_open[to], true);
             }
