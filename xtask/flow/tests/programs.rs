@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use donjon_flow::build::{Build, Target, build};
+use donjon_flow::cost::{Table, cost};
 use donjon_flow::execute::{Input, Outcome, execute};
 use donjon_flow_chain::{Kind, State};
 
@@ -103,6 +104,19 @@ fn targets_of_pointers_are_in_the_log() {
         // Two calls and a jump in each of 60 rounds, and the steps of the machine.
         assert!(count(&outcome, Kind::Address) > 180);
     }
+}
+
+#[test]
+fn counted_loops_cost_next_to_nothing() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let input = Input {
+        state: STATES[1],
+        argument: 3,
+    };
+    let found = cost(&fixture("loops"), &input, folder.path()).expect("both forms run");
+    assert!(found.ratio() > 1.0 && found.ratio() < 1.05, "{found:?}");
+    let printed = Table(vec![found]).to_string();
+    assert!(printed.contains("loops") && printed.contains("geometric mean"));
 }
 
 #[test]

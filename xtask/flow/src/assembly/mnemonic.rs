@@ -2,6 +2,9 @@
 //! The instructions that the rewriter knows: those of Armv8.0 that compilers use, without system
 //! instructions.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// What an instruction does with its operands, and where it leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -89,28 +92,39 @@ pub fn canonical(name: &str) -> String {
 
 /// Finds the class of an instruction by its canonical name.
 pub fn class(name: &str) -> Option<Class> {
-    let is_in = |list: &str| list.split_ascii_whitespace().any(|it| it == name);
-    Some(match name {
-        "ldp" | "ldpsw" | "ldnp" => Class::Pair,
-        "ldxr" | "ldxrb" | "ldxrh" | "ldaxr" | "ldaxrb" | "ldaxrh" => Class::Exclusive,
-        "ldxp" | "ldaxp" => Class::ExclusivePair,
-        "stxr" | "stxrb" | "stxrh" | "stlxr" | "stlxrb" | "stlxrh" | "stxp" | "stlxp" => {
-            Class::Conclude
-        }
-        "clrex" => Class::Close,
-        "svc" => Class::Service,
-        "brk" | "udf" => Class::Trap,
-        "b" => Class::Jump,
-        "bl" => Class::Call,
-        "blr" => Class::CallRegister,
-        "br" => Class::JumpRegister,
-        "ret" => Class::Return,
-        "cbz" | "cbnz" | "tbz" | "tbnz" => Class::Branch,
-        "b.al" | "b.nv" => return None,
-        _ if name.starts_with("b.") => Class::Branch,
-        _ if is_in(NONE) => Class::None,
-        _ if is_in(CHANGE) => Class::Change,
-        _ if is_in(ONE) => Class::One,
-        _ => return None,
-    })
+    static CLASSES: LazyLock<HashMap<&str, Class>> = LazyLock::new(classes);
+    CLASSES.get(name).copied()
+}
+
+fn classes() -> HashMap<&'static str, Class> {
+    let lists = [
+        (ONE, Class::One),
+        (CHANGE, Class::Change),
+        (NONE, Class::None),
+        ("ldp ldpsw ldnp", Class::Pair),
+        ("ldxr ldxrb ldxrh ldaxr ldaxrb ldaxrh", Class::Exclusive),
+        ("ldxp ldaxp", Class::ExclusivePair),
+        (
+            "stxr stxrb stxrh stlxr stlxrb stlxrh stxp stlxp",
+            Class::Conclude,
+        ),
+        ("clrex", Class::Close),
+        ("svc", Class::Service),
+        ("brk udf", Class::Trap),
+        ("b", Class::Jump),
+        ("bl", Class::Call),
+        ("blr", Class::CallRegister),
+        ("br", Class::JumpRegister),
+        ("ret", Class::Return),
+        ("cbz cbnz tbz tbnz", Class::Branch),
+        (
+            "b.eq b.ne b.cs b.hs b.cc b.lo b.mi b.pl b.vs b.vc b.hi b.ls b.ge b.lt b.gt b.le",
+            Class::Branch,
+        ),
+    ];
+    let named = lists.into_iter().flat_map(|(names, class)| {
+        let names = names.split_ascii_whitespace();
+        names.map(move |it| (it, class))
+    });
+    named.collect()
 }
