@@ -5,7 +5,7 @@ use crate::assembly::{Class, Instruction, LINK, immediate, number};
 use crate::block::{Block, End};
 
 /// From how many iterations on a count is cheaper than a bit for each of them.
-const WORTH: i64 = 7;
+const WORTH: i64 = 8;
 
 /// How the iterations of a loop are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,17 +38,11 @@ pub fn counted(blocks: &[Block], successors: &[Vec<usize>], index: usize) -> Opt
     let mut found: Vec<_> = (0..LINK).filter_map(|it| induction(block, it)).collect();
     // A count of 64 bits needs one instruction less.
     found.sort_by_key(|(it, _)| !it.is_wide);
-    let is_short = block
-        .odds
-        .is_some_and(|(taken, falls)| (taken + falls) / falls.max(1) < WORTH.unsigned_abs());
     let few = found
         .iter()
         .filter_map(|(it, step)| iterations(blocks, successors, index, *it, *step))
         .any(|it| it < WORTH);
-    found
-        .first()
-        .map(|(it, _)| *it)
-        .filter(|_| !few && !is_short)
+    found.first().map(|(it, _)| *it).filter(|_| !few)
 }
 
 /// Whether the block moves a register by a constant step, and in no other way.

@@ -211,7 +211,7 @@ fn loops_without_one_constant_step_are_not_counted() {
 
 #[test]
 fn short_loops_between_constants_are_not_counted() {
-    for (rounds, counts) in [(6, 0), (7, 1)] {
+    for (rounds, counts) in [(7, 0), (8, 1)] {
         let text = rewritten(&format!(
             "mov w1, {rounds}\n.L1:\nmul x0, x0, x2\nsubs w1, w1, #1\nb.ne .L1\nret"
         ));
