@@ -5,5 +5,24 @@
 //! what form it has. Nothing here is shared with the rewriter.
 #![forbid(unsafe_code)]
 
+mod file;
+mod graph;
 pub mod instruction;
-pub mod registers;
+mod names;
+mod program;
+mod refusal;
+mod registers;
+mod replay;
+mod rules;
+mod scan;
+mod segment;
+mod template;
+mod text;
+
+pub use file::read;
+pub use names::Names;
+pub use program::{Input, Numbers, Program};
+pub use refusal::{Reason, Refusal};
+pub use registers::Registers;
+pub use replay::{End, Ending, Event, Failure, Fault, Limits, Segment, Totals, replay};
+pub use segment::tag;

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs whose text has been proved to have the form of an attested program.
+
+use crate::graph::{Exit, Graph, Mark, build};
+use crate::names::Names;
+use crate::refusal::Refusal;
+use crate::rules;
+use crate::scan::Scan;
+use crate::text::Text;
+
+/// What is checked.
+#[derive(Clone, Debug, Default)]
+pub struct Input {
+    /// The executable text: addresses and words.
+    pub text: Vec<(u64, Vec<u32>)>,
+    /// Address of the first instruction.
+    pub entry: u64,
+    /// Addresses in the text that pointers may hold.
+    pub targets: Vec<u64>,
+    /// Names of functions, for people.
+    pub names: Names,
+}
+
+/// How much of what a program has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// Words of text.
+    pub words: usize,
+    /// Blocks.
+    pub blocks: usize,
+    /// Starts of regions with bits.
+    pub regions: usize,
+    /// The most bits that a region has.
+    pub largest: u32,
+    /// Edges with a number.
+    pub edges: usize,
+    /// Counted loops.
+    pub loops: usize,
+    /// Records of x30.
+    pub links: usize,
+    /// Indirect branches and calls.
+    pub indirect: usize,
+    /// Addresses that pointers may hold.
+    pub targets: usize,
+}
+
+/// A program that has passed all rules.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) text: Text,
+    pub(crate) graph: Graph,
+    names: Names,
+}
+
+impl Program {
+    /// Proves the form of a text.
+    ///
+    /// # Errors
+    ///
+    /// All places that a rule refuses, by address.
+    pub fn check(input: Input) -> Result<Self, Vec<Refusal>> {
+        let Input { names, .. } = input;
+        let text = Text::new(input.text).map_err(|it| vec![it])?;
+        let mut refusals = Vec::new();
+        let scan = Scan::of(&text, &mut refusals);
+        let graph = build(&text, &scan, input.entry, &input.targets, &mut refusals);
+        if let Some(graph) = &graph {
+            rules::link(&text, graph, &mut refusals);
+            let before = refusals.len();
+            rules::cycles(&text, graph, &mut refusals);
+            if refusals.len() == before {
+                rules::sums(&text, graph, &mut refusals);
+            }
+        }
+        match graph {
+            Some(graph) if refusals.is_empty() => Ok(Self { text, graph, names }),
+            _ => {
+                refusals.sort_by_key(|it| it.address);
+                for it in &mut refusals {
+                    it.place = names.of(it.address);
+                }
+                Err(refusals)
+            }
+        }
+    }
+
+    /// Counts what the program has.
+    pub fn numbers(&self) -> Numbers {
+        let mut numbers = Numbers {
+            words: self.text.words().len(),
+            blocks: self.graph.nodes.len(),
+            targets: self.graph.pointed.iter().filter(|&&it| it).count(),
+            ..Numbers::default()
+        };
+        for node in &self.graph.nodes {
+            numbers.regions += usize::from(node.bits > 0);
+            numbers.largest = numbers.largest.max(node.bits);
+            for mark in &node.marks {
+                match mark {
+                    Mark::Edge { .. } => numbers.edges += 1,
+                    Mark::Count(_) => numbers.loops += 1,
+                    Mark::Link { .. } => numbers.links += 1,
+                }
+            }
+            if let Exit::IndirectCall { .. } | Exit::IndirectBranch { .. } = node.exit {
+                numbers.indirect += 1;
+            }
+        }
+        numbers
+    }
+
+    /// Returns function and offset of an address, for people.
+    pub fn place(&self, address: u64) -> Option<String> {
+        self.names.of(address)
+    }
+}

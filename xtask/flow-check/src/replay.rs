@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Walks the path that a log says, and stops at the first step that the program's text does not
+//! have.
+//!
+//! What a log says is proved by its tags alone: [`crate::tag`] comes first.
+
+mod failure;
+mod log;
+mod stop;
+mod table;
+mod walk;
+
+pub use failure::{Failure, Fault};
+
+use crate::program::Program;
+
+/// How a program or a segment of its log ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With `svc #12`; the PC is behind it.
+    Finished,
+    /// Before the instruction at the PC: the segment was full, or the instruction faulted.
+    Stopped,
+}
+
+/// The end of a program or of a segment of its log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// How it ended.
+    pub how: Ending,
+    /// Address of the next instruction.
+    pub pc: u64,
+    /// The path bits in x28. The next segment begins with them.
+    pub path: u64,
+}
+
+/// A segment of a log.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'a> {
+    /// Its words.
+    pub words: &'a [u64],
+    /// How it ended.
+    pub end: End,
+}
+
+/// What a replay may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Blocks, rounds of counted loops not included.
+    pub blocks: u64,
+    /// Calls within each other.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            blocks: 1 << 36,
+            depth: 1 << 22,
+        }
+    }
+}
+
+/// A step of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A block began.
+    Block {
+        /// Address of its first instruction.
+        start: u64,
+        /// Address behind its last instruction.
+        end: u64,
+    },
+    /// A counted loop within the block that began last was left.
+    Loop {
+        /// Address of its first instruction.
+        start: u64,
+        /// Address behind its branch.
+        end: u64,
+        /// Rounds.
+        times: u64,
+    },
+}
+
+/// How long a path was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Blocks, and rounds of counted loops.
+    pub blocks: u128,
+    /// Direct and indirect calls.
+    pub calls: u64,
+    /// The most calls within each other.
+    pub depth: usize,
+}
+
+/// Walks the path that the segments of a log say, in order, and hands each step to `each`.
+///
+/// # Errors
+///
+/// The first step that the program cannot have made, or what a path needs beyond `limits`.
+pub fn replay(
+    program: &Program,
+    segments: &[Segment<'_>],
+    limits: Limits,
+    each: impl FnMut(Event),
+) -> Result<Totals, Failure> {
+    walk::Walk::new(program, segments, limits, each)?.run()
+}
