@@ -17,6 +17,8 @@ mod rules;
 mod scan;
 mod segment;
 mod template;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use file::read;

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs made by hand and at random, run by an interpreter of the tests' own.
+
+mod assembler;
+mod compare;
+mod dice;
+mod generator;
+mod hostile;
+mod interpreter;
+mod mutated;
+mod random;
