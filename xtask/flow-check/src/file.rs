@@ -42,6 +42,29 @@ pub fn read(bytes: &[u8]) -> Result<Input> {
     })
 }
 
+/// Reads one section of a program that another one in the file starts, as in an emulator. Its entry
+/// is the symbol `_start`.
+///
+/// # Errors
+///
+/// What is missing in the file, or that it was linked without `--emit-relocs`.
+pub fn read_section(bytes: &[u8], name: &str) -> Result<Input> {
+    let file = File::parse(bytes).context("this is no ELF file")?;
+    let section = file.section_by_name(name);
+    let section = section.with_context(|| format!("the file has no section {name}"))?;
+    let entry = file.symbols().find(|it| it.name() == Ok("_start"));
+    let entry = entry.context("the file has no symbol _start")?.address();
+    let words = section.data()?.as_chunks::<4>().0;
+    let words = words.iter().map(|&it| u32::from_le_bytes(it)).collect();
+    let text = vec![(section.address(), words)];
+    Ok(Input {
+        entry,
+        targets: targets(&file, &text)?,
+        names: names(&file),
+        text,
+    })
+}
+
 fn names(file: &File<'_>) -> Names {
     let functions = file.symbols().filter(|it| it.kind() == SymbolKind::Text);
     let named = functions.filter_map(|it| Some((it.address(), it.name().ok()?.to_owned())));

@@ -21,7 +21,7 @@ mod template;
 mod tests;
 mod text;
 
-pub use file::read;
+pub use file::{read, read_section};
 pub use names::Names;
 pub use program::{Input, Numbers, Program};
 pub use refusal::{Reason, Refusal};
