@@ -37,8 +37,10 @@ fn main() -> Result<()> {
     ensure!(words.len() >= HEAD, "the outcome is cut");
     let (head, log) = words.split_at(HEAD);
     if let Ok(first) = std::env::var("FIRST") {
-        let first: Result<Vec<_>, _> =
-            first.split(' ').map(|it| u64::from_str_radix(it, 16)).collect();
+        let first: Result<Vec<_>, _> = first
+            .split(' ')
+            .map(|it| u64::from_str_radix(it, 16))
+            .collect();
         let first: [u64; 4] = first?.try_into().ok().context("FIRST has four words")?;
         let state = log.iter().fold(State(first), |it, &word| it.absorb(word));
         ensure!(state.0 == head[8..12], "the chain ends in another state");
@@ -63,7 +65,10 @@ fn main() -> Result<()> {
     })?;
     let seconds = start.elapsed().as_secs_f64();
     let speed = blocks as f64 / seconds / 1e6;
-    println!("{} words, {blocks} blocks, {loops} rounds, {totals:?}", log.len());
+    println!(
+        "{} words, {blocks} blocks, {loops} rounds, {totals:?}",
+        log.len()
+    );
     println!("{seconds:.3} s, {speed:.1} million blocks a second ({check:x})");
     if let Some(path) = trace {
         write(&program, segment, &path)?;

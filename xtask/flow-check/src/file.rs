@@ -84,7 +84,7 @@ fn targets(file: &File<'_>, text: &[(u64, Vec<u32>)]) -> Result<Vec<u64>> {
         let SectionFlags::Elf { sh_flags, .. } = section.flags() else {
             continue;
         };
-        let loaded = sh_flags.0 & u64::from(elf::SHF_ALLOC.0) != 0;
+        let loaded = sh_flags.0 & elf::SHF_ALLOC.0 != 0;
         if !loaded || section.name().is_ok_and(|it| it == ".eh_frame") {
             continue;
         }

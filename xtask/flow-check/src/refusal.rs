@@ -18,6 +18,8 @@ pub enum Reason {
     EqualSums,
     /// R5: a path of the region that begins here has a number that its bits do not hold.
     LargeSum,
+    /// R5: all paths of the region that begins here have too many blocks together.
+    LargeRegion,
     /// R5: a cycle without the start of a region.
     CycleInRegion,
     /// R5: the start of a region does not have its own flush, or a flush has no start.
@@ -64,6 +66,7 @@ impl fmt::Display for Reason {
                 f,
                 "a path of this region has a larger sum of edge numbers than its bits hold"
             ),
+            Self::LargeRegion => write!(f, "the region is too large; begin another one in it"),
             Self::CycleInRegion => write!(f, "a cycle has no start of a region"),
             Self::Flush => write!(f, "a start of a region and its flush do not fit each other"),
             Self::Instruction(word) => write!(f, "the instruction {word:#010x} is not allowed"),

@@ -4,7 +4,7 @@
 use crate::instruction::{Flow, Instruction};
 use crate::refusal::{Reason, Refusal};
 use crate::registers::Registers;
-use crate::template::{CURSOR, Kind, PATH, SCRATCH, STATE, Template};
+use crate::template::{CURSOR, Kind, LENGTH, PATH, SCRATCH, STATE, Template};
 use crate::text::Text;
 
 /// Registers that stand in templates alone.
@@ -57,7 +57,12 @@ impl Scan {
                 }
                 Err(reason) => {
                     refusals.push(Refusal::new(text.address(at), reason));
-                    scan.words.push(Word::Plain(STOP));
+                    // A whole record is refused once.
+                    let words = match reason {
+                        Reason::LoneRecord(_) => LENGTH,
+                        _ => 1,
+                    };
+                    scan.words.resize(at + words, Word::Plain(STOP));
                 }
             }
         }

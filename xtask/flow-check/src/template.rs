@@ -69,10 +69,9 @@ impl Template {
             Some((Kind::Region { bits, flush }, length))
         } else if let Some(number) = region::edge(words[0]) {
             Some((Kind::Edge(number), 1))
-        } else if let Some(count) = Count::find(text, start)? {
-            Some((Kind::Count(count), count.record + LENGTH - start))
         } else {
-            None
+            let count = Count::find(text, start)?;
+            count.map(|it| (Kind::Count(it), it.record + LENGTH - start))
         };
         Ok(found.map(|(kind, length)| Self {
             kind,

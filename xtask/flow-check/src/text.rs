@@ -40,7 +40,7 @@ impl Text {
             let size = 4 * words.len() as u64;
             let last = address.checked_add(size);
             let fits = last.is_some_and(|it| it <= ADDRESS_END);
-            if !fits || address % 4 != 0 || address < end {
+            if !fits || !address.is_multiple_of(4) || address < end {
                 return Err(Refusal::new(address, Reason::Place));
             }
             text.add(address, end, words);
@@ -77,7 +77,7 @@ impl Text {
         let at = self.pieces.partition_point(|it| it.address <= address);
         let piece = &self.pieces[at.checked_sub(1)?];
         let distance = address - piece.address;
-        let inside = distance % 4 == 0 && distance / 4 < piece.length as u64;
+        let inside = distance.is_multiple_of(4) && distance / 4 < piece.length as u64;
         inside.then(|| piece.first + (distance / 4) as usize)
     }
 

@@ -288,25 +288,31 @@ impl<'a> Blocks<'a> {
         None
     }
 
-    /// Says how the program goes on behind a word.
+    /// Says how the program goes on behind a word. `None`: at the next one.
     fn exit(&self, at: usize, record: usize, flow: Flow) -> Option<Exit> {
-        let next = self.numbers.get(at + 1).copied();
-        let to = |distance| self.text.at(at, distance).map(|it| self.numbers[it]);
         match flow {
             Flow::Next => None,
-            Flow::Supervisor(FINISH) => Some(Exit::Finish),
-            Flow::Supervisor(EXIT) | Flow::Stop => Some(Exit::Stop),
-            Flow::Supervisor(_) => None,
-            Flow::Branch(0) => Some(Exit::Stop),
-            Flow::Branch(distance) => Some(Exit::Next(to(distance)?)),
-            Flow::Conditional(distance) => Some(Exit::Branch(to(distance)?, next?)),
-            Flow::Call(distance) => Some(Exit::Call(to(distance)?, next?)),
-            Flow::IndirectCall(_) => Some(Exit::IndirectCall {
+            Flow::Supervisor(number) if number != EXIT && number != FINISH => None,
+            // Whatever leads out of the text was refused before.
+            _ => Some(self.leaves(at, record, flow).unwrap_or(Exit::Stop)),
+        }
+    }
+
+    fn leaves(&self, at: usize, record: usize, flow: Flow) -> Option<Exit> {
+        let next = self.numbers.get(at + 1).copied();
+        let to = |distance| self.text.at(at, distance).map(|it| self.numbers[it]);
+        Some(match flow {
+            Flow::Supervisor(FINISH) => Exit::Finish,
+            Flow::Next | Flow::Supervisor(_) | Flow::Stop | Flow::Branch(0) => Exit::Stop,
+            Flow::Branch(distance) => Exit::Next(to(distance)?),
+            Flow::Conditional(distance) => Exit::Branch(to(distance)?, next?),
+            Flow::Call(distance) => Exit::Call(to(distance)?, next?),
+            Flow::IndirectCall(_) => Exit::IndirectCall {
                 record,
                 back: next?,
-            }),
-            Flow::IndirectBranch(_) => Some(Exit::IndirectBranch { record }),
-            Flow::Return => Some(Exit::Return),
-        }
+            },
+            Flow::IndirectBranch(_) => Exit::IndirectBranch { record },
+            Flow::Return => Exit::Return,
+        })
     }
 }

@@ -34,11 +34,10 @@ pub fn decode(word: Word) -> Option<Instruction> {
 }
 
 fn one_operand(word: Word, kind: u32) -> bool {
-    match (word.bits(20, 15), kind) {
-        (0..=3 | 8..=12 | 14 | 15, 0 | 1) => true,
-        (4, 1 | 3) | (5, 0 | 3) | (7, 0 | 1) => true,
-        _ => false,
-    }
+    matches!(
+        (word.bits(20, 15), kind),
+        (0..=3 | 7..=12 | 14 | 15, 0 | 1) | (4, 1 | 3) | (5, 0 | 3)
+    )
 }
 
 /// Decodes a vector instruction for one lane.

@@ -11,9 +11,31 @@ use crate::text::Text;
 const SUMS: usize = 1 << MAX_BITS;
 const WORDS: usize = SUMS / 64;
 
+/// Blocks that all paths of a region may have together: a table of them fits into memory.
+const BLOCKS: u64 = 1 << 22;
+
 /// A set of sums.
 #[derive(Clone)]
 struct Sums(Box<[u64; WORDS]>);
+
+/// What the paths that begin with a block have.
+#[derive(Clone)]
+struct Paths {
+    /// Their sums.
+    sums: Sums,
+    /// How many blocks they have together.
+    blocks: u64,
+}
+
+impl Paths {
+    /// Returns the path without a block.
+    fn end() -> Self {
+        Self {
+            sums: Sums::zero(),
+            blocks: 0,
+        }
+    }
+}
 
 impl Sums {
     /// Returns the set of the sum 0.
@@ -50,6 +72,10 @@ impl Sums {
         (0..SUMS).filter(|it| self.0[it / 64] >> (it % 64) & 1 != 0)
     }
 
+    fn count(&self) -> u64 {
+        self.0.iter().map(|it| u64::from(it.count_ones())).sum()
+    }
+
     fn largest(&self) -> usize {
         self.all().last().unwrap_or(0)
     }
@@ -66,16 +92,17 @@ pub fn sums(text: &Text, graph: &Graph, refusals: &mut Vec<Refusal>) {
             continue;
         }
         let reason = match from(graph, number, &mut known) {
-            Ok(sums) if sums.largest() >> node.bits == 0 => continue,
-            Ok(_) => Reason::LargeSum,
+            Ok(paths) if paths.sums.largest() >> node.bits != 0 => Reason::LargeSum,
+            Ok(paths) if paths.blocks > BLOCKS => Reason::LargeRegion,
+            Ok(_) => continue,
             Err(reason) => reason,
         };
         refusals.push(Refusal::new(text.address(node.start), reason));
     }
 }
 
-/// Returns the sums of the paths that begin with a block.
-fn from(graph: &Graph, root: Number, known: &mut [Option<Sums>]) -> Result<Sums, Reason> {
+/// Returns what the paths that begin with a block have.
+fn from(graph: &Graph, root: Number, known: &mut [Option<Paths>]) -> Result<Paths, Reason> {
     let inner = |it: &Number| !graph.node(*it).starts;
     let mut work = vec![root];
     while let Some(&number) = work.last() {
@@ -92,27 +119,30 @@ fn from(graph: &Graph, root: Number, known: &mut [Option<Sums>]) -> Result<Sums,
         }
         known[number as usize] = Some(through(graph, number, known)?);
     }
-    Ok(known[root as usize].clone().unwrap_or_else(Sums::zero))
+    Ok(known[root as usize].clone().unwrap_or_else(Paths::end))
 }
 
-/// Returns the sums of the paths through a block whose successors are known.
-fn through(graph: &Graph, number: Number, known: &[Option<Sums>]) -> Result<Sums, Reason> {
-    let mut all: Option<Sums> = None;
+/// Returns what the paths through a block have. What begins with its successors is known.
+fn through(graph: &Graph, number: Number, known: &[Option<Paths>]) -> Result<Paths, Reason> {
+    let mut all: Option<Paths> = None;
     for next in graph.successors(number) {
         let ends = graph.node(next).starts;
-        let sums = known[next as usize].clone().filter(|_| !ends);
-        let sums = sums.unwrap_or_else(Sums::zero);
-        let apart = match &mut all {
-            Some(all) => all.join(&sums),
-            None => {
-                all = Some(sums);
-                true
-            }
+        let paths = known[next as usize].clone().filter(|_| !ends);
+        let paths = paths.unwrap_or_else(Paths::end);
+        let Some(all) = &mut all else {
+            all = Some(paths);
+            continue;
         };
-        if !apart {
+        if !all.sums.join(&paths.sums) {
             return Err(Reason::EqualSums);
         }
+        all.blocks = all.blocks.saturating_add(paths.blocks);
     }
-    let all = all.unwrap_or_else(Sums::zero);
-    all.moved(graph.node(number).sum).ok_or(Reason::LargeSum)
+    let all = all.unwrap_or_else(Paths::end);
+    let sums = all
+        .sums
+        .moved(graph.node(number).sum)
+        .ok_or(Reason::LargeSum)?;
+    let blocks = all.blocks.saturating_add(sums.count());
+    Ok(Paths { sums, blocks })
 }

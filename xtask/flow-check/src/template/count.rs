@@ -76,7 +76,7 @@ impl Count {
     pub fn rounds(&self, word: u64) -> Option<u64> {
         let moved = word.checked_sub(COUNT_START)?;
         let fits = self.wide || moved < 1 << 32;
-        (fits && moved != 0 && moved % self.step == 0).then(|| moved / self.step)
+        (fits && moved != 0 && moved.is_multiple_of(self.step)).then(|| moved / self.step)
     }
 }
 

@@ -13,7 +13,9 @@ const TEXTS: u64 = 6000;
 
 /// Damages one instruction of a template. `None`: it was a kind of damage that does not fit.
 fn damaged(mut code: Code, dice: &mut Dice) -> Option<(Code, Option<(usize, u32)>)> {
-    let at = *code.templates.get(dice.below(code.templates.len().max(1)))?;
+    let at = *code
+        .templates
+        .get(dice.below(code.templates.len().max(1)))?;
     let item = code.items[at];
     let mut flipped = None;
     match dice.below(6) {

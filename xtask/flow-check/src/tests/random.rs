@@ -48,8 +48,8 @@ proptest! {
         let before = events(&checked, &run).expect("a path");
         let count: usize = run.segments.iter().map(|it| it.0.len()).sum();
         prop_assume!(count > 0);
-        let words = run.segments.iter_mut().flat_map(|it| &mut it.0);
-        let word = words.skip(place.index(count)).next().expect("inside");
+        let mut words = run.segments.iter_mut().flat_map(|it| &mut it.0);
+        let word = words.nth(place.index(count)).expect("inside");
         // An address in x30 to which nothing returned is part of no path.
         let is_address = *word < 1 << 32;
         *word ^= 1 << bit;
