@@ -4,6 +4,7 @@
 //!
 //! What a log says is proved by its tags alone: [`crate::tag`] comes first.
 
+mod batch;
 mod failure;
 mod log;
 mod stop;

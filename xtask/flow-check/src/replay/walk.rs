@@ -1,47 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The walk itself: from region to region.
 
-use donjon_flow_chain::{COUNT_START, Kind};
+mod leave;
+mod start;
+mod step;
 
+use donjon_flow_chain::Kind;
+
+use super::batch::Batch;
 use super::log::{Ahead, Log};
-use super::stop::{Stop, template};
+use super::stop::Stop;
 use super::table::Table;
 use super::{Event, Failure, Fault, Limits, Segment, Totals};
-use crate::graph::{Exit, Graph, Mark, Number};
+use crate::graph::{Exit, Graph, Number};
 use crate::program::Program;
-use crate::template::{Count, LENGTH, Template};
-
-/// Highest number that the sentinel in x28 may have as a bit.
-const TOP: u32 = 62;
-
-/// Path bits, as they will be when they are written.
-#[derive(Clone, Copy, Debug)]
-struct Batch {
-    /// The word, or x28 at the end of the log.
-    word: u64,
-    /// Bits below its sentinel.
-    all: u32,
-    /// Bits that the walk has used.
-    used: u32,
-    /// Whether it is x28 at the end of the log.
-    last: bool,
-}
-
-impl Batch {
-    fn new(word: u64, last: bool) -> Self {
-        Self {
-            word,
-            all: word.checked_ilog2().unwrap_or(0),
-            used: 0,
-            last,
-        }
-    }
-
-    /// Returns x28 as it is before the next bits.
-    fn path(&self) -> u64 {
-        self.word >> (self.all - self.used)
-    }
-}
 
 /// Where the walk is.
 pub struct Walk<'a, E> {
@@ -183,71 +155,6 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
         next
     }
 
-    /// Walks through the template at the start of a region. `true`: the log ends in it.
-    fn start(&mut self, number: Number) -> Result<bool, Fault> {
-        let node = self.graph().node(number);
-        let (words, bits) = (node.start..node.start + template(node), node.bits);
-        let (flush, back) = (node.flush, words.end - 1);
-        if self.batch.used + bits > TOP {
-            if self.is_over() && self.stopped_in(node.start..back) {
-                return Ok(true);
-            }
-            if self.flush(flush)? {
-                return Ok(true);
-            }
-            if self.is_over() && (self.stopped_in(back..words.end)) {
-                return Ok(true);
-            }
-        } else if self.is_over() && self.stopped_in(words) {
-            return Ok(true);
-        }
-        if self.batch.used + bits > self.batch.all {
-            return Err(if self.batch.last {
-                Fault::Missing
-            } else {
-                Fault::Flush
-            });
-        }
-        Ok(false)
-    }
-
-    /// Walks through a flush. `true`: the log ends in it.
-    fn flush(&mut self, flush: usize) -> Result<bool, Fault> {
-        if self.batch.used != self.batch.all {
-            return Err(Fault::Flush);
-        }
-        if self.batch.last {
-            let stopped = self.log.left == 0 && self.stopped_in(flush..flush + 1);
-            return if stopped {
-                Ok(true)
-            } else {
-                Err(Fault::Missing)
-            };
-        }
-        let full = self.batch.word;
-        if self.take(flush, full)? != full {
-            return Err(Fault::Flush);
-        }
-        let unchanged = self.end == full && self.stopped_in(flush + 1..flush + LENGTH + 1);
-        if self.log.left == 0 && unchanged {
-            return Ok(true);
-        }
-        self.refill();
-        let back = flush + LENGTH + 1;
-        Ok(self.is_over() && self.stopped_in(back..back + 1))
-    }
-
-    /// Takes the word that the record at a word of the text wrote, with this value of x28.
-    fn take(&mut self, record: usize, path: u64) -> Result<u64, Fault> {
-        let text = &self.program.text;
-        let is_record = |pc| {
-            let found = text.index(pc).map(|it| Template::stores(text.words()[it]));
-            found.unwrap_or(false)
-        };
-        self.at = record;
-        self.log.take(text.address(record), || path, is_record)
-    }
-
     /// Walks the path of a region with a sum. `None`: the log ends on it.
     fn along(&mut self, table: &Table, base: u64, sum: u64) -> Result<Option<Number>, Fault> {
         let ends =
@@ -290,101 +197,6 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
             address(self.take(record, now)?)?;
         }
         Ok(None)
-    }
-
-    fn block(&mut self, number: Number) -> Result<(), Fault> {
-        let (start, end) = self.blocks[number as usize];
-        (self.each)(Event::Block { start, end });
-        self.totals.blocks += 1;
-        self.begun += 1;
-        if self.begun > self.limits.blocks {
-            self.at = self.graph().node(number).start;
-            return Err(Fault::Long);
-        }
-        Ok(())
-    }
-
-    /// Does what happens in a block before a word of it, and returns x28.
-    fn marks(&mut self, number: Number, mut now: u64, end: usize) -> Result<u64, Fault> {
-        for mark in &self.graph().node(number).marks {
-            match *mark {
-                Mark::Edge { at, number } if at < end => now += u64::from(number),
-                Mark::Link { record } if record < end => {
-                    self.link = address(self.take(record, now)?)?;
-                }
-                Mark::Count(count) if count.record < end => {
-                    let word = self.take(count.record, now)?;
-                    self.count(count, word)?;
-                }
-                _ => {}
-            }
-        }
-        Ok(now)
-    }
-
-    fn count(&mut self, count: Count, word: u64) -> Result<(), Fault> {
-        if word < COUNT_START {
-            return Err(Fault::Kind(word));
-        }
-        let times = count.rounds(word).ok_or(Fault::Count(word))?;
-        let text = &self.program.text;
-        (self.each)(Event::Loop {
-            start: text.address(count.block),
-            end: text.address(count.behind),
-            times,
-        });
-        self.totals.blocks += u128::from(times);
-        Ok(())
-    }
-
-    /// Leaves a region behind a block that no other block follows.
-    fn leave(&mut self, last: Number, now: u64) -> Result<Option<Number>, Fault> {
-        let node = self.graph().node(last);
-        self.at = node.end - 1;
-        match node.exit {
-            Exit::Call(to, back) => self.call(to, back),
-            Exit::IndirectCall { record, back } => {
-                let to = self.pointer(record, now)?;
-                self.call(to, back)
-            }
-            Exit::IndirectBranch { record } => self.pointer(record, now).map(Some),
-            Exit::Return => self.back().map(Some),
-            _ => Err(Fault::End),
-        }
-    }
-
-    fn call(&mut self, to: Number, back: Number) -> Result<Option<Number>, Fault> {
-        if self.calls.len() >= self.limits.depth {
-            return Err(Fault::Deep);
-        }
-        self.calls.push(back);
-        self.link = self.blocks[back as usize].0;
-        self.totals.calls += 1;
-        self.totals.depth = self.totals.depth.max(self.calls.len());
-        Ok(Some(to))
-    }
-
-    fn pointer(&mut self, record: usize, now: u64) -> Result<Number, Fault> {
-        let to = address(self.take(record, now)?)?;
-        let word = self.program.text.index(to);
-        let node = word.and_then(|it| self.graph().starting(it));
-        let pointed = node.filter(|&it| self.graph().pointed[it as usize]);
-        pointed.ok_or(Fault::Target(to))
-    }
-
-    fn back(&mut self) -> Result<Number, Fault> {
-        let open = self.calls.last().copied();
-        let expected = open.map(|it| self.blocks[it as usize].0);
-        match open {
-            Some(back) if expected == Some(self.link) => {
-                self.calls.pop();
-                Ok(back)
-            }
-            _ => Err(Fault::Return {
-                to: self.link,
-                expected,
-            }),
-        }
     }
 }
 
