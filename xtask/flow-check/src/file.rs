@@ -15,6 +15,9 @@ use object::{
 use crate::names::Names;
 use crate::program::Input;
 
+/// Pages of code that are checked at most: 64 MiB.
+const PAGES: u64 = 1 << 14;
+
 type File<'a> = ElfFile64<'a, LittleEndian>;
 
 /// Reads the text of a compartment's program, its entry, and where its pointers may lead.
@@ -24,6 +27,11 @@ type File<'a> = ElfFile64<'a, LittleEndian>;
 /// What is wrong with the file, or that it was linked without `--emit-relocs`.
 pub fn read(bytes: &[u8]) -> Result<Input> {
     let image = Image::parse(bytes)?;
+    let pages = image.count(Access::Execute);
+    ensure!(
+        pages <= PAGES,
+        "the file has {pages} pages of code, and {PAGES} are the most that are checked"
+    );
     let code = image.pages().filter(|it| it.access == Access::Execute);
     let text = code.map(|it| {
         let words = it.bytes.as_chunks::<4>().0;

@@ -38,7 +38,7 @@ pub struct End {
 /// A segment of a log.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
-    /// Its words.
+    /// Words of the segment.
     pub words: &'a [u64],
     /// How it ended.
     pub end: End,

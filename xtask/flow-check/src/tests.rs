@@ -4,6 +4,7 @@
 mod assembler;
 mod compare;
 mod dice;
+mod elf;
 mod generator;
 mod hostile;
 mod interpreter;

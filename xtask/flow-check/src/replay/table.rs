@@ -6,7 +6,7 @@ use crate::graph::{Exit, Graph, Mark, Number};
 /// A path of a region.
 #[derive(Clone, Copy, Debug)]
 pub struct Path<'a> {
-    /// Its blocks. Without any there is no such path.
+    /// Blocks of the path. Without any there is no such path.
     pub nodes: &'a [Number],
     /// The start of a region at which it ends, if it ends there.
     pub next: Option<Number>,

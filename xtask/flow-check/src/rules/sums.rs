@@ -21,9 +21,9 @@ struct Sums(Box<[u64; WORDS]>);
 /// What the paths that begin with a block have.
 #[derive(Clone)]
 struct Paths {
-    /// Their sums.
+    /// Sums of the paths.
     sums: Sums,
-    /// How many blocks they have together.
+    /// How many blocks the paths have together.
     blocks: u64,
 }
 
