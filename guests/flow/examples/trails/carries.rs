@@ -5,6 +5,8 @@
 //! the three are equal, the exclusive or of the three is that bit (Lipmaa and Moriai, 2001). Each
 //! bit below the highest one in which the three are not equal halves the probability.
 
+use anyhow::Result;
+
 use crate::formula::{Formula, Literal};
 use crate::record::{Record, Step};
 
@@ -116,11 +118,19 @@ impl Carries {
         sum
     }
 
+    /// Demands that the additions of the first record weigh at most so much.
+    pub fn limit_first(&mut self, records: usize, most: usize) {
+        let costs = self.costs[..self.costs.len() / records].to_vec();
+        self.formula.at_most(&costs, most);
+    }
+
     /// Finds a trail of at most a weight. `None`: there is none.
-    pub fn find(&self, most: usize, solver: Option<&str>) -> Option<Found> {
+    pub fn find(&self, most: usize, solver: Option<&str>) -> Result<Option<Found>> {
         let mut formula = self.formula.clone();
         formula.at_most(&self.costs, most);
-        let values = formula.solve(solver)?;
+        let Some(values) = formula.solve(solver)? else {
+            return Ok(None);
+        };
         let word = |word: &Word| {
             let bits = word.iter().enumerate();
             bits.map(|(bit, &one)| u64::from(values[one as usize - 1]) << bit)
@@ -131,10 +141,10 @@ impl Carries {
             let [a, b, c]: [u64; 3] = three.each_ref().map(word);
             weigh([a, b, c], three[0].len() as u32)
         };
-        Some(Found {
+        Ok(Some(Found {
             injections: self.injections.iter().map(word).collect(),
             weights: additions.map(weigh).collect(),
-        })
+        }))
     }
 }
 

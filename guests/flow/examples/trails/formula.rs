@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use anyhow::{Context, Result, bail};
 use batsat::{BasicSolver, Lit, SolverInterface, Var, lbool};
 
 /// A variable by its number from 1 on, or its negation.
@@ -85,13 +86,14 @@ impl Formula {
     ///
     /// With a command, a program that reads DIMACS from its input solves it, else the solver that
     /// is linked.
-    pub fn solve(&self, command: Option<&str>) -> Option<Vec<bool>> {
+    pub fn solve(&self, command: Option<&str>) -> Result<Option<Vec<bool>>> {
         match command {
             Some(command) => self.ask(command),
-            None => self.solve_here(),
+            None => Ok(self.solve_here()),
         }
     }
 
+    /// Asks the solver that is linked.
     fn solve_here(&self) -> Option<Vec<bool>> {
         let mut solver = BasicSolver::default();
         let variables: Vec<Var> = (0..self.variables)
@@ -107,13 +109,16 @@ impl Formula {
         solved.then(|| variables.iter().map(value).collect())
     }
 
-    fn ask(&self, command: &str) -> Option<Vec<bool>> {
+    /// Asks another program.
+    fn ask(&self, command: &str) -> Result<Option<Vec<bool>>> {
         let mut child = Command::new(command)
             .args(["-q"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("the solver starts");
+            .with_context(|| {
+                format!("cannot run {command}: install it, or leave `--solver` out")
+            })?;
         let mut text = format!("p cnf {} {}\n", self.variables, self.clauses.len());
         for clause in &self.clauses {
             for one in clause {
@@ -121,27 +126,28 @@ impl Formula {
             }
             text += "0\n";
         }
-        child
-            .stdin
-            .take()
-            .expect("an input")
+        let mut input = child.stdin.take().context("the solver has no input")?;
+        input
             .write_all(text.as_bytes())
-            .expect("written");
-        let said = child.wait_with_output().expect("an answer").stdout;
+            .context("the solver ended before it read all")?;
+        drop(input);
+        let said = child.wait_with_output()?.stdout;
         let said = String::from_utf8_lossy(&said);
         if said.contains("s UNSATISFIABLE") {
-            return None;
+            return Ok(None);
         }
-        assert!(said.contains("s SATISFIABLE"));
+        if !said.contains("s SATISFIABLE") {
+            bail!("{command} gave no answer: it has to read DIMACS and to take `-q`");
+        }
         let mut values = vec![false; self.variables as usize];
         for line in said.lines().filter_map(|line| line.strip_prefix("v ")) {
             for one in line.split_whitespace() {
-                let one: Literal = one.parse().expect("a literal");
+                let one: Literal = one.parse().context("the solver's values are no numbers")?;
                 if one > 0 {
                     values[one as usize - 1] = true;
                 }
             }
         }
-        Some(values)
+        Ok(Some(values))
     }
 }

@@ -65,6 +65,12 @@ enum Task {
         #[arg(long, default_value_t = 4)]
         places: usize,
     },
+    /// Counts the collisions of two records of 8-bit words over all differences
+    Pairs {
+        /// In how many states
+        #[arg(long, default_value_t = 4096)]
+        states: u64,
+    },
     /// Finds the lightest trail that may use carries, by a SAT solver
     Carries {
         #[command(flatten)]
@@ -72,6 +78,9 @@ enum Task {
         /// The weight to begin with
         #[arg(long, default_value_t = 100)]
         most: usize,
+        /// The first record weighs at most so much: for a search that need not be complete
+        #[arg(long)]
+        first: Option<usize>,
         /// A program that reads DIMACS and takes `-q`, in place of the solver that is linked
         #[arg(long)]
         solver: Option<String>,
@@ -145,17 +154,22 @@ fn bound(record: &Record, records: usize, places: usize) {
 }
 
 /// Searches for ever lighter trails that may use carries, until there is none.
-fn carries(record: &Record, records: usize, most: usize, solver: Option<&str>, tries: Option<u32>) {
-    let carries = Carries::new(record, records);
+fn carries(
+    record: &Record,
+    carries: &Carries,
+    most: usize,
+    solver: Option<&str>,
+    tries: Option<u32>,
+) -> Result<()> {
     let (mut most, mut lightest) = (most, None);
     let start = Instant::now();
-    while let Some(found) = carries.find(most, solver) {
+    while let Some(found) = carries.find(most, solver)? {
         let weight: u32 = found.weights.iter().sum();
         println!("weight {weight}, {} s", start.elapsed().as_secs());
         print_trail(&found.injections, found.weights.iter().copied());
         lightest = Some(found);
         let Some(less) = (weight as usize).checked_sub(1) else {
-            return;
+            return Ok(());
         };
         most = less;
     }
@@ -166,6 +180,7 @@ fn carries(record: &Record, records: usize, most: usize, solver: Option<&str>, t
     if let (Some(found), Some(tries)) = (lightest, tries) {
         print_count(record, &found.injections, tries);
     }
+    Ok(())
 }
 
 /// Searches all records, each for up to five of them one after the other.
@@ -215,19 +230,26 @@ fn main() -> Result<()> {
             search(&trails.record()?, trails.records, period, seconds, tries);
         }
         Some(Task::Bound { trails, places }) => bound(&trails.record()?, trails.records, places),
+        Some(Task::Pairs { states }) => {
+            let mut record = Record::named("record").context("the record is on the list")?;
+            record.width = 8;
+            let met = count::pairs(&record, 1, states);
+            let weight = (states as f64).log2() - (met as f64).log2();
+            println!("{met} collisions in {states} states: 2^-{weight:.2} for each");
+        }
         Some(Task::Carries {
             trails,
             most,
+            first,
             solver,
             tries,
         }) => {
-            carries(
-                &trails.record()?,
-                trails.records,
-                most,
-                solver.as_deref(),
-                tries,
-            );
+            let record = trails.record()?;
+            let mut formula = Carries::new(&record, trails.records);
+            if let Some(first) = first {
+                formula.limit_first(trails.records, first);
+            }
+            carries(&record, &formula, most, solver.as_deref(), tries)?;
         }
     }
     Ok(())

@@ -6,8 +6,8 @@ use crate::code::{Code, Trail, add};
 /// A place: a bit of an addition.
 pub type Place = (usize, u32);
 
-/// Trails that differ at one place of a group, and nowhere else in the group but at places that
-/// have fewer trails than operands. Up to three, as an addition has two operands.
+/// The trails of the basis that one place tells from all others, and their sum: one trail, or three
+/// where each operand of the addition tells one.
 pub type Choices = Vec<Trail>;
 
 /// Lists all places of a code.
