@@ -8,6 +8,7 @@ use donjon_bench::arguments::BenchCommand;
 use donjon_builder::arguments::{KernelArguments, RunArguments};
 use donjon_builder::compartment::command::CompartmentCommand;
 use donjon_card::command::arguments::{FlashCommand, ImageCommand, ReleaseArguments};
+use donjon_flow::command::FlowCommand;
 use donjon_generator::allow::AllowListArguments;
 use donjon_kselftest::arguments::KselftestArguments;
 use donjon_report::arguments::ReportArguments;
@@ -33,6 +34,8 @@ pub enum Command {
     Kernel(KernelArguments),
     /// Build programs that run in compartments, or measure them
     Compartment(CompartmentCommand),
+    /// Build programs that say which path they took, check and decode them
+    Flow(FlowCommand),
     /// Check a signed report of a compartment
     ///
     /// Says what the report proves. Status 1 if something is wrong.

@@ -7,7 +7,7 @@ use clap::Command;
 
 /// Groups of subcommands in the order of the help. Each subcommand is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Run", &["run", "kernel", "compartment", "verify"]),
+    ("Run", &["run", "kernel", "compartment", "flow", "verify"]),
     ("Check", &["check", "test", "audit", "attack", "kselftest"]),
     ("Measure", &["bench", "report"]),
     ("Boards and releases", &["image", "flash", "release"]),

@@ -42,6 +42,7 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Image(command) => donjon_card::command::run(command).map(|()| 0),
         Command::Flash(command) => donjon_card::command::run_flash(command).map(|()| 0),
         Command::Verify(arguments) => donjon_verify::run(arguments),
+        Command::Flow(command) => donjon_flow::command::run(command),
         Command::Compartment(command) => compartment::run(command).map(|()| 0),
         Command::AllowList(arguments) => allow::run(arguments),
         Command::Architecture { check } => architecture::run(*check).map(|()| 0),

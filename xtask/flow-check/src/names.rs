@@ -16,9 +16,16 @@ impl Names {
     /// Returns the name before an address, and the distance from it. Control characters in a name
     /// are written as escapes.
     pub fn of(&self, address: u64) -> Option<String> {
+        let (name, start, _) = self.around(address)?;
+        Some(format!("{name}+{:#x}", address - start))
+    }
+
+    /// Returns the name before an address, where that begins, and where the next one begins.
+    pub fn around(&self, address: u64) -> Option<(String, u64, u64)> {
         let at = self.0.partition_point(|it| it.0 <= address);
         let (start, name) = self.0.get(at.checked_sub(1)?)?;
         let name = format!("{:#}", rustc_demangle::demangle(name));
-        Some(format!("{}+{:#x}", name.escape_default(), address - start))
+        let end = self.0.get(at).map_or(u64::MAX, |it| it.0);
+        Some((name.escape_default().to_string(), *start, end))
     }
 }

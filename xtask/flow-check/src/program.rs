@@ -6,7 +6,11 @@ use crate::names::Names;
 use crate::refusal::Refusal;
 use crate::rules;
 use crate::scan::Scan;
+use crate::template::LENGTH;
 use crate::text::Text;
+
+/// Words of a flush: the record, and the two words behind it.
+const FLUSH: usize = LENGTH + 2;
 
 /// What is checked.
 #[derive(Clone, Debug, Default)]
@@ -107,6 +111,24 @@ impl Program {
             }
         }
         numbers
+    }
+
+    /// Says whether an address is in a flush, which is no block of the path: the start of a region
+    /// stands for its flush.
+    pub fn is_flush(&self, address: u64) -> bool {
+        let Some(at) = self.text.index(address) else {
+            return false;
+        };
+        let flushes = self.graph.nodes.iter().filter(|it| it.bits > 0);
+        let mut first = flushes.map(|it| it.flush);
+        first.any(|it| (it..it + FLUSH).contains(&at))
+    }
+
+    /// Returns the function of an address with the addresses where it begins and where the next
+    /// one begins, for people.
+    pub fn function(&self, address: u64) -> (String, u64, u64) {
+        let unknown = || (format!("{address:#x}"), address, address + 4);
+        self.names.around(address).unwrap_or_else(unknown)
     }
 
     /// Returns function and offset of an address, for people.

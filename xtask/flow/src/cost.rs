@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 use crate::build::{Build, Target, build};
-use crate::execute::{Input, execute, instructions};
+use crate::compare::compare;
+use crate::execute::{Input, execute, trace};
 
 /// What a program costs.
 #[derive(Clone, Debug)]
@@ -36,11 +37,12 @@ impl Cost {
     }
 }
 
-/// Builds a program both ways, compares results, checks the log and counts.
+/// Builds a program both ways, compares results, checks program and log, compares the path that
+/// the log says with an emulator's trace, and counts.
 ///
 /// # Errors
 ///
-/// If building or running fails, results differ, or the log is wrong.
+/// If building or running fails, results or paths differ, or the log is wrong.
 pub fn cost(path: &Path, input: &Input, folder: &Path) -> Result<Cost> {
     let name = path.file_stem().context("the path has no name")?;
     let name = name.to_string_lossy().into_owned();
@@ -64,8 +66,8 @@ pub fn cost(path: &Path, input: &Input, folder: &Path) -> Result<Cost> {
     );
     outcome.check(input.state).with_context(|| name.clone())?;
     Ok(Cost {
-        plain: instructions(&plain, input)?,
-        instrumented: instructions(&flow, input)?,
+        plain: trace(&plain, input, |_| ())?,
+        instrumented: compare(&flow, input, &outcome)?,
         words: outcome.log.len() as u64,
         name,
     })
@@ -76,40 +78,56 @@ pub fn cost(path: &Path, input: &Input, folder: &Path) -> Result<Cost> {
 pub struct Table(pub Vec<Cost>);
 
 impl Table {
+    /// Returns the line above the rows.
+    pub fn head() -> String {
+        format!(
+            "{:<20} {:>11} {:>11} {:>8} {:>15}",
+            "program", "plain", "flow", "cost", "log bytes/instr"
+        )
+    }
+
     /// Returns the geometric mean of the ratios of all programs.
-    #[allow(clippy::cast_precision_loss)]
     pub fn mean(&self) -> f64 {
-        let sum: f64 = self.0.iter().map(|it| it.ratio().ln()).sum();
+        self.geometric(Cost::ratio)
+    }
+
+    /// Returns the geometric mean of the log's bytes for each plain instruction.
+    pub fn bytes(&self) -> f64 {
+        self.geometric(Cost::bytes)
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn geometric(&self, of: impl Fn(&Cost) -> f64) -> f64 {
+        let sum: f64 = self.0.iter().map(|it| of(it).ln()).sum();
         (sum / self.0.len() as f64).exp()
     }
 }
 
+impl fmt::Display for Cost {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "{:<20} {:>11} {:>11} {:>+7.1}% {:>15.4}",
+            self.name,
+            self.plain,
+            self.instrumented,
+            100.0 * (self.ratio() - 1.0),
+            self.bytes()
+        )
+    }
+}
+
+/// Writes the last line: the geometric means.
 impl fmt::Display for Table {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let head = ["program", "plain", "flow", "cost", "log bytes/instr"];
-        let [name, plain, flow, cost, bytes] = head;
-        writeln!(
+        write!(
             out,
-            "{name:<20} {plain:>11} {flow:>11} {cost:>8} {bytes:>15}"
-        )?;
-        for it in &self.0 {
-            writeln!(
-                out,
-                "{:<20} {:>11} {:>11} {:>+7.1}% {:>15.4}",
-                it.name,
-                it.plain,
-                it.instrumented,
-                100.0 * (it.ratio() - 1.0),
-                it.bytes()
-            )?;
-        }
-        writeln!(
-            out,
-            "{:<20} {:>11} {:>11} {:>+7.1}%",
+            "{:<20} {:>11} {:>11} {:>+7.1}% {:>15.4}",
             "geometric mean",
             "",
             "",
-            100.0 * (self.mean() - 1.0)
+            100.0 * (self.mean() - 1.0),
+            self.bytes()
         )
     }
 }

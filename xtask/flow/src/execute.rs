@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs programs that were built for a process, and reads what their host says.
 
-use std::io::{BufRead, BufReader};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use donjon_flow_chain::{Kind, State};
+use donjon_flow_check::{End, Ending, Segment};
 use donjon_machine::process::{self, Running};
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSection, ObjectSymbol};
 
 const EMULATOR: &str = "qemu-aarch64";
 const MAGIC: &[u8] = b"DONJFLOW";
@@ -40,6 +42,54 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Reads what a program's host wrote.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, or cut.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let rest = bytes.strip_prefix(MAGIC).context("it says no outcome")?;
+        let (words, tail) = rest.as_chunks::<8>();
+        let words: Vec<_> = words.iter().copied().map(u64::from_le_bytes).collect();
+        ensure!(tail.is_empty() && words.len() >= HEAD, "its outcome is cut");
+        let (head, log) = words.split_at(HEAD);
+        ensure!(head[11] == log.len() as u64, "its log is cut");
+        Ok(Self {
+            request: head[0],
+            result: [head[1], head[2], head[3], head[4], head[5]],
+            bits: head[6],
+            state: State([head[7], head[8], head[9], head[10]]),
+            log: log.to_vec(),
+        })
+    }
+
+    /// Returns what the program's host wrote.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let ends = [self.bits].into_iter().chain(self.state.0);
+        let head = [self.request].into_iter().chain(self.result).chain(ends);
+        let log = [self.log.len() as u64]
+            .into_iter()
+            .chain(self.log.iter().copied());
+        let words = head.chain(log).flat_map(u64::to_le_bytes);
+        MAGIC.iter().copied().chain(words).collect()
+    }
+
+    /// Returns the log as the one segment of a run that ended by itself.
+    ///
+    /// # Errors
+    ///
+    /// If the program's file cannot be read, or the end is not there once.
+    pub fn segment(&self, program: &Path) -> Result<Segment<'_>> {
+        Ok(Segment {
+            words: &self.log,
+            end: End {
+                how: Ending::Finished,
+                pc: end(program)?,
+                path: self.bits,
+            },
+        })
+    }
+
     /// Checks the log: each word has a kind, and the chain over all of them ends in the state.
     ///
     /// # Errors
@@ -85,31 +135,33 @@ pub fn execute(program: &Path, input: &Input) -> Result<Outcome> {
             String::from_utf8_lossy(&output.stderr).trim()
         );
     }
-    parse(&output.stdout).with_context(|| program.display().to_string())
+    Outcome::parse(&output.stdout).with_context(|| program.display().to_string())
 }
 
-fn parse(bytes: &[u8]) -> Result<Outcome> {
-    let rest = bytes.strip_prefix(MAGIC).context("it says no outcome")?;
-    let (words, tail) = rest.as_chunks::<8>();
-    let words: Vec<_> = words.iter().copied().map(u64::from_le_bytes).collect();
-    ensure!(tail.is_empty() && words.len() >= HEAD, "its outcome is cut");
-    let (head, log) = words.split_at(HEAD);
-    ensure!(head[11] == log.len() as u64, "its log is cut");
-    Ok(Outcome {
-        request: head[0],
-        result: [head[1], head[2], head[3], head[4], head[5]],
-        bits: head[6],
-        state: State([head[7], head[8], head[9], head[10]]),
-        log: log.to_vec(),
-    })
-}
-
-/// Counts the instructions of a program's text that are executed, without its host's.
+/// Draws a state of the chain at random, as the inner domain does.
 ///
 /// # Errors
 ///
-/// If the emulator is not installed or says nothing.
-pub fn instructions(program: &Path, input: &Input) -> Result<u64> {
+/// If the host has no random bytes.
+pub fn random_state() -> Result<State> {
+    let mut state = [0; 4];
+    for word in &mut state {
+        let mut bytes = [0; 8];
+        File::open("/dev/urandom")
+            .and_then(|mut it| it.read_exact(&mut bytes))
+            .context("reading /dev/urandom")?;
+        *word = u64::from_le_bytes(bytes);
+    }
+    Ok(State(state))
+}
+
+/// Runs a program one instruction at a time and hands the address of each instruction of its text
+/// to `each`, its host's instructions left out; returns how many there were.
+///
+/// # Errors
+///
+/// If the emulator is not installed, says nothing, or writes another form of trace.
+pub fn trace(program: &Path, input: &Input, mut each: impl FnMut(u64)) -> Result<u64> {
     let (start, end) = text(program)?;
     let single = if is_new()? {
         "-one-insn-per-tb"
@@ -134,7 +186,10 @@ pub fn instructions(program: &Path, input: &Input) -> Result<u64> {
     let mut line = Vec::new();
     let mut count = 0;
     while reader.read_until(b'\n', &mut line)? > 0 {
-        count += u64::from(line.starts_with(b"Trace "));
+        if line.starts_with(b"Trace ") {
+            each(address(&line).context("the emulator's trace has another form")?);
+            count += 1;
+        }
         line.clear();
     }
     let status = running.wait()?;
@@ -143,10 +198,34 @@ pub fn instructions(program: &Path, input: &Input) -> Result<u64> {
     Ok(count)
 }
 
+/// The address in a line `Trace 0: HOST [BASE/ADDRESS/FLAGS/FLAGS]`.
+fn address(line: &[u8]) -> Option<u64> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (_, fields) = line.split_once('[')?;
+    u64::from_str_radix(fields.split('/').nth(1)?, 16).ok()
+}
+
 /// Whether the emulator has the newer name of its option for single steps.
 fn is_new() -> Result<bool> {
     let help = process::output(Command::new(EMULATOR).arg("-h"))?;
     Ok(help.contains("-one-insn-per-tb"))
+}
+
+/// `svc #12`
+const FINISH: [u8; 4] = 0xd400_0181_u32.to_le_bytes();
+
+/// The address behind the instruction with which an instrumented program ends.
+fn end(program: &Path) -> Result<u64> {
+    let bytes = std::fs::read(program).with_context(|| format!("opening {}", program.display()))?;
+    let file = object::File::parse(&*bytes).with_context(|| program.display().to_string())?;
+    let section = file.section_by_name(crate::build::TEXT);
+    let section = section.with_context(|| format!("{} has no text", program.display()))?;
+    let words = section.data()?.as_chunks::<4>().0;
+    let mut ends = (0_u64..).zip(words).filter(|it| *it.1 == FINISH);
+    let (Some((index, _)), None) = (ends.next(), ends.next()) else {
+        bail!("{} does not end in one place", program.display());
+    };
+    Ok(section.address() + 4 * index + 4)
 }
 
 /// Where a program's text begins and ends.

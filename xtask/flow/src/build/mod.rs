@@ -34,6 +34,8 @@ pub struct Build<'a> {
     pub is_instrumented: bool,
 }
 
+/// Section with the instrumented text of a process; what starts it lies in other sections.
+pub const TEXT: &str = ".text";
 /// Runtime of programs in C.
 const RUNTIME: &str = "guests/runtime-c";
 /// Where an instrumented program begins.

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask flow decode`.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+
+use anyhow::{Context, Result};
+use donjon_flow_check::{Event, Limits, Program, replay};
+
+use super::{DecodeArguments, OUTCOME, check};
+use crate::execute::Outcome;
+use crate::fold::{Folded, fold};
+
+/// Prints the path of a log; 1 if the program cannot have taken it.
+pub fn run(arguments: &DecodeArguments) -> Result<u8> {
+    let program = check::proved(&arguments.program)?;
+    let file = arguments.folder.join(OUTCOME);
+    let bytes = fs::read(&file).with_context(|| format!("opening {}", file.display()))?;
+    let outcome = Outcome::parse(&bytes).with_context(|| file.display().to_string())?;
+    let words = [outcome.segment(&arguments.program)?];
+    let limits = Limits {
+        blocks: arguments.max_blocks,
+        ..Limits::default()
+    };
+    let mut functions = Functions::new(&program);
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut written = Ok(());
+    let replayed = replay(&program, &words, limits, |event| {
+        if arguments.blocks && written.is_ok() {
+            written = block(&mut out, &program, event);
+        }
+        functions.add(event);
+    });
+    written.context("writing the path")?;
+    if !arguments.blocks {
+        functions.print(&mut out).context("writing the path")?;
+    }
+    out.flush().context("writing the path")?;
+    match replayed {
+        Ok(totals) => {
+            eprintln!(
+                "{} blocks, {} calls, at most {} within each other, {} words of log",
+                totals.blocks,
+                totals.calls,
+                totals.depth,
+                outcome.log.len()
+            );
+            Ok(0)
+        }
+        Err(failure) => {
+            eprintln!("rejected: {failure}");
+            Ok(1)
+        }
+    }
+}
+
+fn block(out: &mut impl Write, program: &Program, event: Event) -> io::Result<()> {
+    match event {
+        Event::Block { start, .. } => {
+            let place = program.place(start).unwrap_or_default();
+            writeln!(out, "{start:#x} {place}")
+        }
+        Event::Loop { start, times, .. } => {
+            let place = program.place(start).unwrap_or_default();
+            writeln!(out, "{start:#x} {place} {times} times")
+        }
+    }
+}
+
+/// The functions of a path, in order: one entry each time that another function goes on.
+struct Functions<'a> {
+    program: &'a Program,
+    names: Vec<String>,
+    path: Vec<usize>,
+    /// Address range of the function of the last block, and its number.
+    last: (u64, u64, usize),
+}
+
+impl<'a> Functions<'a> {
+    fn new(program: &'a Program) -> Self {
+        Self {
+            program,
+            names: Vec::new(),
+            path: Vec::new(),
+            last: (1, 0, 0),
+        }
+    }
+
+    fn add(&mut self, event: Event) {
+        let Event::Block { start, .. } = event else {
+            return;
+        };
+        let (first, end, _) = self.last;
+        if (first..end).contains(&start) {
+            return;
+        }
+        let (name, first, end) = self.program.function(start);
+        let number = self.names.iter().position(|it| *it == name);
+        let number = number.unwrap_or_else(|| {
+            self.names.push(name);
+            self.names.len() - 1
+        });
+        self.last = (first, end, number);
+        self.path.push(number);
+    }
+
+    fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        for Folded { items, times } in fold(&self.path) {
+            let names: Vec<_> = items.iter().map(|it| self.names[*it].as_str()).collect();
+            let names = names.join(" → ");
+            if times == 1 {
+                writeln!(out, "{names}")?;
+            } else {
+                writeln!(out, "{names}, {times} times")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The subcommands of `cargo xtask flow`.
+
+mod build;
+mod check;
+mod decode;
+mod demo;
+mod run;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use crate::build::Target;
+
+/// Name of the file with what a run left, in the folder that it is kept in.
+const OUTCOME: &str = "outcome";
+
+/// Flow attestation: programs that say which path they took.
+#[derive(Args, Debug)]
+pub struct FlowCommand {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Build a program in C that says which path it takes, and check it
+    Build(BuildArguments),
+    /// Prove that a built program has the form of an attested one
+    ///
+    /// Names each place that a rule refuses. Status 1 if there is one.
+    Check(CheckArguments),
+    /// Run a program that was built for a process, in an emulator, and keep its log
+    Run(RunArguments),
+    /// Print the path that a log says
+    ///
+    /// Status 1 if the program cannot have taken such a path; the first impossible step is named.
+    Decode(DecodeArguments),
+    /// Build programs, run them in an emulator, and compare their paths with its traces
+    ///
+    /// Prints what the instrumentation costs, in instructions. Status 1 if a path differs.
+    Demo(DemoArguments),
+}
+
+/// What to build.
+#[derive(Args, Debug)]
+struct BuildArguments {
+    /// C files, or folders with C files; each is a program.
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// Where the programs are to run.
+    #[arg(long = "for", value_enum, default_value = "compartment")]
+    target: Target,
+    /// Build without instrumentation, to compare.
+    #[arg(long)]
+    plain: bool,
+    /// Put the program of the only source here as well.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// What to check.
+#[derive(Args, Debug)]
+struct CheckArguments {
+    /// The linked program.
+    #[arg(value_name = "ELF")]
+    program: PathBuf,
+}
+
+/// What to run.
+#[derive(Args, Debug)]
+struct RunArguments {
+    /// A program from `flow build --for process`.
+    #[arg(value_name = "ELF")]
+    program: PathBuf,
+    /// Folder to keep the log in; it is made.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// First argument of the program's call.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    argument: u64,
+}
+
+/// What to decode.
+#[derive(Args, Debug)]
+struct DecodeArguments {
+    /// The folder that `flow run` kept a log in.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// The program. It is never taken from the folder: names and path are those of this file.
+    #[arg(long, value_name = "ELF")]
+    program: PathBuf,
+    /// Print the address of each block, and the count of each counted loop.
+    #[arg(long)]
+    blocks: bool,
+    /// Give up after so many blocks.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1 << 36)]
+    max_blocks: u64,
+}
+
+/// What to show.
+#[derive(Args, Debug)]
+struct DemoArguments {
+    /// Programs: C files, or folders with C files. Without any, those of guests/flow/programs.
+    #[arg(value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// First argument of each program's call: how often it repeats its work.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    argument: u64,
+}
+
+/// Does what a command line says; the status of the command.
+///
+/// # Errors
+///
+/// If a tool is missing, a file cannot be read or written, or a program has a construct that the
+/// rewriter does not know.
+pub fn run(command: &FlowCommand) -> Result<u8> {
+    match &command.action {
+        Action::Build(arguments) => build::run(arguments),
+        Action::Check(arguments) => check::run(arguments),
+        Action::Run(arguments) => run::run(arguments),
+        Action::Decode(arguments) => decode::run(arguments),
+        Action::Demo(arguments) => demo::run(arguments),
+    }
+}
