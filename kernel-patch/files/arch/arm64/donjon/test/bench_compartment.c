@@ -37,12 +37,13 @@ static_assert(PAGES * PAGE_SIZE == SZ_1M);
 /* An interrupt may come in between */
 #define TRIES	100
 
-/* SVC, and MOV x0, #PIECE with a request for so much more heap, ROUNDS times */
+/* SVC; and ROUNDS times MOV x0, #PIECE and the request for more heap */
 #define SVC(number)	(0xd4000001U | (u32)(number) << 5)
-#define GROW		0xd2800000U | PIECE << 5, SVC(DONJON_SVC_GROW)
+#define MOVE		(0xd2800000U | PIECE << 5)
+#define GROW		SVC(DONJON_SVC_GROW)
 static const u32 returns[] = { SVC(DONJON_SVC_RETURN) };
 static const u32 grows[] = {
-	GROW, GROW, GROW, GROW, SVC(DONJON_SVC_RETURN),
+	MOVE, GROW, MOVE, GROW, MOVE, GROW, MOVE, GROW, SVC(DONJON_SVC_RETURN),
 };
 static_assert(ARRAY_SIZE(grows) == 2 * ROUNDS + 1);
 
