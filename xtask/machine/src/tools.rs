@@ -39,6 +39,9 @@ pub const UEFI: Tool = tool(
     "qemu-efi-aarch64",
 );
 
+/// Runs programs for arm64 on this host: those of flow attestation.
+pub const USER_QEMU: Tool = tool("qemu-aarch64", "qemu-user");
+
 /// What makes a root file system of Debian's packages.
 pub const ROOTFS: [Tool; 2] = [
     tool(DEBOOTSTRAP, "debootstrap"),
@@ -100,7 +103,7 @@ fn executable(file: &Path) -> bool {
 pub fn hint(name: &str) -> String {
     match TOOLS
         .iter()
-        .chain([&GDB, &CXX])
+        .chain([&GDB, &CXX, &USER_QEMU])
         .find(|tool| tool.name == name)
     {
         Some(tool) => format!(

@@ -28,6 +28,8 @@ pub struct Needs {
     pub uefi: bool,
     /// What makes a root file system of Debian's packages.
     pub rootfs: bool,
+    /// An emulator that runs programs for arm64 without a machine.
+    pub user_qemu: bool,
 }
 
 impl Needs {
@@ -39,6 +41,7 @@ impl Needs {
         cross_libc: false,
         uefi: false,
         rootfs: false,
+        user_qemu: false,
     };
 
     /// What one of two needs.
@@ -51,6 +54,7 @@ impl Needs {
             cross_libc: self.cross_libc || other.cross_libc,
             uefi: self.uefi || other.uefi,
             rootfs: self.rootfs || other.rootfs,
+            user_qemu: self.user_qemu || other.user_qemu,
         }
     }
 }
