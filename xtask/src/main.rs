@@ -9,6 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::environment::{self, Needs};
 use donjon_builder::{compartment, kernel, run};
 use donjon_generator::{allow, architecture, header};
 use donjon_machine::process;
@@ -27,6 +29,12 @@ fn main() -> ExitCode {
     }
 }
 
+/// What the subcommands of `flow` that run programs need.
+const EMULATOR: Needs = Needs {
+    user_qemu: true,
+    ..Needs::NONE
+};
+
 fn dispatch(command: &Command) -> Result<u8> {
     process::end_children_when_told_to_stop()?;
     match command {
@@ -42,7 +50,12 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Image(command) => donjon_card::command::run(command).map(|()| 0),
         Command::Flash(command) => donjon_card::command::run_flash(command).map(|()| 0),
         Command::Verify(arguments) => donjon_verify::run(arguments),
-        Command::Flow(command) => donjon_flow::command::run(command),
+        Command::Flow(command) => {
+            if command.runs_programs() {
+                environment::prepare(&HostArguments::default(), EMULATOR)?;
+            }
+            donjon_flow::command::run(command)
+        }
         Command::Compartment(command) => compartment::run(command).map(|()| 0),
         Command::AllowList(arguments) => allow::run(arguments),
         Command::Architecture { check } => architecture::run(*check).map(|()| 0),

@@ -13,14 +13,16 @@ use crate::execute::{Input, execute, trace};
 /// What a program costs.
 #[derive(Clone, Debug)]
 pub struct Cost {
-    /// Its name.
+    /// The program's name.
     pub name: String,
     /// Instructions of the plain program.
     pub plain: u64,
     /// Instructions of the instrumented program.
     pub instrumented: u64,
-    /// Words of its log.
+    /// Words of the program's log.
     pub words: u64,
+    /// What the program's call returns.
+    pub result: u64,
 }
 
 impl Cost {
@@ -69,6 +71,7 @@ pub fn cost(path: &Path, input: &Input, folder: &Path) -> Result<Cost> {
         plain: trace(&plain, input, |_| ())?,
         instrumented: compare(&flow, input, &outcome)?,
         words: outcome.log.len() as u64,
+        result: outcome.result[0],
         name,
     })
 }

@@ -116,7 +116,7 @@ fn counted_loops_cost_next_to_nothing() {
     let found = cost(&fixture("loops"), &input, folder.path()).expect("both forms run");
     assert!(found.ratio() > 1.0 && found.ratio() < 1.05, "{found:?}");
     let printed = Table(vec![found]).to_string();
-    assert!(printed.contains("loops") && printed.contains("geometric mean"));
+    assert!(printed.contains("geometric mean"));
 }
 
 #[test]

@@ -187,7 +187,8 @@ fn miri_test(log: &str, arguments: &[&str]) -> Result<()> {
     finish(log, command)
 }
 
-fn cargo(log: &str, arguments: &[&str]) -> Result<()> {
+/// Runs cargo with a log of its own.
+pub fn cargo(log: &str, arguments: &[&str]) -> Result<()> {
     let mut command = Command::new("cargo");
     command.args(arguments);
     finish(log, command)

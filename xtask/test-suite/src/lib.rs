@@ -15,6 +15,7 @@ mod compartments;
 mod distribution;
 mod docs;
 mod early;
+mod flow;
 mod fuzz;
 mod gate;
 mod geometry;
@@ -146,6 +147,7 @@ fn all(host_arguments: &HostArguments) -> Vec<Test> {
     tests.extend(docs::tests());
     tests.extend(check::tests(!host_arguments.no_install));
     tests.extend(fuzz::tests());
+    tests.extend(flow::tests());
     tests.extend(bad_input::tests(host_arguments));
     tests.extend(reproducible::tests(host_arguments));
     tests.extend(report::tests(host_arguments));

@@ -85,6 +85,8 @@ pub fn assemble_file(source: &Path, index: usize, folder: &Path) -> Result<PathB
     let mut command = Command::new(COMPILER);
     command
         .arg("-march=armv8-a")
+        .arg("-I")
+        .arg(paths::in_root(RUNTIME))
         .arg("-c")
         .arg(source)
         .arg("-o");

@@ -14,6 +14,8 @@ use clap::{Args, Subcommand};
 
 use crate::build::Target;
 
+pub use demo::programs;
+
 /// Name of the file with what a run left, in the folder that it is kept in.
 const OUTCOME: &str = "outcome";
 
@@ -22,6 +24,13 @@ const OUTCOME: &str = "outcome";
 pub struct FlowCommand {
     #[command(subcommand)]
     action: Action,
+}
+
+impl FlowCommand {
+    /// Says whether the command runs programs, so that it needs an emulator.
+    pub const fn runs_programs(&self) -> bool {
+        matches!(self.action, Action::Run(_) | Action::Demo(_))
+    }
 }
 
 #[derive(Subcommand, Debug)]

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs that say which path they took, in an emulator of the instruction set.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use donjon_builder::environment::Needs;
+use donjon_flow::command;
+use donjon_flow::cost::{Cost, Table, cost};
+use donjon_flow::execute::{Input, random_state};
+use donjon_machine::paths;
+
+use crate::host::cargo;
+use crate::test::Test;
+
+const EMULATOR: Needs = Needs {
+    user_qemu: true,
+    ..Needs::NONE
+};
+
+/// Results of the programs.
+const EXPECTED: &str = "guests/flow/programs/expected.toml";
+
+/// The programs whose costs are compared with published ones.
+const COMPARED: [&str; 15] = [
+    "basicmath_small",
+    "crc_32",
+    "libedn",
+    "libhuffbench",
+    "libminver",
+    "libst",
+    "libud",
+    "matmult-int",
+    "mont64",
+    "nbody",
+    "nettle-aes",
+    "nettle-sha256",
+    "primecount",
+    "sglib-combined",
+    "tarfind",
+];
+
+/// Most that instrumentation may add to the compared programs, as a factor: geometric mean.
+const MOST_COST: f64 = 1.40;
+/// Most bytes of log for each instruction of the compared programs: geometric mean.
+const MOST_BYTES: f64 = 0.06;
+
+/// The tests that need no guest.
+pub fn tests() -> Vec<Test> {
+    let fixtures = || {
+        let package = ["test", "--quiet", "--package=donjon-flow"];
+        let what = ["--features=emulator", "--test=programs"];
+        cargo("flow-fixtures", &[package.as_slice(), &what].concat())
+    };
+    let tests = [
+        Test::beside("flow:fixtures", fixtures),
+        Test::beside("flow:programs", programs),
+    ];
+    tests.map(|it| it.on_host().needs(EMULATOR)).into()
+}
+
+/// What a program returns.
+#[derive(serde::Deserialize)]
+struct Results {
+    one: Option<u64>,
+}
+
+/// Builds each program with and without instrumentation; compares results, the path that the log
+/// says with the emulator's trace, and the costs with their limits.
+fn programs() -> Result<()> {
+    let expected = fs::read_to_string(paths::in_root(EXPECTED)).context(EXPECTED)?;
+    let expected: BTreeMap<String, Results> = toml::from_str(&expected).context(EXPECTED)?;
+    let input = Input {
+        state: random_state()?,
+        argument: 1,
+    };
+    let folder = paths::in_root("target/flow/test");
+    let mut rows: Vec<Cost> = Vec::new();
+    println!("{}", Table::head());
+    for source in command::programs()? {
+        let row = cost(&source, &input, &folder)?;
+        println!("{row}");
+        if let Some(result) = expected.get(&row.name).and_then(|it| it.one) {
+            ensure!(
+                row.result == result,
+                "{} returns {:#x}, and {EXPECTED} says {result:#x}",
+                row.name,
+                row.result
+            );
+        }
+        if COMPARED.contains(&row.name.as_str()) {
+            rows.push(row);
+        }
+    }
+    ensure!(
+        rows.len() == COMPARED.len(),
+        "{} of {} programs are there",
+        rows.len(),
+        COMPARED.len()
+    );
+    let table = Table(rows);
+    println!("{table}");
+    ensure!(
+        table.mean() <= MOST_COST,
+        "instrumentation costs {:.1} %, and at most {:.0} % are allowed",
+        100.0 * (table.mean() - 1.0),
+        100.0 * (MOST_COST - 1.0)
+    );
+    ensure!(
+        table.bytes() <= MOST_BYTES,
+        "the log has {:.3} bytes for each instruction, and at most {MOST_BYTES} are allowed",
+        table.bytes()
+    );
+    Ok(())
+}
