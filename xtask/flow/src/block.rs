@@ -11,23 +11,23 @@ use crate::unit::{Function, Unit};
 /// How a block ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It goes on with the next block.
+    /// Goes on with the next block.
     Fall,
-    /// It jumps to a block of this function.
+    /// Jumps to a block of this function.
     Jump(usize),
-    /// It jumps to a block of this function if a condition holds, else it goes on.
+    /// Jumps to a block of this function if a condition holds, else it goes on.
     Branch(Instruction, usize),
-    /// It calls a function by its name, and goes on behind the call.
+    /// Calls a function by its name, and goes on behind the call.
     Call(Instruction, String),
-    /// It calls the function in a register, and goes on behind the call.
+    /// Calls the function in a register, and goes on behind the call.
     CallRegister(Instruction, u8),
-    /// It jumps to another function.
+    /// Jumps to another function.
     Leave(Instruction, String),
-    /// It jumps to the address in a register.
+    /// Jumps to the address in a register.
     JumpRegister(Instruction, u8),
-    /// It returns.
+    /// Returns.
     Return(Instruction),
-    /// It never goes on.
+    /// Never goes on.
     Trap(Instruction),
 }
 
@@ -43,11 +43,11 @@ pub enum Item {
 /// A basic block.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// The number of its first line.
+    /// The number of the block's first line.
     pub line: usize,
-    /// Directives for its alignment.
+    /// Directives for the block's alignment.
     pub alignment: Vec<String>,
-    /// Its labels.
+    /// The block's labels.
     pub labels: Vec<String>,
     /// Whether something else than a branch of this function leads here: it is the entry, or its
     /// address is taken.

@@ -22,7 +22,7 @@ const HEAD: usize = 12;
 pub struct Input {
     /// The chain's state at the start.
     pub state: State,
-    /// Its first argument.
+    /// First argument of the program's call.
     pub argument: u64,
 }
 

@@ -14,9 +14,9 @@ use crate::unit::{Function, Unit};
 /// What is to be done with a function.
 #[derive(Debug)]
 pub struct Plan {
-    /// Its name.
+    /// The function's name.
     pub name: String,
-    /// Its blocks.
+    /// The function's blocks.
     pub blocks: Vec<Block>,
     /// How each block counts its iterations, if it is a counted loop.
     pub counted: Vec<Option<Counted>>,
@@ -25,7 +25,7 @@ pub struct Plan {
     /// Where a path goes on within the function: not behind calls, and not back into a counted
     /// loop.
     pub paths: Vec<Vec<usize>>,
-    /// Its regions.
+    /// The function's regions.
     pub numbers: Numbers,
     /// Blocks whose region needs a bit though one path leads through it.
     pub forced: Vec<bool>,

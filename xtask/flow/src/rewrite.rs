@@ -11,9 +11,9 @@ use crate::unit::{Piece, parse};
 /// A file of assembly.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Its name, for messages.
+    /// The file's name, for messages.
     pub name: String,
-    /// Its text, as a compiler wrote it.
+    /// The file's text, as a compiler wrote it.
     pub text: String,
 }
 

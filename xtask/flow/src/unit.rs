@@ -13,9 +13,9 @@ pub const LABELS: &str = ".Lflow_";
 /// A function: what stands between its label and its `.size`.
 #[derive(Debug)]
 pub struct Function {
-    /// Its name.
+    /// The function's name.
     pub name: String,
-    /// Its statements, its own label first.
+    /// The function's statements, its own label first.
     pub lines: Vec<Line>,
 }
 
@@ -31,9 +31,9 @@ pub enum Piece {
 /// A file of assembly.
 #[derive(Debug)]
 pub struct Unit {
-    /// Its name, for messages.
+    /// The file's name, for messages.
     pub name: String,
-    /// Its parts in order.
+    /// The file's parts in order.
     pub pieces: Vec<Piece>,
     /// Labels that something else than a branch names.
     pub taken: HashSet<String>,

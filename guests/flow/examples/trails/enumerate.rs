@@ -6,7 +6,7 @@ use crate::systematic::Choices;
 
 /// The lightest trail that was met.
 pub struct Best {
-    /// Its weight.
+    /// The trail's weight.
     pub weight: u32,
     /// The trail; empty as long as none was met.
     pub trail: Trail,

@@ -23,7 +23,7 @@ pub struct Record {
     pub name: &'static str,
     /// What the attacker has in it.
     pub about: &'static str,
-    /// Its steps behind the `str`.
+    /// The record's steps behind the `str`.
     pub steps: Vec<Step>,
     /// Bits of a word: 64, or fewer in a small model of the record.
     pub width: u32,

@@ -8,11 +8,11 @@ use super::{Class, Registers, identifiers, mnemonic, name, number};
 /// An instruction as it stands in assembly text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// The number of its line.
+    /// The number of the line.
     pub line: usize,
-    /// Its name in lower case; conditional branches have their dot.
+    /// The name in lower case; conditional branches have their dot.
     pub mnemonic: String,
-    /// Its operands; an address in brackets is one.
+    /// The operands; an address in brackets is one.
     pub operands: Vec<String>,
 }
 
