@@ -23,6 +23,16 @@ pub enum Target {
     Process,
 }
 
+impl Target {
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Compartment => "compartment",
+            Self::Process => "process",
+        }
+    }
+}
+
 /// What to build.
 #[derive(Clone, Debug)]
 pub struct Build<'a> {

@@ -19,6 +19,7 @@ pub fn run(arguments: &BuildArguments) -> Result<u8> {
         "--out is the place of one program, and there are {}; leave it out",
         arguments.sources.len()
     );
+    let folder = paths::in_root(BUILDS).join(arguments.target.name());
     let mut status = 0;
     for source in &arguments.sources {
         let name = source.file_stem().context("the source has no name")?;
@@ -27,7 +28,7 @@ pub fn run(arguments: &BuildArguments) -> Result<u8> {
             target: arguments.target,
             is_instrumented: !arguments.plain,
         };
-        let mut program = build::build(&what, &paths::in_root(BUILDS).join(name))?;
+        let mut program = build::build(&what, &folder.join(name))?;
         if let Some(out) = &arguments.out {
             fs::copy(&program, out).with_context(|| format!("writing {}", out.display()))?;
             program.clone_from(out);

@@ -24,7 +24,7 @@ pub fn run(arguments: &DemoArguments) -> Result<u8> {
         state: random_state()?,
         argument: arguments.argument,
     };
-    let folder = paths::in_root(BUILDS);
+    let folder = paths::in_root(BUILDS).join("demo");
     println!("{}", Table::head());
     let mut rows = Vec::new();
     for source in &sources {
