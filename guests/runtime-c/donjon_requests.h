@@ -20,7 +20,7 @@
 #define DONJON_SVC_VERIFY 10
 #define DONJON_SVC_KEY 11
 
-/* Name and number of each request behind which a program goes on */
+/* Name and number of each request that has a function */
 #define DONJON_REQUESTS(it) \
 	it(call_out, 1) \
 	it(grow, 2) \
@@ -146,6 +146,11 @@ struct donjon_verify_reply {
 	uint64_t weakened;
 	/* Where the machine's identity comes from. */
 	uint64_t identity;
+	/*
+	 * Zeros: a program of interface 4, which looks for these facts here,
+	 * accepts none.
+	 */
+	uint8_t zeros[72];
 };
 
 struct donjon_purpose {
@@ -335,6 +340,7 @@ donjon_request_verify(const struct donjon_verify_arguments *arguments)
 	reply.version = x[5];
 	reply.weakened = x[6];
 	reply.identity = x[7];
+	donjon_to_bytes(reply.zeros, x + 8, 9);
 	donjon_wipe_registers(x);
 	return reply;
 }

@@ -130,6 +130,9 @@ macro_rules! registers {
             )*
         }
 
+        // Evaluated here, so that a type with too many registers is no type.
+        const _: usize = <$type as $crate::registers::Registers>::COUNT;
+
         impl $type {
             /// A value whose words are all 0.
             pub const NONE: Self = Self { $($field: <$kind as $crate::registers::Field>::NONE),* };
@@ -239,3 +242,61 @@ macro_rules! requests {
 }
 
 pub(crate) use {registers, requests};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::{Transfer, VerifyArguments, VerifyReply};
+
+    #[test]
+    fn a_field_lies_behind_the_one_before() {
+        let fields = VerifyArguments::FIELDS;
+        let places = fields.iter().map(|it| (it.name, it.first, it.count));
+        let expected = [
+            ("code", 0, 4),
+            ("measurement", 4, 4),
+            ("limit", 8, 1),
+            ("data", 9, 8),
+        ];
+        assert!(places.eq(expected));
+        assert_eq!(VerifyArguments::COUNT, MAX_REGISTERS);
+    }
+
+    #[test]
+    fn bytes_are_big_endian_words() {
+        let mut words = [0; MAX_REGISTERS];
+        let reply = VerifyReply {
+            found: 1,
+            started: core::array::from_fn(|it| it as u8),
+            version: 2,
+            ..VerifyReply::NONE
+        };
+        reply.to_words(&mut words);
+        assert_eq!(
+            words[..3],
+            [1, 0x0001_0203_0405_0607, 0x0809_0a0b_0c0d_0e0f]
+        );
+        assert_eq!(words[5], 2);
+        assert_eq!(VerifyReply::from_words(&words), reply);
+    }
+
+    #[test]
+    fn other_registers_keep_their_values() {
+        let mut words = [7; MAX_REGISTERS];
+        let transfer = Transfer {
+            end: 1,
+            address: 2,
+            size: 3,
+        };
+        transfer.to_words(&mut words);
+        assert_eq!(words[..4], [1, 2, 3, 7]);
+        assert!(words[4..].iter().all(|it| *it == 7));
+    }
+
+    #[test]
+    fn an_old_program_finds_no_facts_behind_a_verification() {
+        let mut words = [7; MAX_REGISTERS];
+        VerifyReply::NONE.to_words(&mut words);
+        assert_eq!(words, [0; MAX_REGISTERS]);
+    }
+}

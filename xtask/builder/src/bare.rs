@@ -52,7 +52,8 @@ impl InnerVariant {
     }
 }
 
-/// Profile of the builds that the test command alone boots, some sixty of them: 12 s of CPU time
+/// Profile of the builds that the test command alone boots, some sixty of them, those that are
+/// weakened and those that write down their steps: 12 s of CPU time
 /// each instead of 20. One unit stays: the gate's symbols are local to it.
 const BUILT_SOON: [&str; 2] = [
     "--config=profile.release.lto=\"off\"",

@@ -132,6 +132,8 @@ registers! {
         pub weakened: u64,
         /// Where the machine's identity comes from.
         pub identity: u64,
+        /// Zeros: a program of interface 4, which looks for these facts here, accepts none.
+        pub zeros: [u8; 72],
     }
 
     /// What a key is for.

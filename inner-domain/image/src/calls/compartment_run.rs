@@ -59,13 +59,15 @@ fn enter(
     // Here, so that its instructions are counted with those of the call.
     let has_key = program.prepare_key(cpu);
     let mut begin = entry.begin.is_some();
-    let (exit, value) = loop {
+    loop {
         let cause = masked.except(|| program.run(&entry, begin, cpu, has_key));
         begin = false;
         panic_report::join_if_stopping();
         // The most frequent one, without what all others take.
         if cause == Cause::Returned {
-            break (CompartmentExit::Returned, program.first());
+            let result = program.first();
+            compartments.leave(handle, cpu, CompartmentExit::Returned);
+            return Ok((CompartmentExit::Returned, result));
         }
         let asked = Asked {
             compartments,
@@ -73,12 +75,11 @@ fn enter(
             entry: &mut entry,
             at: (handle, cpu),
         };
-        if let Some(end) = after(asked, cause) {
-            break end;
+        if let Some((exit, value)) = after(asked, cause) {
+            compartments.leave(handle, cpu, exit);
+            return Ok((exit, value));
         }
-    };
-    compartments.leave(handle, cpu, exit);
-    Ok((exit, value))
+    }
 }
 
 /// Serves what a compartment was left for. `None`: the compartment goes on.

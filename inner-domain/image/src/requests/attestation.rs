@@ -64,6 +64,7 @@ pub fn verify(_: &mut Asked, it: VerifyArguments) -> VerifyReply {
         version: boot.version,
         weakened: boot.weakened,
         identity: boot.identity as u64,
+        ..VerifyReply::NONE
     }
 }
 

@@ -39,24 +39,21 @@ impl Asked<'_> {
             Supervisor::Send => self.answer::<requests::Send>(channel::send),
             Supervisor::Receive => self.answer::<requests::Receive>(channel::receive),
             Supervisor::Peer => self.answer::<requests::Peer>(channel::peer),
-            Supervisor::Random | Supervisor::Report | Supervisor::Verify | Supervisor::Key => {
-                self.serve_with_secrets(request)
-            }
+            Supervisor::Random => self.answer_wiped::<requests::Random>(attestation::random),
+            Supervisor::Report => self.answer_wiped::<requests::Report>(attestation::report),
+            Supervisor::Verify => self.answer_wiped::<requests::Verify>(attestation::verify),
+            Supervisor::Key => self.answer_wiped::<requests::Key>(attestation::key),
             // RETURN is told apart where the program is left.
             Supervisor::Return => Some((CompartmentExit::Faulted, esr)),
         }
     }
 
-    /// Serves what computes with secrets, apart from the other requests: what they take of the
-    /// stack would make each of those longer.
+    /// Answers a request by a handler that computes with secrets, and wipes the stack behind it.
+    /// This is apart from the other requests: what it takes of the stack would make each of those
+    /// longer.
     #[inline(never)]
-    fn serve_with_secrets(self, request: Supervisor) -> End {
-        stack::wiped(|| match request {
-            Supervisor::Random => self.answer::<requests::Random>(attestation::random),
-            Supervisor::Report => self.answer::<requests::Report>(attestation::report),
-            Supervisor::Verify => self.answer::<requests::Verify>(attestation::verify),
-            _ => self.answer::<requests::Key>(attestation::key),
-        })
+    fn answer_wiped<R: Request>(self, handler: fn(&mut Self, R::Arguments) -> R::Reply) -> End {
+        stack::wiped(|| self.answer::<R>(handler))
     }
 
     /// Answers a request by its handler. The compartment goes on.

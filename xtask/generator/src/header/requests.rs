@@ -51,7 +51,7 @@ pub fn header() -> String {
         let name = capitals(it.identifier());
         let _ = writeln!(out, "#define DONJON_SVC_{name} {}", *it as u64);
     }
-    out.push_str("\n/* Name and number of each request behind which a program goes on */\n");
+    out.push_str("\n/* Name and number of each request that has a function */\n");
     out.push_str("#define DONJON_REQUESTS(it)");
     for it in asked() {
         let _ = write!(out, " \\\n\tit({}, {})", snake(it.identifier()), *it as u64);

@@ -86,9 +86,22 @@ attack_program:
 	.global	attack_program_end
 attack_program_end:
 
+/* A request with what its host has given for arguments */
+	.macro	fuzz number
+	and	x0, x23, #3
+	mov	x1, x22
+	and	x2, x21, #0xfff
+	mov	x9, x20
+	svc	#\number
+	eor	x20, x20, x1, ror #7
+	eor	x21, x21, x2, ror #13
+	eor	x23, x23, x0
+	.endm
+
 /*
- * Every request behind which a compartment goes on, with what its host has given
- * for arguments. The heap has pages first; the last request ends the call.
+ * Every request behind which a compartment goes on. The heap has pages first.
+ * The one that leaves the compartment is the last but one, and the last one ends
+ * the call.
  */
 	.balign	8
 	.global	fuzz_requests
@@ -97,15 +110,13 @@ fuzz_requests:
 	mov	x21, x1
 	mov	x22, x2
 	mov	x23, x3
-	.irp	n, DONJON_SVC_GROW, DONJON_SVC_GO_ON, DONJON_SVC_RETURN
-	and	x0, x23, #3
-	mov	x1, x22
-	and	x2, x21, #0xfff
-	mov	x9, x20
-	svc	#\n
-	eor	x20, x20, x1, ror #7
-	eor	x21, x21, x2, ror #13
-	eor	x23, x23, x0
+	fuzz	DONJON_SVC_GROW
+	.irp	n, DONJON_SVC_GO_ON
+	.if	\n != DONJON_SVC_CALL_OUT
+	fuzz	\n
+	.endif
 	.endr
+	fuzz	DONJON_SVC_CALL_OUT
+	fuzz	DONJON_SVC_RETURN
 	.global	fuzz_requests_end
 fuzz_requests_end:
