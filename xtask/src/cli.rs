@@ -73,7 +73,7 @@ pub enum Command {
     /// Boot image, kernel, guest programs, notes from the change log, and SHA256SUMS. Nothing is
     /// uploaded.
     Release(ReleaseArguments),
-    /// Write the C header and the tables of calls, or check them
+    /// Write the C headers and the tables of calls, or check them
     ///
     /// They are generated from inner-domain/abi.
     Header {

@@ -15,6 +15,9 @@ const RESERVED: Registers = STATE
 /// Number of the request that ends a program under attestation.
 pub const FINISH: u32 = 12;
 
+/// The greatest number of a request: `Supervisor` in `inner-domain/abi`, and FINISH.
+const GREATEST: u32 = 12;
+
 /// Number of the request that ends a program for good.
 pub const EXIT: u32 = 4;
 
@@ -127,7 +130,9 @@ fn ordinary(word: u32) -> Result<Instruction, Reason> {
     }
     match known.flow {
         Flow::IndirectBranch(_) | Flow::IndirectCall(_) => Err(Reason::Unrecorded),
-        Flow::Supervisor(number) if number == 0 || number > FINISH => Err(Reason::Request(number)),
+        Flow::Supervisor(number) if number == 0 || number > GREATEST => {
+            Err(Reason::Request(number))
+        }
         _ => Ok(known),
     }
 }

@@ -88,6 +88,8 @@ fn recorded(text: &Text, start: usize, register: u32) -> Result<(Kind, usize), R
     match register {
         PATH => region::flush(text, start).map(|back| (Kind::Flush { back }, LENGTH + 2)),
         SCRATCH => Err(Reason::LoneRecord(SCRATCH)),
+        // A return behind it would go to its target once more, and not to the caller.
+        LINK if flow == Some(Flow::IndirectBranch(LINK)) => Err(Reason::LoneRecord(LINK)),
         _ if flow == Some(Flow::IndirectBranch(register))
             || flow == Some(Flow::IndirectCall(register)) =>
         {

@@ -11,7 +11,7 @@ use super::batch::Batch;
 use super::log::{Ahead, Log};
 use super::stop::Stop;
 use super::table::Table;
-use super::{Event, Failure, Fault, Limits, Segment, Totals};
+use super::{Ending, Event, Failure, Fault, Limits, Segment, Totals};
 use crate::graph::{Exit, Graph, Number};
 use crate::program::Program;
 
@@ -76,6 +76,14 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
         walk.tables.resize_with(nodes.len(), || None);
         if walk.end == 0 || walk.end > i64::MAX as u64 {
             return Err(walk.failure(Fault::NoLog));
+        }
+        let borders = segments.split_last().map_or(&[][..], |it| it.1);
+        let is_border = |it: &Segment| {
+            let is_path = (1..=i64::MAX as u64).contains(&it.end.path);
+            it.end.how == Ending::Stopped && text.index(it.end.pc).is_some() && is_path
+        };
+        if !borders.iter().all(is_border) {
+            return Err(walk.failure(Fault::Border));
         }
         walk.refill();
         Ok(walk)
@@ -194,7 +202,7 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
         if let Some(Exit::IndirectCall { record, .. } | Exit::IndirectBranch { record }) = exit
             && record < stop.at
         {
-            address(self.take(record, now)?)?;
+            self.pointer(record, now)?;
         }
         Ok(None)
     }

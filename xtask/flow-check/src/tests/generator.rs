@@ -145,7 +145,8 @@ fn write(code: &mut Code, dice: &mut Dice, function: usize, blocks: &[Block]) {
             counted(code, dice, function, at);
             fill(code, dice);
         }
-        if block.linked {
+        // Where x30 is what the caller set: a record of anything else is no lawful return.
+        if block.linked && leaf && function > 0 {
             code.record(30);
         }
         last(code, function, at, block, leaf);

@@ -35,7 +35,7 @@ pub fn run(arguments: &BuildArguments) -> Result<u8> {
         }
         println!("{}", program.display());
         if what.is_instrumented {
-            status |= check::print(&program)?;
+            status |= check::print(&program, arguments.target)?;
         }
     }
     Ok(status)

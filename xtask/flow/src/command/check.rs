@@ -8,19 +8,19 @@ use anyhow::{Context, Result, bail};
 use donjon_flow_check::{Input, Program, Refusal, read, read_section};
 
 use super::CheckArguments;
-use crate::build::TEXT;
+use crate::build::{TEXT, Target};
 
 /// Most refusals that are printed.
 const MOST: usize = 20;
 
 /// Checks a program, and prints what was proved or refused.
 pub fn run(arguments: &CheckArguments) -> Result<u8> {
-    print(&arguments.program)
+    print(&arguments.program, arguments.target)
 }
 
 /// Checks a program and prints the outcome; the status of the command.
-pub fn print(path: &Path) -> Result<u8> {
-    match Program::check(open(path)?) {
+pub fn print(path: &Path, target: Target) -> Result<u8> {
+    match Program::check(open(path, target)?) {
         Ok(program) => {
             let it = program.numbers();
             println!(
@@ -46,27 +46,27 @@ pub fn print(path: &Path) -> Result<u8> {
     }
 }
 
-/// Opens a program and proves its form.
+/// Opens a program for a process and proves its form.
 ///
 /// # Errors
 ///
 /// If the file cannot be read, or a rule refuses a place.
 pub fn proved(path: &Path) -> Result<Program> {
-    match Program::check(open(path)?) {
+    match Program::check(open(path, Target::Process)?) {
         Ok(program) => Ok(program),
         Err(refusals) => bail!("{}", list(path, &refusals)),
     }
 }
 
-/// Reads what is to be checked: the text of a compartment's program, or the part of a process that
-/// is instrumented.
-fn open(path: &Path) -> Result<Input> {
+/// Reads what is to be checked: all text of a compartment's program, or the section of a process
+/// that is instrumented. The rest of a process starts the program, and is trusted.
+fn open(path: &Path, target: Target) -> Result<Input> {
     let bytes = fs::read(path).with_context(|| format!("opening {}", path.display()))?;
-    let input = match read_section(&bytes, TEXT) {
-        Ok(input) => input,
-        Err(_) => read(&bytes).with_context(|| path.display().to_string())?,
+    let input = match target {
+        Target::Compartment => read(&bytes),
+        Target::Process => read_section(&bytes, TEXT),
     };
-    Ok(input)
+    input.with_context(|| path.display().to_string())
 }
 
 fn list(path: &Path, refusals: &[Refusal]) -> String {

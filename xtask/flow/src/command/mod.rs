@@ -76,6 +76,9 @@ struct CheckArguments {
     /// The linked program.
     #[arg(value_name = "ELF")]
     program: PathBuf,
+    /// Where the program runs. Of a process the instrumented section alone is looked at.
+    #[arg(long = "for", value_enum, default_value = "compartment")]
+    target: Target,
 }
 
 /// What to run.

@@ -33,7 +33,7 @@ impl<E: FnMut(Event)> Walk<'_, E> {
         Ok(Some(to))
     }
 
-    fn pointer(&mut self, record: usize, now: u64) -> Result<Number, Fault> {
+    pub fn pointer(&mut self, record: usize, now: u64) -> Result<Number, Fault> {
         let to = address(self.take(record, now)?)?;
         let word = self.program.text.index(to);
         let node = word.and_then(|it| self.graph().starting(it));

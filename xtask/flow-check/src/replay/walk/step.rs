@@ -38,7 +38,15 @@ impl<E: FnMut(Event)> Walk<'_, E> {
             match *mark {
                 Mark::Edge { at, number } if at < end => now += u64::from(number),
                 Mark::Link { record } if record < end => {
-                    self.link = address(self.take(record, now)?)?;
+                    let to = address(self.take(record, now)?)?;
+                    let open = self.calls.last();
+                    let expected = open.map(|&it| self.blocks[it as usize].0);
+                    // At once, and not at the return: a program that went astray may come back
+                    // here, and change what the bits say before any return uses the address.
+                    if expected != Some(to) {
+                        return Err(Fault::Return { to, expected });
+                    }
+                    self.link = to;
                 }
                 Mark::Count(count) if count.record < end => {
                     let word = self.take(count.record, now)?;

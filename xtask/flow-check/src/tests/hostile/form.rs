@@ -164,3 +164,12 @@ fn counted_loops_count_one_constant_step_in_their_direction() {
     }));
     assert!(all.contains(&(BASE + 8, Reason::Reserved(26))));
 }
+
+#[test]
+fn a_branch_to_x30_is_refused_because_its_target_returns_to_itself() {
+    let all = refusals(&program(|code| {
+        code.record(30);
+        code.word(0xd61f_03c0);
+    }));
+    assert!(all.contains(&(BASE + 8, Reason::LoneRecord(30))));
+}
