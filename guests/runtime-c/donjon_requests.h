@@ -42,8 +42,8 @@
 /* Registers hold bytes as big-endian words (request.c). */
 void donjon_to_bytes(uint8_t *to, const uint64_t *from, size_t words);
 void donjon_to_words(uint64_t *to, const uint8_t *from, size_t words);
-/* Fills the copy of the registers with zeros: a reply may be a secret. */
-void donjon_wipe_registers(uint64_t *x);
+/* Fills with zeros what may have been a secret. */
+void donjon_wipe(void *from, size_t size);
 
 struct donjon_word {
 	/* The word. */
@@ -177,7 +177,7 @@ donjon_request_call_out(const struct donjon_word *arguments)
 	x[0] = arguments->word;
 	donjon_registers_call_out(x);
 	reply.word = x[0];
-	donjon_wipe_registers(x);
+	donjon_wipe(x, sizeof(x));
 	return reply;
 }
 
@@ -194,7 +194,7 @@ donjon_request_grow(const struct donjon_pages *arguments)
 	donjon_registers_grow(x);
 	reply.pages = x[0];
 	reply.all = x[1];
-	donjon_wipe_registers(x);
+	donjon_wipe(x, sizeof(x));
 	return reply;
 }
 
@@ -211,7 +211,7 @@ donjon_request_shrink(const struct donjon_pages *arguments)
 	donjon_registers_shrink(x);
 	reply.pages = x[0];
 	reply.all = x[1];
-	donjon_wipe_registers(x);
+	donjon_wipe(x, sizeof(x));
 	return reply;
 }
 
@@ -242,7 +242,7 @@ donjon_request_send(const struct donjon_transfer *arguments)
 	donjon_registers_send(x);
 	reply.bytes = x[0];
 	reply.is_open = x[1];
-	donjon_wipe_registers(x);
+	donjon_wipe(x, sizeof(x));
 	return reply;
 }
 
@@ -261,7 +261,7 @@ donjon_request_receive(const struct donjon_transfer *arguments)
 	donjon_registers_receive(x);
 	reply.bytes = x[0];
 	reply.is_open = x[1];
-	donjon_wipe_registers(x);
+	donjon_wipe(x, sizeof(x));
 	return reply;
 }
 
@@ -278,7 +278,7 @@ donjon_request_peer(const struct donjon_end *arguments)
 	donjon_registers_peer(x);
 	reply.found = x[0];
 	donjon_to_bytes(reply.measurement, x + 1, 4);
-	donjon_wipe_registers(x);
+	donjon_wipe(x, sizeof(x));
 	return reply;
 }
 
@@ -294,7 +294,7 @@ donjon_request_random(void)
 	donjon_registers_random(x);
 	reply.found = x[0];
 	donjon_to_bytes(reply.bytes, x + 1, 4);
-	donjon_wipe_registers(x);
+	donjon_wipe(x, sizeof(x));
 	return reply;
 }
 
@@ -317,7 +317,7 @@ donjon_request_report(const struct donjon_report_arguments *arguments)
 	reply.version = x[14];
 	reply.weakened = x[15];
 	reply.identity = x[16];
-	donjon_wipe_registers(x);
+	donjon_wipe(x, sizeof(x));
 	return reply;
 }
 
@@ -341,7 +341,7 @@ donjon_request_verify(const struct donjon_verify_arguments *arguments)
 	reply.weakened = x[6];
 	reply.identity = x[7];
 	donjon_to_bytes(reply.zeros, x + 8, 9);
-	donjon_wipe_registers(x);
+	donjon_wipe(x, sizeof(x));
 	return reply;
 }
 
@@ -358,7 +358,7 @@ donjon_request_key(const struct donjon_purpose *arguments)
 	donjon_registers_key(x);
 	reply.found = x[0];
 	donjon_to_bytes(reply.key, x + 1, 4);
-	donjon_wipe_registers(x);
+	donjon_wipe(x, sizeof(x));
 	return reply;
 }
 

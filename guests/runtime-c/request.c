@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Requests to the inner domain, with arguments that are easier to give. */
+/* The functions of donjon.h: each fills the struct of a request and takes the reply apart. */
 #include <donjon.h>
 
 void donjon_to_bytes(uint8_t *to, const uint64_t *from, size_t words)
@@ -21,12 +21,12 @@ void donjon_to_words(uint64_t *to, const uint8_t *from, size_t words)
 	}
 }
 
-void donjon_wipe_registers(uint64_t *x)
+void donjon_wipe(void *from, size_t size)
 {
-	volatile uint64_t *words = x;
+	volatile uint8_t *bytes = from;
 
-	for (size_t i = 0; i < 17; i++)
-		words[i] = 0;
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = 0;
 }
 
 uint64_t donjon_call_out(uint64_t word)
@@ -97,22 +97,13 @@ bool donjon_peer(uint64_t end, uint8_t measurement[32])
 	return reply.found == 1;
 }
 
-/* Fills a reply with zeros that the program has copied a secret out of. */
-static void wipe(void *from, size_t size)
-{
-	volatile uint8_t *bytes = from;
-
-	for (size_t i = 0; i < size; i++)
-		bytes[i] = 0;
-}
-
 bool donjon_random(uint8_t bytes[32])
 {
 	struct donjon_random_reply reply = donjon_request_random();
 	bool is_there = reply.found == 1;
 
 	memcpy(bytes, reply.bytes, sizeof(reply.bytes));
-	wipe(&reply, sizeof(reply));
+	donjon_wipe(&reply, sizeof(reply));
 	return is_there;
 }
 
@@ -123,7 +114,7 @@ bool donjon_key(uint64_t purpose, uint8_t key[32])
 	bool is_there = reply.found == 1;
 
 	memcpy(key, reply.key, sizeof(reply.key));
-	wipe(&reply, sizeof(reply));
+	donjon_wipe(&reply, sizeof(reply));
 	return is_there;
 }
 

@@ -218,19 +218,13 @@ fn section(out: &mut String, title: &str) {
 }
 
 /// A comment, on several lines if one is too short for it. An indent is tabs.
-fn comment(out: &mut String, indent: &str, text: impl Display) {
+pub fn comment(out: &mut String, indent: &str, text: impl Display) {
     let text = text.to_string();
     let room = WIDTH - 8 * indent.len();
     if text.len() + "/*  */".len() <= room {
         let _ = writeln!(out, "{indent}/* {text} */");
         return;
     }
-    long_comment(out, indent, &text);
-}
-
-/// A comment on several lines. An indent is tabs.
-pub fn long_comment(out: &mut String, indent: &str, text: &str) {
-    let room = WIDTH - 8 * indent.len();
     let _ = writeln!(out, "{indent}/*");
     let mut line = String::new();
     for word in text.split(' ') {

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use donjon_abi::call::Supervisor;
 use donjon_abi::registers::{MAX_REGISTERS, RegisterField};
 
+use super::c::comment;
 use super::{capitals, snake};
 
 const HEAD: &str = "\
@@ -30,8 +31,8 @@ const MIDDLE: &str = "
 /* Registers hold bytes as big-endian words (request.c). */
 void donjon_to_bytes(uint8_t *to, const uint64_t *from, size_t words);
 void donjon_to_words(uint64_t *to, const uint8_t *from, size_t words);
-/* Fills the copy of the registers with zeros: a reply may be a secret. */
-void donjon_wipe_registers(uint64_t *x);
+/* Fills with zeros what may have been a secret. */
+void donjon_wipe(void *from, size_t size);
 ";
 
 const TAIL: &str = "
@@ -39,9 +40,6 @@ const TAIL: &str = "
 
 #endif /* DONJON_REQUESTS_H */
 ";
-
-/// Columns of a line of C.
-const WIDTH: usize = 80;
 
 /// The header.
 pub fn header() -> String {
@@ -126,7 +124,7 @@ fn structures(out: &mut String) {
             known.push(name);
             let _ = writeln!(out, "\nstruct donjon_{} {{", snake(name));
             for field in fields {
-                comment(out, "\t", &field.about.to_string());
+                comment(out, "\t", field.about);
                 let _ = match field.is_bytes {
                     true => writeln!(out, "\tuint8_t {}[{}];", field.name, 8 * field.count),
                     false => writeln!(out, "\tuint64_t {};", field.name),
@@ -149,7 +147,7 @@ fn function(out: &mut String, request: Supervisor) {
         _ => format!("struct donjon_{}", snake(signature.gives)),
     };
     let _ = write!(out, "\nvoid donjon_registers_{name}(uint64_t *x);\n\n");
-    comment(out, "", &request.about().to_string());
+    comment(out, "", request.about());
     let _ = write!(
         out,
         "static inline {gives}\ndonjon_request_{name}({takes})\n{{\n\
@@ -181,18 +179,9 @@ fn function(out: &mut String, request: Supervisor) {
         };
     }
     if !signature.reply.is_empty() {
-        out.push_str("\tdonjon_wipe_registers(x);\n\treturn reply;\n");
+        out.push_str("\tdonjon_wipe(x, sizeof(x));\n\treturn reply;\n");
     }
     out.push_str("}\n");
-}
-
-/// A comment of one line, or of several.
-fn comment(out: &mut String, indent: &str, text: &str) {
-    if 8 * indent.len() + text.len() + "/*  */".len() <= WIDTH {
-        let _ = writeln!(out, "{indent}/* {text} */");
-        return;
-    }
-    super::c::long_comment(out, indent, text);
 }
 
 #[cfg(test)]
