@@ -12,16 +12,14 @@ use donjon_machine::qemu::SOURCES;
 use super::{BUILDS, SCRIPT};
 use crate::paths;
 
-const COMPILER: &str = "aarch64-linux-gnu-gcc";
+/// The compiler of programs in C.
+pub const COMPILER: &str = "aarch64-linux-gnu-gcc";
 /// What every program is linked with, and its header.
-const RUNTIME: &str = "guests/runtime-c";
-/// No library of Linux's, nothing that is found or moved at run time, and the same bytes wherever
-/// they are made.
-const FLAGS: [&str; 18] = [
+pub const RUNTIME: &str = "guests/runtime-c";
+/// What every program is compiled with: nothing of Linux's, and nothing that is moved at run time.
+pub const FLAGS: [&str; 10] = [
     "-std=gnu11",
     "-O2",
-    "-Wall",
-    "-Wextra",
     "-march=armv8-a",
     "-mno-outline-atomics",
     "-mbranch-protection=none",
@@ -30,6 +28,12 @@ const FLAGS: [&str; 18] = [
     "-fno-pie",
     "-fno-stack-protector",
     "-fno-tree-loop-distribute-patterns",
+];
+/// Warnings, and no library of Linux's, nothing that is found at run time, and the same bytes
+/// wherever they are made.
+const LINK_FLAGS: [&str; 8] = [
+    "-Wall",
+    "-Wextra",
     "-nostdlib",
     "-no-pie",
     "-static",
@@ -71,6 +75,7 @@ pub fn build(path: &Path, sources: &[PathBuf]) -> Result<PathBuf> {
     let mut command = Command::new(COMPILER);
     command
         .args(FLAGS)
+        .args(LINK_FLAGS)
         .arg(format!("-ffile-prefix-map={}=program", folder.display()))
         .arg(format!(
             "-ffile-prefix-map={}={SOURCES}",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Building programs that run in compartments, and looking at their images.
 
-mod c;
+pub mod c;
 pub mod command;
 mod rust;
 
@@ -22,8 +22,8 @@ const PROGRAMS: &str = "guests/programs";
 const DIRECTORY: &str = "/usr/lib/donjon";
 /// Where what is built is left.
 const BUILDS: &str = "target/compartments";
-/// The script that all of them are linked with.
-const SCRIPT: &str = "guests/runtime/compartment.ld";
+/// The linker script of all programs.
+pub const SCRIPT: &str = "guests/runtime/compartment.ld";
 
 /// Builds a crate, a C file or a folder with C files; the image.
 pub fn build(path: &Path) -> Result<PathBuf> {

@@ -6,27 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use donjon_builder::compartment::c::{COMPILER, FLAGS, RUNTIME};
 use donjon_machine::{paths, process};
 
-use super::{Build, RUNTIME};
+use super::Build;
 use crate::Source;
-
-/// The compiler of programs in C.
-pub const COMPILER: &str = "aarch64-linux-gnu-gcc";
-
-/// Flags of all programs in C for compartments.
-const FLAGS: [&str; 10] = [
-    "-std=gnu11",
-    "-O2",
-    "-march=armv8-a",
-    "-mno-outline-atomics",
-    "-mbranch-protection=none",
-    "-ffreestanding",
-    "-fno-asynchronous-unwind-tables",
-    "-fno-pie",
-    "-fno-stack-protector",
-    "-fno-tree-loop-distribute-patterns",
-];
 
 /// Flags of instrumented programs.
 ///
@@ -37,13 +21,8 @@ const FLOW: [&str; 3] = [
     "-dA",
 ];
 
-/// Returns the flags that all programs are compiled with.
-pub fn flags() -> impl Iterator<Item = String> {
-    FLAGS.into_iter().map(str::to_owned)
-}
-
 /// Returns the flags that instrumented programs are compiled with besides.
-pub fn reserved() -> impl Iterator<Item = String> {
+fn reserved() -> impl Iterator<Item = String> {
     let registers = (22..=28).map(|it| format!("-ffixed-x{it}"));
     FLOW.into_iter().map(str::to_owned).chain(registers)
 }
@@ -52,7 +31,7 @@ pub fn reserved() -> impl Iterator<Item = String> {
 pub fn to_assembly(source: &Path, what: &Build, folder: &Path) -> Result<Source> {
     let out = folder.join("compiled.s");
     let mut command = Command::new(COMPILER);
-    command.args(flags());
+    command.args(FLAGS);
     if what.is_instrumented {
         command.args(reserved());
     }

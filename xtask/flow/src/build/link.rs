@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
+use donjon_builder::compartment::SCRIPT;
+use donjon_builder::compartment::c::COMPILER;
 use donjon_machine::{paths, process};
 
-use super::compile::COMPILER;
-
-const COMPARTMENT: &str = "guests/runtime/compartment.ld";
 const PROCESS: &str = "xtask/flow/runtime/process.ld";
 const HOST: &str = "xtask/flow/runtime/host.c";
 
@@ -28,7 +27,7 @@ const FLAGS: [&str; 6] = [
 
 /// Links a program for a compartment.
 pub fn compartment(objects: &[PathBuf], program: &Path) -> Result<()> {
-    link(objects, COMPARTMENT, program)
+    link(objects, SCRIPT, program)
 }
 
 /// Links a program with its host.

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
+use donjon_builder::compartment::c;
 use donjon_machine::paths;
-
-pub use compile::{flags, reserved};
 
 use crate::rewrite;
 
@@ -46,8 +45,6 @@ pub struct Build<'a> {
 
 /// Section with the instrumented text of a process; what starts it lies in other sections.
 pub const TEXT: &str = ".text";
-/// Runtime of programs in C.
-const RUNTIME: &str = "guests/runtime-c";
 /// Where an instrumented program begins.
 const START: &str = "xtask/flow/runtime/start.S";
 
@@ -59,11 +56,11 @@ const START: &str = "xtask/flow/runtime/start.S";
 pub fn build(what: &Build, folder: &Path) -> Result<PathBuf> {
     std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     let sources = sources(what)?;
-    let (c, assembly): (Vec<PathBuf>, Vec<PathBuf>) = sources
+    let (in_c, assembly): (Vec<PathBuf>, Vec<PathBuf>) = sources
         .into_iter()
         .partition(|it| it.extension().is_some_and(|it| it == "c"));
     let mut texts = Vec::new();
-    for source in &c {
+    for source in &in_c {
         texts.push(compile::to_assembly(source, what, folder)?);
     }
     if what.is_instrumented {
@@ -90,33 +87,18 @@ pub fn build(what: &Build, folder: &Path) -> Result<PathBuf> {
 
 /// The sources of a program and of what it is linked with.
 fn sources(what: &Build) -> Result<Vec<PathBuf>> {
-    let own = files(what.path)?;
+    let own = c::sources(what.path)?;
     if own.is_empty() {
         bail!(
             "{} is neither a C file nor a folder with C files",
             what.path.display()
         );
     }
-    let mut all = files(&paths::in_root(RUNTIME))?;
+    let mut all = c::sources(&paths::in_root(c::RUNTIME))?;
     if what.is_instrumented {
         all.retain(|it| it.file_name().is_none_or(|it| it != "start.S"));
         all.push(paths::in_root(START));
     }
     all.extend(own);
     Ok(all)
-}
-
-fn files(path: &Path) -> Result<Vec<PathBuf>> {
-    let is_source = |it: &PathBuf| it.extension().is_some_and(|it| it == "c" || it == "S");
-    if path.is_file() {
-        return Ok(Some(path.to_owned())
-            .filter(is_source)
-            .into_iter()
-            .collect());
-    }
-    let entries = std::fs::read_dir(path).with_context(|| format!("reading {}", path.display()))?;
-    let mut found: Vec<_> = entries.filter_map(Result::ok).map(|it| it.path()).collect();
-    found.retain(is_source);
-    found.sort();
-    Ok(found)
 }
