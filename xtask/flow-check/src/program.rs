@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs whose text has been proved to have the form of an attested program.
 
-use crate::graph::{Exit, Graph, Mark, build};
+use crate::graph::{Exit, Graph, Mark, Node, build};
 use crate::names::Names;
 use crate::refusal::Refusal;
 use crate::rules;
@@ -111,6 +111,18 @@ impl Program {
             }
         }
         numbers
+    }
+
+    /// Returns the PC with which the program ends by itself, behind its `svc #12`. `None`: the text
+    /// does not have that instruction once.
+    pub fn finish(&self) -> Option<u64> {
+        let ends = |it: &&Node| it.exit == Exit::Finish;
+        let mut nodes = self.graph.nodes.iter().filter(ends);
+        let end = nodes.next()?.end;
+        nodes
+            .next()
+            .is_none()
+            .then(|| self.text.address(end - 1) + 4)
     }
 
     /// Says whether an address is in a flush, which is no block of the path: the start of a region

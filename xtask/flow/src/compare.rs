@@ -2,14 +2,13 @@
 //! Compares the path that a log says with the one that an emulator saw.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use donjon_flow_check::{Event, Limits, Program, read_section, replay};
+use donjon_flow_check::{Event, Limits, replay};
 
-use crate::build::TEXT;
 use crate::execute::{Input, Outcome, trace};
+use crate::proof::proved;
 
 /// Checks an instrumented program, replays its log, runs the program again one instruction at a
 /// time, and compares each address; the number of instructions, flushes included.
@@ -19,18 +18,11 @@ use crate::execute::{Input, Outcome, trace};
 /// If a rule refuses the program, the log is no path of it, or the first instruction that differs.
 pub fn compare(path: &Path, input: &Input, outcome: &Outcome) -> Result<u64> {
     let name = path.display();
-    let bytes = fs::read(path).with_context(|| format!("opening {name}"))?;
-    let program = match Program::check(read_section(&bytes, TEXT)?) {
-        Ok(program) => program,
-        Err(refusals) => {
-            let first = refusals.first().context("a program is refused")?;
-            bail!("{name}: {first}, and {} places besides", refusals.len() - 1);
-        }
-    };
+    let program = proved(path)?;
     let mut expected = Vec::new();
     replay(
         &program,
-        &[outcome.segment(path)?],
+        &[outcome.segment(&program)?],
         Limits::default(),
         |event| expected.push(event),
     )

@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use donjon_flow_chain::{Kind, State};
-use donjon_flow_check::{End, Ending, Segment};
+use donjon_flow_check::{End, Ending, Program, Segment};
 use donjon_machine::process::{self, Running};
-use object::{Object, ObjectSection, ObjectSymbol};
+use object::{Object, ObjectSymbol};
 
 const EMULATOR: &str = "qemu-aarch64";
 const MAGIC: &[u8] = b"DONJFLOW";
@@ -78,13 +78,14 @@ impl Outcome {
     ///
     /// # Errors
     ///
-    /// If the program's file cannot be read, or the end is not there once.
-    pub fn segment(&self, program: &Path) -> Result<Segment<'_>> {
+    /// If the program does not end in one place.
+    pub fn segment(&self, program: &Program) -> Result<Segment<'_>> {
+        let pc = program.finish();
         Ok(Segment {
             words: &self.log,
             end: End {
                 how: Ending::Finished,
-                pc: end(program)?,
+                pc: pc.context("the program does not end in one place")?,
                 path: self.bits,
             },
         })
@@ -144,15 +145,11 @@ pub fn execute(program: &Path, input: &Input) -> Result<Outcome> {
 ///
 /// If the host has no random bytes.
 pub fn random_state() -> Result<State> {
-    let mut state = [0; 4];
-    for word in &mut state {
-        let mut bytes = [0; 8];
-        File::open("/dev/urandom")
-            .and_then(|mut it| it.read_exact(&mut bytes))
-            .context("reading /dev/urandom")?;
-        *word = u64::from_le_bytes(bytes);
-    }
-    Ok(State(state))
+    let mut bytes = [[0; 8]; 4];
+    File::open("/dev/urandom")
+        .and_then(|mut it| it.read_exact(bytes.as_flattened_mut()))
+        .context("reading /dev/urandom")?;
+    Ok(State(bytes.map(u64::from_le_bytes)))
 }
 
 /// Runs a program one instruction at a time and hands the address of each instruction of its text
@@ -209,23 +206,6 @@ fn address(line: &[u8]) -> Option<u64> {
 fn is_new() -> Result<bool> {
     let help = process::output(Command::new(EMULATOR).arg("-h"))?;
     Ok(help.contains("-one-insn-per-tb"))
-}
-
-/// `svc #12`
-const FINISH: [u8; 4] = 0xd400_0181_u32.to_le_bytes();
-
-/// The address behind the instruction with which an instrumented program ends.
-fn end(program: &Path) -> Result<u64> {
-    let bytes = std::fs::read(program).with_context(|| format!("opening {}", program.display()))?;
-    let file = object::File::parse(&*bytes).with_context(|| program.display().to_string())?;
-    let section = file.section_by_name(crate::build::TEXT);
-    let section = section.with_context(|| format!("{} has no text", program.display()))?;
-    let words = section.data()?.as_chunks::<4>().0;
-    let mut ends = (0_u64..).zip(words).filter(|it| *it.1 == FINISH);
-    let (Some((index, _)), None) = (ends.next(), ends.next()) else {
-        bail!("{} does not end in one place", program.display());
-    };
-    Ok(section.address() + 4 * index + 4)
 }
 
 /// Where a program's text begins and ends.

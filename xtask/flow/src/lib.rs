@@ -2,7 +2,7 @@
 //! Instruments programs for flow attestation, builds them and counts what it costs.
 //!
 //! The rewriter turns a compiler's assembly into assembly with the templates of
-//! `docs/flow-attestation.md`. Nobody has to trust it: a checker looks at the linked program.
+//! `docs/flow-attestation.md`. A checker that shares no code with it looks at the linked program.
 
 mod assembly;
 mod block;
@@ -21,6 +21,7 @@ mod loops;
 mod number;
 mod often;
 mod plan;
+mod proof;
 mod reach;
 mod region;
 mod rewrite;

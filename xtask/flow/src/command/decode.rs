@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask flow decode`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 
 use anyhow::{Context, Result};
 use donjon_flow_check::{Event, Limits, Program, replay};
 
-use super::{DecodeArguments, OUTCOME, check};
+use super::{DecodeArguments, OUTCOME};
 use crate::execute::Outcome;
 use crate::fold::{Folded, fold};
+use crate::proof::proved;
 
 /// Prints the path of a log; 1 if the program cannot have taken it.
 pub fn run(arguments: &DecodeArguments) -> Result<u8> {
-    let program = check::proved(&arguments.program)?;
+    let program = proved(&arguments.program)?;
     let file = arguments.folder.join(OUTCOME);
     let bytes = fs::read(&file).with_context(|| format!("opening {}", file.display()))?;
     let outcome = Outcome::parse(&bytes).with_context(|| file.display().to_string())?;
-    let words = [outcome.segment(&arguments.program)?];
+    let segments = [outcome.segment(&program)?];
     let limits = Limits {
         blocks: arguments.max_blocks,
         ..Limits::default()
@@ -25,11 +27,12 @@ pub fn run(arguments: &DecodeArguments) -> Result<u8> {
     let mut functions = Functions::new(&program);
     let mut out = BufWriter::new(io::stdout().lock());
     let mut written = Ok(());
-    let replayed = replay(&program, &words, limits, |event| {
-        if arguments.blocks && written.is_ok() {
+    let replayed = replay(&program, &segments, limits, |event| {
+        if !arguments.blocks {
+            functions.add(event);
+        } else if written.is_ok() {
             written = block(&mut out, &program, event);
         }
-        functions.add(event);
     });
     written.context("writing the path")?;
     if !arguments.blocks {
@@ -71,9 +74,9 @@ fn block(out: &mut impl Write, program: &Program, event: Event) -> io::Result<()
 struct Functions<'a> {
     program: &'a Program,
     names: Vec<String>,
+    /// By the address where a function begins, where the next one begins, and its number.
+    known: BTreeMap<u64, (u64, usize)>,
     path: Vec<usize>,
-    /// Address range of the function of the last block, and its number.
-    last: (u64, u64, usize),
 }
 
 impl<'a> Functions<'a> {
@@ -81,8 +84,8 @@ impl<'a> Functions<'a> {
         Self {
             program,
             names: Vec::new(),
+            known: BTreeMap::new(),
             path: Vec::new(),
-            last: (1, 0, 0),
         }
     }
 
@@ -90,18 +93,25 @@ impl<'a> Functions<'a> {
         let Event::Block { start, .. } = event else {
             return;
         };
-        let (first, end, _) = self.last;
-        if (first..end).contains(&start) {
-            return;
+        let number = self.number(start);
+        if self.path.last() != Some(&number) {
+            self.path.push(number);
         }
-        let (name, first, end) = self.program.function(start);
-        let number = self.names.iter().position(|it| *it == name);
-        let number = number.unwrap_or_else(|| {
-            self.names.push(name);
-            self.names.len() - 1
-        });
-        self.last = (first, end, number);
-        self.path.push(number);
+    }
+
+    /// The number of the function that an address is in.
+    fn number(&mut self, address: u64) -> usize {
+        let before = self.known.range(..=address).next_back();
+        if let Some((_, &(end, number))) = before
+            && address < end
+        {
+            return number;
+        }
+        let (name, first, end) = self.program.function(address);
+        let number = self.names.len();
+        self.names.push(name);
+        self.known.insert(first, (end, number));
+        number
     }
 
     fn print(&self, out: &mut impl Write) -> io::Result<()> {
