@@ -97,7 +97,7 @@ impl<const BYTES: usize> Field for [u8; BYTES] {
     }
 }
 
-/// The arguments and the reply of a request, for whoever describes it.
+/// The arguments and the reply of a request, for generated headers and tables.
 #[derive(Clone, Copy, Debug)]
 pub struct RegisterSignature {
     /// Name of the type of the arguments.

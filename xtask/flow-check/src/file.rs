@@ -112,8 +112,8 @@ fn targets(file: &File<'_>, text: &[(u64, Vec<u32>)]) -> Result<Vec<u64>> {
     }
     ensure!(
         any,
-        "the file has no relocations, so nobody can tell which functions a pointer may hold; link \
-         it with --emit-relocs"
+        "the file has no relocations, so the checker cannot tell which functions a pointer may \
+         hold; link it with --emit-relocs"
     );
     let inside = |it: &u64| {
         let holds = |(start, words): &(u64, Vec<u32>)| {

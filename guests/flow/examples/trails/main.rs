@@ -153,7 +153,7 @@ fn bound(record: &Record, records: usize, places: usize) {
     );
 }
 
-/// Searches for ever lighter trails that may use carries, until there is none.
+/// Searches for trails that may use carries, each lighter than the one before, until none is left.
 fn carries(
     record: &Record,
     carries: &Carries,
