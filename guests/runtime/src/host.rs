@@ -21,7 +21,9 @@ pub fn exit(word: u64) -> ! {
     // SAFETY: the request changes no memory, and does not come back.
     unsafe { ask::<requests::Exit>(&Word { word }) };
     // A compartment that has ended does not run.
-    loop {}
+    loop {
+        core::hint::spin_loop();
+    }
 }
 
 /// The standard output of `donjon-run`, or its standard error.
