@@ -10,6 +10,7 @@
 pub mod boot_info;
 pub mod call;
 pub mod declare;
+pub mod flow;
 pub mod layout;
 pub mod manifest;
 pub mod registers;
