@@ -19,6 +19,7 @@
 #define DONJON_SVC_REPORT 9
 #define DONJON_SVC_VERIFY 10
 #define DONJON_SVC_KEY 11
+#define DONJON_SVC_FLOW_END 12
 
 /* Name and number of each request that has a function */
 #define DONJON_REQUESTS(it) \

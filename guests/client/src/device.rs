@@ -6,9 +6,10 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 
+use donjon_abi::flow::{MESSAGE, RECORD};
 pub use donjon_compartment_image::Access;
 
-use crate::{Error, Shared};
+use crate::{Error, Shared, flow};
 
 /// What can fail, fails so.
 type Result<T> = std::result::Result<T, Error>;
@@ -27,6 +28,9 @@ pub enum Exit {
     Ended(u64),
     /// The compartment made an exception, with this `ESR_EL1`. It runs no more.
     Faulted(u64),
+    /// The log of flow attestation has no room. This many words wait for their commit; then the
+    /// call goes on when the compartment is run again.
+    LogFull(u64),
     /// A number that this library does not know.
     Unknown(u64),
 }
@@ -73,6 +77,14 @@ struct Run {
     arguments: [u64; 4],
     exit: u64,
     value: u64,
+}
+
+#[repr(C)]
+struct Flow {
+    nonce: [u8; 32],
+    arguments: [u64; 4],
+    log: u64,
+    bytes: u64,
 }
 
 #[repr(C)]
@@ -200,6 +212,7 @@ impl Compartment {
             3 => Exit::CalledOut(run.value),
             4 => Exit::Ended(run.value),
             5 => Exit::Faulted(run.value),
+            6 => Exit::LogFull(run.value),
             other => Exit::Unknown(other),
         })
     }
@@ -217,6 +230,70 @@ impl Compartment {
                 exit => return Ok(exit),
             }
         }
+    }
+
+    /// Puts the compartment under flow attestation: it is sealed, has not run, is no clone and has
+    /// none. `log` is all of its log, from 1 to 2048 pages; they stay pinned as long as it lives.
+    ///
+    /// # Errors
+    ///
+    /// If it is not so; if its limit does not allow the tables for the log; if the boot has no
+    /// source of random bytes.
+    ///
+    /// # Safety
+    ///
+    /// While the compartment runs, no slice of the pages may be in use ([`Shared::bytes`]).
+    pub unsafe fn attest(
+        &self,
+        nonce: &[u8; 32],
+        arguments: &[u64; 4],
+        log: &Shared,
+    ) -> Result<()> {
+        let mut flow = Flow {
+            nonce: *nonce,
+            arguments: *arguments,
+            log: log.address(),
+            bytes: log.size() as u64,
+        };
+        let request = request::<Flow>(WRITE, 9);
+        self.ask("attesting its flow", request, &mut flow)
+    }
+
+    /// Commits to the words of the log since the last commit, by their SHA-256: the message of the
+    /// segment, for the transcript.
+    ///
+    /// # Errors
+    ///
+    /// If no segment waits for a commit.
+    pub fn commit(&self, digest: [u8; 32]) -> Result<[u8; MESSAGE]> {
+        let mut message = flow::with_digest(digest);
+        let request = request::<[u8; MESSAGE]>(READ | WRITE, 10);
+        self.ask("committing to its log", request, &mut message)?;
+        Ok(message)
+    }
+
+    /// Ends the transcript: its last message. A compartment that has not ended is cut with this.
+    ///
+    /// # Errors
+    ///
+    /// If a segment waits for a commit, or the transcript has ended.
+    pub fn end_transcript(&self) -> Result<[u8; MESSAGE]> {
+        let mut message = [0; MESSAGE];
+        let request = request::<[u8; MESSAGE]>(READ, 11);
+        self.ask("ending its transcript", request, &mut message)?;
+        Ok(message)
+    }
+
+    /// The report about the transcript, for the quoting compartment.
+    ///
+    /// # Errors
+    ///
+    /// If the transcript has not ended, or the boot has no secret.
+    pub fn flow_report(&self) -> Result<[u8; RECORD]> {
+        let mut record = [0; RECORD];
+        let request = request::<[u8; RECORD]>(READ, 12);
+        self.ask("reporting its flow", request, &mut record)?;
+        Ok(record)
     }
 
     /// What the inner domain says about it.

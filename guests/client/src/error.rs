@@ -36,6 +36,11 @@ impl Error {
         &self.cause
     }
 
+    /// Whether the inner domain says that this is not the time for it.
+    pub(crate) fn is_wrong_time(&self) -> bool {
+        self.cause.raw_os_error() == Some(libc::EPERM)
+    }
+
     /// What it means, where that is known.
     fn meaning(&self) -> Option<&'static str> {
         Some(match (self.cause.raw_os_error()?, self.opening) {
@@ -48,6 +53,7 @@ impl Error {
             (libc::ENODEV, true) => "the inner domain does not protect this Linux",
             (libc::EPERM, false) => "this is not the time for it",
             (libc::ENODEV, false) => "there is no compartment, or it has ended",
+            (libc::EOPNOTSUPP, false) => "this boot has no secret or no random bytes",
             (libc::EDQUOT, _) => "the compartment's limit does not allow it",
             (libc::ENOMEM, _) => "Linux has no memory for a compartment",
             _ => return None,

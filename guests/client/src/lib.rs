@@ -4,6 +4,7 @@
 //!
 //! * [`Instance`] is a compartment made from an [`Image`], with the pages that it shares.
 //! * [`Compartment`] is one alone: page by page, clones, channels, memory for it.
+//! * [`FlowRun`] is a run whose path a verifier elsewhere can check ([`Instance::serve_attested`]).
 //! * [`Shared`] is pages of this process that a compartment uses, too.
 //! * [`Request`] is what programs ask for that are built on the runtimes of this repository.
 //!
@@ -16,6 +17,7 @@
 
 mod device;
 mod error;
+mod flow;
 mod instance;
 mod shared;
 
@@ -23,5 +25,6 @@ pub use device::{Access, Compartment, Exit, Information};
 pub use donjon_compartment_image::{Image, PAGE, SHARED, SHARED_MAX, hexadecimal};
 pub use donjon_compartment_protocol::{FAILED, PANIC, Request};
 pub use error::Error;
+pub use flow::{Attested, Evidence, FlowRun};
 pub use instance::Instance;
 pub use shared::Shared;

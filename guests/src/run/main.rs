@@ -3,6 +3,8 @@
 //! what the program can ask for.
 
 #[cfg(target_arch = "aarch64")]
+mod flow;
+#[cfg(target_arch = "aarch64")]
 mod options;
 #[cfg(target_arch = "aarch64")]
 mod serve;
@@ -15,7 +17,7 @@ mod program {
     use donjon_client::{Exit, Image, Instance, PANIC, hexadecimal};
 
     use crate::options::Options;
-    use crate::serve;
+    use crate::{flow, serve};
 
     /// Makes the compartment and calls it; returns the status of the program.
     pub fn run() -> Result<u8> {
@@ -35,6 +37,10 @@ mod program {
         if options.measure {
             println!("{}", hexadecimal(&information.measurement));
             return Ok(0);
+        }
+        if let Some(flow) = &options.flow {
+            let arguments = serve::hand_over(&options.arguments, instance.shared())?;
+            return flow::run(instance, arguments, flow);
         }
         for _ in 0..options.calls {
             let arguments = serve::hand_over(&options.arguments, instance.shared())?;

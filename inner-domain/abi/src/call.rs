@@ -23,16 +23,16 @@ pub use function::{
 };
 pub use property::{PROPERTIES, Property};
 pub use request::{
-    End, KeyReply, Nothing, Pages, PeerReply, Purpose, RandomReply, ReportArguments, ReportReply,
-    Request, Resized, Supervisor, Transfer, Transferred, VerifyArguments, VerifyReply, Word,
-    request as requests,
+    End, KeyReply, Nothing, Outcome, Pages, PeerReply, Purpose, RandomReply, ReportArguments,
+    ReportReply, Request, Resized, Supervisor, Transfer, Transferred, VerifyArguments, VerifyReply,
+    Word, request as requests,
 };
 
 use crate::declare::constants;
 
 constants! {
     /// Version of the interface. The major half changes when an old caller would misunderstand.
-    pub const ABI_VERSION: u32 = version(5, 0) => "ABI_VERSION";
+    pub const ABI_VERSION: u32 = version(5, 1) => "ABI_VERSION";
 
     /// Bits of a function number below its owner.
     pub const OWNER_SHIFT: u32 = 16;

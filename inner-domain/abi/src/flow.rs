@@ -9,15 +9,15 @@
 use crate::declare::{constants, numbers};
 
 constants! {
-    /// Bytes of a message.
+    /// Bytes of a message in the transcript of a run under flow attestation.
     pub const MESSAGE: usize = 128 => "FLOW_MESSAGE";
     /// Offset of the digest in the message of a segment, where COMPARTMENT_COMMIT reads it.
     pub const DIGEST: usize = 96 => "FLOW_DIGEST";
-    /// Bytes of a report, as COMPARTMENT_FLOW_REPORT writes it.
+    /// Bytes of a flow report, as COMPARTMENT_FLOW_REPORT writes it.
     pub const RECORD: usize = 192 => "FLOW_RECORD";
-    /// First address of the log in a compartment.
-    pub const LOG: u64 = 0x30_0000_0000 => "FLOW_LOG";
-    /// Most pages of a log.
+    /// First address of the flow log in a compartment.
+    pub const LOG: u64 = 0x38_0000_0000 => "FLOW_LOG";
+    /// Most pages of a flow log.
     pub const LOG_PAGES_MAX: u64 = 2048 => "FLOW_LOG_PAGES_MAX";
 }
 

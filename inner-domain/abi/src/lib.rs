@@ -24,6 +24,7 @@ pub fn constants() -> impl Iterator<Item = &'static declare::Constant> {
         tcr::CONSTANTS,
         layout::CONSTANTS,
         call::function::CONSTANTS,
+        flow::CONSTANTS,
     ];
     modules.into_iter().flatten().flatten()
 }

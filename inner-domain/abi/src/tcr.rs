@@ -23,6 +23,8 @@ pub const EPD0: u64 = 1 << 7;
 pub const T1SZ_SHIFT: u32 = 16;
 /// `A1`: the current ASID comes from TTBR1_EL1 instead of TTBR0_EL1.
 pub const A1: u64 = 1 << 22;
+/// `TBI0`: the upper byte of an address in the lower VA range is ignored.
+pub const TBI0: u64 = 1 << 37;
 /// Shift of `TG1`, the granule of the upper VA range.
 pub const TG1_SHIFT: u32 = 30;
 
@@ -43,7 +45,7 @@ const SHARED: u64 = field(16, T0SZ_SHIFT) // 48-bit lower range, all of it for u
     | field(0b10, TG1_SHIFT) // TG1: 4 KiB
     | field(0b010, 32)  // IPS: 40 bits
     | field(1, 36)      // AS: 16-bit ASIDs
-    | field(1, 37); // TBI0: user pointers may be tagged
+    | TBI0; // user pointers may be tagged
 
 constants! {
     /// TCR_EL1 whenever Linux runs, bit for bit.
@@ -64,8 +66,9 @@ constants! {
     pub const BOOT: u64 = INNER & !EPD0;
 
     /// `TCR_EL1` while a compartment runs: the inner view, with the ASID of TTBR0_EL1 and with
-    /// walks of the lower range. That ASID is [`COMPARTMENT_ASID`], which no process has.
-    pub const INSIDE: u64 = SHARED | field(T1SZ_INNER, T1SZ_SHIFT);
+    /// walks of the lower range. TBI0 is 0, so an address with a tag in its upper byte faults: the
+    /// words of a flow log rest on it. That ASID is [`COMPARTMENT_ASID`], which no process has.
+    pub const INSIDE: u64 = SHARED & !TBI0 | field(T1SZ_INNER, T1SZ_SHIFT);
 
     /// The ASID in TTBR1_EL1, never a user's; valid with 8-bit ASIDs as well.
     pub const RESERVED_ASID: u16 = 1 => "RESERVED_ASID";

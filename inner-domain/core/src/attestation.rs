@@ -8,6 +8,7 @@
 //! cannot be told. This is what DICE (TCG, *Hardware Requirements for a Device Identifier
 //! Composition Engine*) does with one layer.
 
+use donjon_abi::flow::RECORD;
 use donjon_abi::manifest::Identity;
 use hkdf::Hkdf;
 use hmac::{Hmac, Mac};
@@ -130,6 +131,32 @@ impl Secrets {
     /// The code of a report.
     pub fn code(&self, subject: &Subject) -> [u8; BYTES] {
         self.authenticate(subject).finalize().into_bytes().into()
+    }
+
+    /// The report about a subject as bytes: its code, the measurement, the data, the digest of what
+    /// was started; then limit, version, weakened bits and identity, big-endian.
+    pub fn record(&self, subject: &Subject) -> [u8; RECORD] {
+        let boot = &self.boot;
+        let words = [
+            subject.limit,
+            boot.version,
+            boot.weakened,
+            boot.identity as u64,
+        ];
+        let words = words.map(u64::to_be_bytes);
+        let fields = [
+            &self.code(subject)[..],
+            &subject.measurement,
+            &subject.data,
+            &boot.started,
+            words.as_flattened(),
+        ];
+        let mut record = [0; RECORD];
+        let bytes = fields.into_iter().flatten();
+        for (place, byte) in record.iter_mut().zip(bytes) {
+            *place = *byte;
+        }
+        record
     }
 
     /// Whether a report with this code was made in this boot. The time that it takes does not

@@ -20,6 +20,7 @@ mod build;
 mod channel;
 mod clone;
 mod end;
+mod flow;
 mod memory;
 mod run;
 mod space;
@@ -43,8 +44,9 @@ use crate::weaken;
 
 pub use build::{Addition, PIECE};
 pub use channel::{ENDS, INBOX, MESSAGE_MAX, Moved};
+pub use flow::{Attested, Begin, Cause, Flow, OFFSET as FLOW_OFFSET, Stop, Stopped};
 pub use memory::{GROW_MAX, SHRINK_MAX};
-pub use run::Entry;
+pub use run::{Entry, How};
 pub use space::Access;
 pub use stop::wipe_all;
 
@@ -65,6 +67,9 @@ pub trait Memory: Hardware {
     fn copy(&mut self, from: u64, to: u64, bytes: u64);
     /// Makes instructions that were written to a frame visible to fetches of all CPUs.
     fn make_executable(&mut self, frame: u64);
+    /// What is kept about a run under flow attestation, in the frame `context` of a compartment's
+    /// registers, [`FLOW_OFFSET`] bytes from its beginning.
+    fn flow(&mut self, context: u64) -> &mut Flow;
 }
 
 /// A handle: the index of a slot, and above it a number that the slot had with no other
@@ -116,6 +121,8 @@ pub enum Phase {
     Dead,
     /// Being wiped.
     Ending,
+    /// Under flow attestation.
+    Attested(Attested),
 }
 
 impl Phase {
@@ -124,10 +131,10 @@ impl Phase {
         match self {
             Self::Vacant => 0,
             Self::Building => 1,
-            Self::Idle => 2,
-            Self::Running(_) => 3,
-            Self::Suspended { .. } => 4,
-            Self::Dead => 5,
+            Self::Idle | Self::Attested(Attested::Ready) => 2,
+            Self::Running(_) | Self::Attested(Attested::Running(_)) => 3,
+            Self::Suspended { .. } | Self::Attested(Attested::Suspended { .. }) => 4,
+            Self::Dead | Self::Attested(Attested::Over) => 5,
             Self::Ending => 6,
         }
     }
@@ -291,6 +298,15 @@ impl<'a> Compartments<'a> {
             return Err(Reason::WrongTime);
         }
         Ok(guard)
+    }
+
+    /// Locks a compartment that runs on this CPU. Error `WrongTime` for any other one.
+    fn of_running(&self, handle: Handle, cpu: usize) -> Result<Guard<'_>, Reason> {
+        let guard = self.of(handle)?;
+        match guard.state.phase {
+            Phase::Running(it) | Phase::Attested(Attested::Running(it)) if it == cpu => Ok(guard),
+            _ => Err(Reason::WrongTime),
+        }
     }
 
     /// Where a compartment is in its life.

@@ -128,6 +128,12 @@ weakenings! {
     TEMPLATE = "weaken-template", 54;
     /// Compartments compute with Linux's generic key.
     GENERIC_KEY = "weaken-generic-key", 55;
+    /// The states of a flow's segment are shown before the host has committed to its words.
+    FLOW_COMMIT = "weaken-flow-commit", 56;
+    /// A log of flow attestation may lie over other pages of a compartment.
+    FLOW_PLACE = "weaken-flow-place", 57;
+    /// A compartment's limit may have the bits that say the kind of its report.
+    FLOW_KIND = "weaken-flow-kind", 58;
 }
 
 #[cfg(test)]

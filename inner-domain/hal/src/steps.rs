@@ -7,7 +7,7 @@ use core::arch::asm;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use donjon_abi::layout::{PAGE_SIZE, PHYSMAP};
-use donjon_core::compartment::{Memory, PIECE};
+use donjon_core::compartment::{FLOW_OFFSET, Flow, Memory, PIECE};
 use donjon_core::errata;
 use donjon_core::rules::{Hardware, Step};
 
@@ -148,6 +148,12 @@ impl Memory for Executor {
     fn make_executable(&mut self, frame: u64) {
         // SAFETY: a frame of RAM, which the physical view maps.
         unsafe { cpu::sync_icache_all_cpus(frame, PAGE_SIZE) };
+    }
+
+    fn flow(&mut self, context: u64) -> &mut Flow {
+        // SAFETY: a private frame of a compartment's whose slot the caller has locked, so nothing
+        // else refers to this part of it; the physical view maps it. Any content is a valid one.
+        unsafe { &mut *((PHYSMAP + context + FLOW_OFFSET) as *mut Flow) }
     }
 }
 

@@ -71,6 +71,15 @@ pub fn forget() {
     }
 }
 
+/// Four random words, if this boot has a source of random bytes.
+pub fn random_words() -> Option<[u64; 4]> {
+    let mut bytes = random()?;
+    let (chunks, _) = bytes.as_chunks::<8>();
+    let words = core::array::from_fn(|at| u64::from_ne_bytes(chunks[at]));
+    bytes.zeroize();
+    Some(words)
+}
+
 /// Random bytes, if this boot has a source of them.
 pub fn random() -> Option<[u8; random::BYTES]> {
     GENERATOR.lock().as_mut().map(Generator::bytes)

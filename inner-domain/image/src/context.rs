@@ -6,9 +6,9 @@ use core::mem::offset_of;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use donjon_abi::call::Supervisor;
-use donjon_abi::layout::{MAX_CPUS, PAGE_SIZE, PHYSMAP};
+use donjon_abi::layout::{MAX_CPUS, PHYSMAP};
 use donjon_abi::tcr;
-use donjon_core::compartment::Entry;
+use donjon_core::compartment::{Begin, Entry, FLOW_OFFSET};
 use donjon_core::generic_key::{self, Key};
 use donjon_core::weaken;
 use donjon_hal::registers;
@@ -39,7 +39,8 @@ pub struct Context {
     q: [u128; 32],
 }
 
-const _: () = assert!(size_of::<Context>() <= PAGE_SIZE as usize);
+// What is behind it in its frame belongs to flow attestation.
+const _: () = assert!(size_of::<Context>() as u64 <= FLOW_OFFSET);
 
 /// What of `PSTATE` is a program's own: N, Z, C, V, TCO, DIT, SSBS, BTYPE. The rest is zero: EL0,
 /// no exception masked, no step.
@@ -145,6 +146,36 @@ impl Registers {
         (context.pc, context.sp) = (pc, sp);
         (context.pstate, context.thread) = (0, 0);
         (context.fpsr, context.fpcr) = (0, 0);
+    }
+
+    /// Prepares the call of a program under flow attestation, which goes on as if it had been
+    /// interrupted: every register that is not named here is zero. `log` is where its log begins.
+    pub fn prepare_attested(&mut self, begin: &Begin, log: u64) {
+        let (pc, sp) = begin.place;
+        self.prepare(pc, sp, begin.arguments);
+        let context = self.context();
+        context.x[4..].fill(0);
+        context.q.fill(0);
+        self.begin_segment(begin.state, log);
+        // No path bit below the sentinel.
+        self.context().x[28] = 1;
+    }
+
+    /// Sets the state of a chain, x22 to x25, and the cursor, x27.
+    pub fn begin_segment(&mut self, state: [u64; 4], log: u64) {
+        let context = self.context();
+        context.x[22..26].copy_from_slice(&state);
+        context.x[27] = log;
+    }
+
+    /// Address of the next instruction.
+    pub fn pc(&mut self) -> u64 {
+        self.context().pc
+    }
+
+    /// The address that the exception was about with which the program was left.
+    pub fn fault_address(&mut self) -> u64 {
+        self.context().far
     }
 
     /// Gives the program a key of its own, unless it has one; whether this CPU has its registers.

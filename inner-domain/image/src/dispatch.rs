@@ -160,6 +160,11 @@ entries! {
     CompartmentCopy => entry!(calls::compartment::copy),
     CompartmentConnect => entry!(calls::compartment::connect),
     CompartmentInformation => entry!(calls::compartment::information),
+    CompartmentFlow => entry!(calls::flow::begin),
+    CompartmentFlowLog => entry!(calls::flow::extend_log),
+    CompartmentCommit => entry!(calls::flow::commit),
+    CompartmentFlowEnd => entry!(calls::flow::end),
+    CompartmentFlowReport => entry!(calls::flow::report),
 }
 
 /// Entries of handlers by function number. A number between functions that is none has [`removed`].

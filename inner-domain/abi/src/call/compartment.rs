@@ -17,6 +17,9 @@ numbers! {
         Ended = 4,
         /// The compartment made an exception that it does not survive; the value is its ESR_EL1.
         Faulted = 5,
+        /// The log of flow attestation is full. The next COMPARTMENT_RUN continues the call, once
+        /// its words were committed to.
+        LogFull = 6,
     }
 }
 

@@ -274,7 +274,9 @@ functions! {
                 "third argument",
                 "fourth argument",
             ],
-            value: "what it returned or asks for; after EXIT_FAULTED the ESR_EL1 of its exception",
+            value: "what it returned or asks for; after EXIT_FAULTED the ESR_EL1 of its exception; \
+                    under flow attestation, when it has ended or its log is full, the words of the \
+                    segment that waits for its commit",
             errors: [Refused],
         }
         /// Wipes a compartment that does not run, a part in each call.
@@ -306,6 +308,46 @@ functions! {
             arguments: ["handle", "handle of the other one"],
             value: "numbers of the channel's ends: the first one's, and the other one's times 2^32",
             errors: [Refused],
+        }
+        /// Puts a compartment that is sealed and has not run, no clone, under flow attestation, and
+        /// says which arguments its only call will have.
+        CompartmentFlow = 39 {
+            arguments: [
+                "handle",
+                "physical address of the nonce, 32 bytes",
+                "first argument",
+                "second argument",
+                "third argument",
+                "fourth argument",
+            ],
+            value: "0",
+            errors: [BadAddress, Refused],
+        }
+        /// Adds a page of Linux's to the end of a log, before the compartment runs.
+        CompartmentFlowLog = 40 {
+            arguments: ["handle", "physical address of the page"],
+            value: "pages that the log has now",
+            errors: [Refused],
+        }
+        /// Binds the digest of a segment that is closed, and shows the segment's states: writes the
+        /// message of the segment over the buffer, where the digest stood in its place.
+        CompartmentCommit = 41 {
+            arguments: ["handle", "physical address of FLOW_MESSAGE bytes"],
+            value: "0",
+            errors: [BadAddress, Refused],
+        }
+        /// Ends the transcript of a run that is over, or of one that is cut now: writes the last
+        /// message.
+        CompartmentFlowEnd = 42 {
+            arguments: ["handle", "physical address of FLOW_MESSAGE bytes"],
+            value: "0",
+            errors: [BadAddress, Refused],
+        }
+        /// Makes the report that binds a transcript.
+        CompartmentFlowReport = 43 {
+            arguments: ["handle", "physical address of FLOW_RECORD bytes"],
+            value: "0",
+            errors: [BadAddress, Refused],
         }
     }
 }

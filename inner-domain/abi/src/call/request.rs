@@ -142,6 +142,14 @@ registers! {
         pub purpose: u64,
     }
 
+    /// With what a run under flow attestation ends.
+    pub struct Outcome {
+        /// A word for the verifier: the program's result.
+        pub word: u64,
+        /// Bytes for the verifier: a digest of what the program wrote, or a key.
+        pub data: [u8; 32],
+    }
+
     /// A key of the compartment's.
     pub struct KeyReply {
         /// 1; 0 if this boot has no secret.
@@ -178,5 +186,7 @@ requests! {
         Verify = 10 { takes: VerifyArguments, gives: VerifyReply }
         /// Asks for a key that no compartment with another measurement gets.
         Key = 11 { takes: Purpose, gives: KeyReply }
+        /// Ends the call of a compartment under flow attestation.
+        FlowEnd = 12 { takes: Outcome, gives: Nothing }
     }
 }

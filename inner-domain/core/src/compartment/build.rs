@@ -2,12 +2,13 @@
 //! A compartment is made, filled and sealed.
 
 use donjon_abi::call::Reason;
+use donjon_abi::flow::KIND_OF_REPORT_SHIFT;
 use donjon_abi::layout::PAGE_SIZE;
 use sha2::{Digest, Sha256};
 
 use super::channel::End;
 use super::space::{self, Access};
-use super::{Compartments, END, ENDS, Guard, HEAP, Handle, Memory, NONE, Phase};
+use super::{Compartments, END, ENDS, Guard, Handle, Memory, NONE, Phase};
 use crate::frames::{FrameTable, FrameType};
 use crate::private::{Owner, Private};
 use crate::rules::{Hardware, Step};
@@ -32,7 +33,7 @@ pub struct Addition {
 }
 
 /// Whether Linux may name a frame as one that a compartment copies or shares.
-fn may_be_given(frames: &FrameTable<'_>, frame: u64) -> bool {
+pub(super) fn may_be_given(frames: &FrameTable<'_>, frame: u64) -> bool {
     let is_ordinary = frames.get(frame) == Some(FrameType::Ordinary);
     (is_ordinary || weaken::SHARE) && frame.is_multiple_of(PAGE_SIZE)
 }
@@ -42,8 +43,8 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::OverLimit`] for a limit that is too small and without a slot, [`Reason::NoRoom`]
-    /// without private memory.
+    /// [`Reason::OverLimit`] for a limit that is too small or not below 2^32, and without a slot,
+    /// [`Reason::NoRoom`] without private memory.
     pub fn create(&self, private: &mut Private<'_>, limit: u64) -> Result<Handle, Reason> {
         self.create_from(private, limit, NONE)
     }
@@ -56,7 +57,8 @@ impl Compartments<'_> {
         limit: u64,
         template: u32,
     ) -> Result<Handle, Reason> {
-        if limit < LEAST_FRAMES {
+        let has_kind = limit >> KIND_OF_REPORT_SHIFT != 0 && !weaken::FLOW_KIND;
+        if limit < LEAST_FRAMES || has_kind {
             return Err(Reason::OverLimit);
         }
         // The caller holds the lock of the rules, so what is free stays free.
@@ -112,7 +114,7 @@ impl Compartments<'_> {
             Some(it) if (it.va, it.access, it.from) == (va, access, from) => it,
             Some(_) => return Err(Reason::WrongTime),
             None => {
-                if !space::is_page(va) || va >= HEAP {
+                if !space::may_be_filled(va) {
                     return Err(Reason::BadEntry);
                 }
                 let entry = space::entry_for(memory, &mut state, owner, private, va)?;
@@ -179,7 +181,7 @@ impl Compartments<'_> {
         if !matches!(state.phase, Phase::Building | Phase::Idle) || is_clone {
             return Err(Reason::WrongTime);
         }
-        if !space::is_page(va) || va >= HEAP {
+        if !space::may_be_filled(va) {
             return Err(Reason::BadEntry);
         }
         if !may_be_given(frames, frame) {

@@ -10,7 +10,7 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
 
 use super::space::{self, take};
-use super::{Compartments, Guard, Handle, Memory, Phase, State};
+use super::{Attested, Compartments, Guard, Handle, Memory, Phase, State};
 use crate::private::Private;
 use crate::rules::{Hardware, bits};
 use crate::weaken;
@@ -89,7 +89,10 @@ fn pieces<H: Hardware>(
 
 /// Whether a compartment can still be sent something.
 const fn is_alive(phase: Phase) -> bool {
-    !matches!(phase, Phase::Vacant | Phase::Dead | Phase::Ending)
+    !matches!(
+        phase,
+        Phase::Vacant | Phase::Dead | Phase::Ending | Phase::Attested(Attested::Over)
+    )
 }
 
 impl State {
@@ -231,7 +234,7 @@ impl Compartments<'_> {
         let is_open = self.is_open((handle, end), this);
         let bytes = bytes.min(MESSAGE_MAX);
         let to = pieces(memory, root, (va, bytes), true).ok_or(Reason::BadEntry)?;
-        let Guard { mut state, .. } = self.of_phase(handle, Phase::Running(cpu))?;
+        let Guard { mut state, .. } = self.of_running(handle, cpu)?;
         let this = state.ends.get_mut(end as usize).ok_or(Reason::BadEntry)?;
         let mut moved = Moved { bytes: 0, is_open };
         for (mut at, mut left) in to {
@@ -267,7 +270,7 @@ impl Compartments<'_> {
 
     /// An end of the compartment that runs on this CPU, and its root.
     fn end(&self, handle: Handle, cpu: usize, end: u64) -> Result<(u64, End), Reason> {
-        let Guard { state, .. } = self.of_phase(handle, Phase::Running(cpu))?;
+        let Guard { state, .. } = self.of_running(handle, cpu)?;
         let end = state.ends.get(end as usize).filter(|it| it.inbox != 0);
         Ok((state.root, *end.ok_or(Reason::BadEntry)?))
     }

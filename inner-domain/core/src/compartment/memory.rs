@@ -6,7 +6,7 @@ use donjon_abi::layout::PAGE_SIZE;
 
 use super::end::wipe;
 use super::space::{self, Access};
-use super::{Compartments, Guard, HEAP, Handle, Phase};
+use super::{Compartments, Guard, HEAP, Handle};
 use crate::private::Private;
 use crate::rules::{Hardware, Step, bits};
 
@@ -29,7 +29,7 @@ impl Compartments<'_> {
         (handle, cpu): (Handle, usize),
         pages: u64,
     ) -> Result<(u64, u64), Reason> {
-        let Guard { mut state, owner } = self.of_phase(handle, Phase::Running(cpu))?;
+        let Guard { mut state, owner } = self.of_running(handle, cpu)?;
         let mut added = 0;
         while added < pages.min(GROW_MAX) {
             let va = HEAP + state.heap * PAGE_SIZE;
@@ -66,7 +66,7 @@ impl Compartments<'_> {
         (handle, cpu): (Handle, usize),
         pages: u64,
     ) -> Result<(u64, u64, u64), Reason> {
-        let Guard { mut state, .. } = self.of_phase(handle, Phase::Running(cpu))?;
+        let Guard { mut state, .. } = self.of_running(handle, cpu)?;
         let mut removed = 0;
         while removed < pages.min(SHRINK_MAX).min(state.heap) {
             let va = HEAP + (state.heap - 1 - removed) * PAGE_SIZE;

@@ -3,8 +3,29 @@
 
 use donjon_abi::call::{CompartmentExit, Reason};
 
-use super::{Compartments, Guard, Handle, Phase};
+use donjon_abi::flow::EndReason;
+
+use super::{Attested, Compartments, Guard, Handle, Memory, Phase, State};
 use crate::weaken;
+
+/// How a compartment goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// A call begins, at this PC and with this SP.
+    Begin {
+        /// Address of the first instruction.
+        pc: u64,
+        /// End of the stack.
+        sp: u64,
+    },
+    /// The call goes on with an answer of the host's.
+    Answer,
+    /// The call goes on where it was interrupted.
+    GoOn,
+    /// The only call of a compartment under flow attestation begins:
+    /// [`begin_attested`](Compartments::begin_attested) says how.
+    BeginAttested,
+}
 
 /// What is needed to enter a compartment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,10 +37,8 @@ pub struct Entry {
     /// What the CPU's TLB may hold under the compartments' ASID is this compartment's if the CPU
     /// entered one with the same tag last.
     pub tag: u64,
-    /// Where a call begins and its stack; none where one goes on.
-    pub begin: Option<(u64, u64)>,
-    /// Whether it goes on with an answer of its host's.
-    pub called_out: bool,
+    /// How it goes on.
+    pub how: How,
 }
 
 impl Compartments<'_> {
@@ -27,44 +46,106 @@ impl Compartments<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::WrongTime`] before it is sealed and when it is dead; [`Reason::InUse`] while it
-    /// runs, here or elsewhere, and when the machine stops.
+    /// [`Reason::WrongTime`] before it is sealed, when it is dead, and while the words of a full
+    /// log wait for their commit; [`Reason::InUse`] while it runs, here or elsewhere, and when the
+    /// machine stops.
     #[inline]
-    pub fn enter(&self, handle: Handle, cpu: usize) -> Result<Entry, Reason> {
+    pub fn enter<M: Memory>(
+        &self,
+        memory: &mut M,
+        handle: Handle,
+        cpu: usize,
+    ) -> Result<Entry, Reason> {
         let Guard { mut state, .. } = self.of(handle)?;
-        let (begin, called_out) = match state.phase {
-            Phase::Idle => (Some((state.entry, state.stack)), false),
-            Phase::Suspended { called_out } => (None, called_out),
-            Phase::Running(_) if weaken::RUNNING => (Some((state.entry, state.stack)), false),
+        let begin = How::Begin {
+            pc: state.entry,
+            sp: state.stack,
+        };
+        let (phase, how) = match state.phase {
+            Phase::Idle => (Phase::Running(cpu), begin),
+            Phase::Suspended { called_out: true } => (Phase::Running(cpu), How::Answer),
+            Phase::Suspended { called_out: false } => (Phase::Running(cpu), How::GoOn),
+            Phase::Running(_) if weaken::RUNNING => (Phase::Running(cpu), begin),
+            Phase::Attested(_) => enter_attested(memory, &state, cpu)?,
             Phase::Running(_) => return Err(Reason::InUse),
             _ => return Err(Reason::WrongTime),
         };
         self.note_running(cpu)?;
-        state.phase = Phase::Running(cpu);
+        state.phase = phase;
         state.is_pristine = false;
         Ok(Entry {
             context: state.context,
             root: state.root,
             tag: state.tag,
-            begin,
-            called_out,
+            how,
         })
     }
 
     /// Leaves the compartment that this CPU entered last: it runs no more. After
     /// [`CompartmentExit::Ended`] and [`CompartmentExit::Faulted`] it never runs again.
     #[inline]
-    pub fn leave(&self, handle: Handle, cpu: usize, exit: CompartmentExit) {
-        if let Ok(Guard { mut state, .. }) = self.of(handle)
-            && state.phase == Phase::Running(cpu)
-        {
-            state.phase = match exit {
-                CompartmentExit::Returned => Phase::Idle,
-                CompartmentExit::Interrupted => Phase::Suspended { called_out: false },
-                CompartmentExit::CalledOut => Phase::Suspended { called_out: true },
-                CompartmentExit::Ended | CompartmentExit::Faulted => Phase::Dead,
-            };
+    pub fn leave<M: Memory>(
+        &self,
+        memory: &mut M,
+        handle: Handle,
+        cpu: usize,
+        exit: CompartmentExit,
+    ) {
+        if let Ok(Guard { mut state, .. }) = self.of(handle) {
+            if state.phase == Phase::Running(cpu) {
+                state.phase = match exit {
+                    CompartmentExit::Returned => Phase::Idle,
+                    CompartmentExit::Interrupted => Phase::Suspended { called_out: false },
+                    CompartmentExit::CalledOut => Phase::Suspended { called_out: true },
+                    CompartmentExit::Ended
+                    | CompartmentExit::Faulted
+                    | CompartmentExit::LogFull => Phase::Dead,
+                };
+            } else if state.phase == Phase::Attested(Attested::Running(cpu)) {
+                leave_attested(memory, &mut state, exit);
+            }
         }
         self.note_left(cpu);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn enter_attested<M: Memory>(
+    memory: &mut M,
+    state: &State,
+    cpu: usize,
+) -> Result<(Phase, How), Reason> {
+    let how = match state.phase {
+        Phase::Attested(Attested::Ready) => How::BeginAttested,
+        Phase::Attested(Attested::Suspended { called_out }) => {
+            if memory.flow(state.context).is_closed() && !weaken::FLOW_COMMIT {
+                return Err(Reason::WrongTime);
+            }
+            if called_out { How::Answer } else { How::GoOn }
+        }
+        Phase::Attested(Attested::Running(_)) => return Err(Reason::InUse),
+        _ => return Err(Reason::WrongTime),
+    };
+    Ok((Phase::Attested(Attested::Running(cpu)), how))
+}
+
+#[cold]
+#[inline(never)]
+fn leave_attested<M: Memory>(memory: &mut M, state: &mut State, exit: CompartmentExit) {
+    state.phase = Phase::Attested(match exit {
+        CompartmentExit::Interrupted | CompartmentExit::LogFull => {
+            Attested::Suspended { called_out: false }
+        }
+        CompartmentExit::CalledOut => Attested::Suspended { called_out: true },
+        CompartmentExit::Returned => {
+            // Of its registers x0 alone was kept: the state is lost.
+            memory.flow(state.context).give_up(EndReason::Broken);
+            Attested::Over
+        }
+        CompartmentExit::Ended | CompartmentExit::Faulted => {
+            memory.flow(state.context).give_up(EndReason::Cut);
+            Attested::Over
+        }
+    });
 }

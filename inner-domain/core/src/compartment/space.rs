@@ -2,9 +2,10 @@
 //! The address space of a compartment: four levels of tables, all of them its own private frames.
 
 use donjon_abi::call::{ACCESS_EXECUTE, ACCESS_READ, ACCESS_WRITE, Reason};
+use donjon_abi::flow::{LOG, LOG_PAGES_MAX};
 use donjon_abi::layout::PAGE_SIZE;
 
-use super::{END, State};
+use super::{END, HEAP, State};
 use crate::private::{Owner, Private};
 use crate::rules::{Hardware, Step, bits};
 use crate::weaken;
@@ -49,6 +50,10 @@ const PAGE: u64 = bits::TABLE
     | bits::NON_GLOBAL
     | bits::NO_EL1;
 
+/// Bytes that belong to the log from [`LOG`] on: the longest one, and a page behind it that is never
+/// mapped.
+const LOG_RANGE: u64 = (LOG_PAGES_MAX + 1) * PAGE_SIZE;
+
 /// Levels above the pages' own.
 pub(super) const UPPER: [u32; 3] = [39, 30, 21];
 
@@ -60,6 +65,13 @@ pub(super) const fn place(table: u64, va: u64, shift: u32) -> u64 {
 /// Whether pages may be mapped there.
 pub(super) const fn is_page(va: u64) -> bool {
     va.is_multiple_of(PAGE_SIZE) && va < END && va != 0
+}
+
+/// Whether Linux may say that a page is to be mapped there: below the heap, and not where a log of
+/// flow attestation is.
+pub(super) const fn may_be_filled(va: u64) -> bool {
+    let is_log = va >= LOG && va < LOG + LOG_RANGE && !weaken::FLOW_PLACE;
+    is_page(va) && va < HEAP && !is_log
 }
 
 /// Takes a frame for a compartment, which is zero.

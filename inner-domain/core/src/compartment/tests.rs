@@ -3,6 +3,7 @@
 
 mod channel;
 mod end;
+mod flow;
 mod machine;
 mod stop;
 
@@ -100,25 +101,23 @@ fn it_runs_on_one_cpu() {
     let mut ram = Ram::new();
     let mut machine = ram.machine();
     let handle = machine.sealed();
-    let entry = machine.compartments.enter(handle, 1).expect("idle");
-    assert_eq!(entry.begin, Some((CODE, DATA + PAGE_SIZE)));
-    assert_eq!(machine.compartments.enter(handle, 0), Err(Reason::InUse));
+    let entry = machine.enter(handle, 1).expect("idle");
+    let begin = How::Begin {
+        pc: CODE,
+        sp: DATA + PAGE_SIZE,
+    };
+    assert_eq!(entry.how, begin);
+    assert_eq!(machine.enter(handle, 0), Err(Reason::InUse));
     assert_eq!(machine.destroy(handle), Err(Reason::InUse));
     assert_eq!(machine.share(handle, 0x1000, RAM), Err(Reason::WrongTime));
     // Another CPU has nothing to say.
-    machine
-        .compartments
-        .leave(handle, 0, CompartmentExit::Ended);
-    machine
-        .compartments
-        .leave(handle, 1, CompartmentExit::Interrupted);
-    let again = machine.compartments.enter(handle, 0).expect("suspended");
-    assert_eq!(again.begin, None);
+    machine.leave(handle, 0, CompartmentExit::Ended);
+    machine.leave(handle, 1, CompartmentExit::Interrupted);
+    let again = machine.enter(handle, 0).expect("suspended");
+    assert_eq!(again.how, How::GoOn);
     assert_eq!(again.tag, entry.tag);
-    machine
-        .compartments
-        .leave(handle, 0, CompartmentExit::Ended);
-    let dead = machine.compartments.enter(handle, 0);
+    machine.leave(handle, 0, CompartmentExit::Ended);
+    let dead = machine.enter(handle, 0);
     assert_eq!(dead, Err(Reason::WrongTime));
     machine.destroy(handle).expect("nothing runs");
 }
@@ -133,7 +132,10 @@ fn a_handle_ends_with_its_compartment() {
     let next = machine.sealed();
     assert_eq!(next.index(), handle.index(), "the slot is used again");
     let compartments = &machine.compartments;
-    assert_eq!(compartments.enter(handle, 0), Err(Reason::NoCompartment));
+    assert_eq!(
+        compartments.enter(&mut machine.memory, handle, 0),
+        Err(Reason::NoCompartment)
+    );
     assert_eq!(compartments.phase(handle), Err(Reason::NoCompartment));
     for word in [0, u64::MAX, 1 << 32 | 77] {
         let handle = Handle::from_word(word);
@@ -151,7 +153,7 @@ fn the_heap_ends_at_the_limit_and_comes_back_as_zeros() {
     let compartments = &machine.compartments;
     let grown = compartments.grow(memory, private, (handle, 0), 1);
     assert_eq!(grown, Err(Reason::WrongTime), "it does not run");
-    let first = compartments.enter(handle, 0).expect("idle").tag;
+    let first = compartments.enter(memory, handle, 0).expect("idle").tag;
     let mut heap = 0;
     loop {
         let grown = compartments.grow(memory, private, (handle, 0), 7);
@@ -167,7 +169,7 @@ fn the_heap_ends_at_the_limit_and_comes_back_as_zeros() {
     let (removed, left, tag) = shrunk.expect("it runs");
     assert_eq!((removed, left), (SHRINK_MAX, heap - SHRINK_MAX));
     assert_ne!(tag, first, "what TLBs hold of the pages is not used again");
-    compartments.leave(handle, 0, CompartmentExit::Returned);
+    compartments.leave(memory, handle, 0, CompartmentExit::Returned);
     machine.check(&[handle]);
     machine.destroy(handle).expect("nothing runs");
     machine.check(&[]);
@@ -206,8 +208,8 @@ fn a_clone_has_the_same_code_and_its_own_data() {
     let compartments = &machine.compartments;
     let measured = compartments.measurement(template);
     assert_eq!(compartments.measurement(one), measured);
-    assert!(compartments.enter(one, 0).is_ok());
-    compartments.leave(one, 0, CompartmentExit::Returned);
+    assert!(compartments.enter(&mut machine.memory, one, 0).is_ok());
+    compartments.leave(&mut machine.memory, one, 0, CompartmentExit::Returned);
     // The code stays as long as there are clones.
     assert_eq!(machine.destroy(template), Err(Reason::InUse));
     machine.destroy(one).expect("nothing runs");
@@ -233,14 +235,12 @@ fn a_clone_is_of_what_has_not_run() {
         machine.add(begun, DATA, Access::Write, RAM).map(drop),
         machine.share(begun, DATA, RAM),
         machine.compartments.seal(begun, CODE, DATA),
-        machine.compartments.enter(begun, 0).map(drop),
+        machine.enter(begun, 0).map(drop),
     ] {
         assert_eq!(result, Err(Reason::WrongTime));
     }
-    machine.compartments.enter(template, 0).expect("idle");
-    machine
-        .compartments
-        .leave(template, 0, CompartmentExit::Returned);
+    machine.enter(template, 0).expect("idle");
+    machine.leave(template, 0, CompartmentExit::Returned);
     // Nor one that was begun before.
     let (memory, private) = (&mut machine.memory, &mut machine.private);
     let copied = machine.compartments.copy(memory, private, begun);
@@ -278,11 +278,11 @@ proptest! {
                 }
                 2 => drop(machine.share(handle, va, frame)),
                 3 => drop(machine.compartments.seal(handle, va, va)),
-                4 => drop(machine.compartments.enter(handle, cpu)),
+                4 => drop(machine.enter(handle, cpu)),
                 5 => {
                     let exits = CompartmentExit::ALL;
                     let exit = exits[number as usize % exits.len()];
-                    machine.compartments.leave(handle, cpu, exit);
+                    machine.leave(handle, cpu, exit);
                 }
                 6 => drop(compartments.grow(memory, private, at, number % 9)),
                 7 => drop(compartments.shrink(memory, private, at, number % 9)),

@@ -2,15 +2,17 @@
 //! Runs a compartment until Linux has something to do.
 
 use donjon_abi::call::{CompartmentExit, Reason, Supervisor};
+use donjon_abi::flow::LOG;
 use donjon_abi::layout::cpu_index;
-use donjon_core::compartment::Handle;
+use donjon_core::compartment::{Compartments, Handle, How};
+use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, registers};
 
 use crate::context::{Cause, Registers};
 use crate::masked::Masked;
 use crate::outcome::{CallResult, Refusal};
 use crate::per_cpu::PerCpu;
-use crate::requests::Asked;
+use crate::requests::{self, Asked};
 use crate::{compartments, dispatch, panic_report};
 
 /// Class of an SVC of AArch64 in `ESR_EL1`, whose low 16 bits are its number (D24.2.40).
@@ -48,17 +50,20 @@ fn enter(
         return Err(Refusal::rule(Reason::BadRegister));
     }
     let cpu = cpu_index(cpu::mpidr());
-    let mut entry = compartments.enter(handle, cpu).map_err(Refusal::rule)?;
+    let mut entry = compartments
+        .enter(&mut Executor, handle, cpu)
+        .map_err(Refusal::rule)?;
     // SAFETY: the compartment runs here from now on, until `leave` below.
     let mut program = unsafe { Registers::of(&entry) };
-    match entry.begin {
-        Some((pc, sp)) => program.prepare(pc, sp, arguments),
-        None if entry.called_out => program.set_first(arguments[0]),
-        None => {}
+    match entry.how {
+        How::Begin { pc, sp } => program.prepare(pc, sp, arguments),
+        How::Answer => program.set_first(arguments[0]),
+        How::GoOn => {}
+        How::BeginAttested => begin_attested(compartments, &mut program, (handle, cpu))?,
     }
     // Here, so that its instructions are counted with those of the call.
     let has_key = program.prepare_key(cpu);
-    let mut begin = entry.begin.is_some();
+    let mut begin = matches!(entry.how, How::Begin { .. });
     loop {
         let cause = masked.except(|| program.run(&entry, begin, cpu, has_key));
         begin = false;
@@ -66,7 +71,7 @@ fn enter(
         // The most frequent one, without what all others take.
         if cause == Cause::Returned {
             let result = program.first();
-            compartments.leave(handle, cpu, CompartmentExit::Returned);
+            compartments.leave(&mut Executor, handle, cpu, CompartmentExit::Returned);
             return Ok((CompartmentExit::Returned, result));
         }
         let asked = Asked {
@@ -76,10 +81,25 @@ fn enter(
             at: (handle, cpu),
         };
         if let Some((exit, value)) = after(asked, cause) {
-            compartments.leave(handle, cpu, exit);
+            compartments.leave(&mut Executor, handle, cpu, exit);
             return Ok((exit, value));
         }
     }
+}
+
+/// Prepares the call of a compartment under flow attestation.
+#[cold]
+#[inline(never)]
+fn begin_attested(
+    compartments: &Compartments<'_>,
+    program: &mut Registers,
+    at: (Handle, usize),
+) -> Result<(), Refusal> {
+    let begin = compartments
+        .begin_attested(&mut Executor, at)
+        .map_err(Refusal::rule)?;
+    program.prepare_attested(&begin, LOG);
+    Ok(())
 }
 
 /// Serves what a compartment was left for. `None`: the compartment goes on.
@@ -88,7 +108,7 @@ fn enter(
 fn after(asked: Asked, cause: Cause) -> Option<(CompartmentExit, u64)> {
     let esr = match cause {
         Cause::Interrupt => return Some((CompartmentExit::Interrupted, 0)),
-        Cause::Error => return Some((CompartmentExit::Faulted, 0)),
+        Cause::Error => return requests::flow::error(asked),
         Cause::Returned => return Some((CompartmentExit::Returned, asked.program.first())),
         Cause::Synchronous(esr) => esr,
     };
@@ -98,6 +118,6 @@ fn after(asked: Asked, cause: Cause) -> Option<(CompartmentExit, u64)> {
     };
     match request {
         Some(request) => asked.serve(request, esr),
-        None => Some((CompartmentExit::Faulted, esr)),
+        None => requests::flow::exception(asked, esr),
     }
 }

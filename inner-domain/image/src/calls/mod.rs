@@ -7,6 +7,7 @@ pub mod cpu_on;
 pub mod device;
 pub mod echo;
 pub mod firmware;
+pub mod flow;
 pub mod handover;
 pub mod information;
 pub mod log;

@@ -3,6 +3,7 @@
 
 mod attestation;
 mod channel;
+pub mod flow;
 mod memory;
 
 use donjon_abi::call::{CompartmentExit, Request, Supervisor, Word, requests};
@@ -32,8 +33,12 @@ impl Asked<'_> {
     /// Serves a request, whose exception is `esr`.
     pub fn serve(self, request: Supervisor, esr: u64) -> End {
         match request {
-            Supervisor::CallOut => self.ends(CompartmentExit::CalledOut),
-            Supervisor::Exit => self.ends(CompartmentExit::Ended),
+            Supervisor::CallOut => {
+                let Word { word } = Word::from_words(self.program.words());
+                Some((CompartmentExit::CalledOut, word))
+            }
+            Supervisor::Exit => flow::exit(self),
+            Supervisor::FlowEnd => flow::end(self, esr),
             Supervisor::Grow => self.answer::<requests::Grow>(memory::grow),
             Supervisor::Shrink => self.answer::<requests::Shrink>(memory::shrink),
             Supervisor::Send => self.answer::<requests::Send>(channel::send),
@@ -62,11 +67,5 @@ impl Asked<'_> {
         let reply = handler(&mut self, arguments);
         reply.to_words(self.program.words());
         None
-    }
-
-    /// Leaves the compartment with the word that it passes.
-    fn ends(self, exit: CompartmentExit) -> End {
-        let Word { word } = Word::from_words(self.program.words());
-        Some((exit, word))
     }
 }

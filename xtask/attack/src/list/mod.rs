@@ -7,6 +7,7 @@
 mod calls;
 mod compartments;
 mod firmware;
+mod flow;
 mod forged_tcr;
 mod gate;
 mod page_tables;
@@ -56,6 +57,10 @@ pub const SUBJECTS: &[Subject] = &[
     Subject {
         title: "Compartments",
         attacks: compartments::ATTACKS,
+    },
+    Subject {
+        title: "Flow attestation",
+        attacks: flow::ATTACKS,
     },
     Subject {
         title: "Firmware and CPUs",

@@ -126,7 +126,7 @@ pub fn header() -> String {
 
 /// The requests behind which a compartment goes on.
 fn going_on() -> String {
-    let ends = [Supervisor::Return, Supervisor::Exit];
+    let ends = [Supervisor::Return, Supervisor::Exit, Supervisor::FlowEnd];
     let others = Supervisor::ALL.iter().filter(|it| !ends.contains(it));
     let numbers = others.map(|it| (*it as u64).to_string());
     numbers.collect::<Vec<_>>().join(", ")

@@ -19,7 +19,7 @@ fn joined(machine: &mut Machine<'_>) -> (Handle, Handle) {
         .connect(&mut machine.private, one, other);
     assert_eq!(ends, Ok((0, 0)));
     for (handle, cpu) in [(one, 0), (other, 1)] {
-        machine.compartments.enter(handle, cpu).expect("sealed");
+        machine.enter(handle, cpu).expect("sealed");
     }
     (one, other)
 }
@@ -102,7 +102,7 @@ fn the_end_of_one_closes_a_channel() {
     let compartments = &machine.compartments;
     let sent = compartments.send(&mut machine.memory, (one, 0), 0, (DATA, 24));
     assert_eq!(sent, moved(24));
-    compartments.leave(one, 0, CompartmentExit::Returned);
+    compartments.leave(&mut machine.memory, one, 0, CompartmentExit::Returned);
     machine.destroy(one).expect("it does not run");
     // A new compartment in the slot of the old one is a stranger.
     let next = machine.sealed();

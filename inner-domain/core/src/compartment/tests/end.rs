@@ -68,7 +68,7 @@ impl Machine<'_> {
         let added = self.add(handle, va, Access::Write, RAM);
         assert_eq!(added.map(drop), refused);
         assert_eq!(self.share(handle, va, RAM), refused);
-        assert_eq!(self.compartments.enter(handle, 0).map(drop), refused);
+        assert_eq!(self.enter(handle, 0).map(drop), refused);
         assert_eq!(self.compartments.seal(handle, CODE, DATA), refused);
         let (memory, private) = (&mut self.memory, &mut self.private);
         let copied = self.compartments.copy(memory, private, handle);
@@ -232,7 +232,7 @@ proptest! {
             for _ in 0..channels {
                 let _ = machine.compartments.connect(&mut machine.private, handle, other);
             }
-            machine.compartments.enter(handle, 0).expect("sealed");
+            machine.enter(handle, 0).expect("sealed");
             let (memory, private) = (&mut machine.memory, &mut machine.private);
             let mut left = heap;
             while left > 0 {
@@ -245,7 +245,7 @@ proptest! {
             let _ = machine.compartments.shrink(memory, private, (handle, 0), heap % 17);
             prop_assert_eq!(machine.slice(handle), Err(Reason::InUse));
             let exits = CompartmentExit::ALL;
-            machine.compartments.leave(handle, 0, exits[usize::from(stage) % exits.len()]);
+            machine.leave(handle, 0, exits[usize::from(stage) % exits.len()]);
         }
         machine.check(&live);
         machine.end(ending, other, &vas);

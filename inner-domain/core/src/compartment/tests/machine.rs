@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
-use donjon_abi::call::Reason;
+use donjon_abi::call::{CompartmentExit, Reason};
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
 use super::super::*;
@@ -28,6 +28,7 @@ pub(super) struct Words {
     pub(super) words: BTreeMap<u64, u64>,
     pub(super) executable: Vec<u64>,
     pub(super) cleaned: Vec<u64>,
+    pub(super) flows: BTreeMap<u64, Flow>,
 }
 
 impl Words {
@@ -102,6 +103,10 @@ impl Memory for Words {
     fn make_executable(&mut self, frame: u64) {
         self.executable.push(frame);
     }
+
+    fn flow(&mut self, context: u64) -> &mut Flow {
+        self.flows.entry(context).or_default()
+    }
 }
 
 pub(super) struct Ram {
@@ -172,6 +177,14 @@ impl Machine<'_> {
         let of = (&self.frames, &mut self.private);
         self.compartments
             .share(&mut self.memory, of, handle, (va, frame))
+    }
+
+    pub(super) fn enter(&mut self, handle: Handle, cpu: usize) -> Result<Entry, Reason> {
+        self.compartments.enter(&mut self.memory, handle, cpu)
+    }
+
+    pub(super) fn leave(&mut self, handle: Handle, cpu: usize, exit: CompartmentExit) {
+        self.compartments.leave(&mut self.memory, handle, cpu, exit);
     }
 
     pub(super) fn destroy(&mut self, handle: Handle) -> Result<(), Reason> {

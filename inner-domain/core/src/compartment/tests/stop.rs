@@ -31,7 +31,7 @@ fn nothing_of_a_compartment_is_left_when_the_machine_stops() {
     assert!(machine.memory.cleaned.iter().copied().eq(private));
     assert!(machine.private.free() < PRIVATE, "both have frames");
     assert!(!machine.memory.is_zero(RAM), "that is Linux's");
-    let refused = machine.compartments.enter(idle, 0).map(drop);
+    let refused = machine.enter(idle, 0).map(drop);
     assert_eq!(refused, Err(Reason::InUse));
 }
 
@@ -40,19 +40,15 @@ fn the_machine_does_not_stop_while_a_compartment_runs() {
     let mut ram = Ram::new();
     let mut machine = ram.machine();
     let handle = machine.sealed();
-    let entry = machine.compartments.enter(handle, 1).expect("idle");
+    let entry = machine.enter(handle, 1).expect("idle");
     machine.memory.fill(entry.context, 9);
     assert_eq!(machine.stop(), Err(Reason::InUse));
     assert!(!machine.memory.is_zero(entry.context) && machine.memory.cleaned.is_empty());
-    machine
-        .compartments
-        .leave(handle, 1, CompartmentExit::Interrupted);
+    machine.leave(handle, 1, CompartmentExit::Interrupted);
     let phase = machine.compartments.phase(handle);
     assert_eq!(phase, Ok(Phase::Suspended { called_out: false }));
-    machine.compartments.enter(handle, 2).expect("it goes on");
-    machine
-        .compartments
-        .leave(handle, 2, CompartmentExit::Returned);
+    machine.enter(handle, 2).expect("it goes on");
+    machine.leave(handle, 2, CompartmentExit::Returned);
     machine.stop().expect("none runs");
     assert!(machine.memory.is_zero(entry.context));
 }

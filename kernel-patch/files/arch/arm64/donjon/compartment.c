@@ -413,6 +413,18 @@ static long compartment_ioctl(struct file *file, unsigned int command,
 	case DONJON_COMPARTMENT_RESERVE:
 		error = reserve(it, argument);
 		break;
+	case DONJON_COMPARTMENT_FLOW:
+		error = compartment_flow(it, argument);
+		break;
+	case DONJON_COMPARTMENT_COMMIT:
+		error = compartment_commit(it, argument);
+		break;
+	case DONJON_COMPARTMENT_FLOW_END:
+		error = compartment_flow_end(it, argument);
+		break;
+	case DONJON_COMPARTMENT_FLOW_REPORT:
+		error = compartment_flow_report(it, argument);
+		break;
 	default:
 		error = -ENOTTY;
 	}

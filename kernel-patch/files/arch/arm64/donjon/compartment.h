@@ -24,7 +24,16 @@ struct compartment {
 };
 
 long compartment_share(struct compartment *it, void __user *argument);
+/* Adds whole pages of this process to the end of a log of flow attestation. */
+long compartment_share_log(struct compartment *it, unsigned long address,
+			   unsigned long bytes);
 /* Unpins all pages that it shared, when it is gone. */
 void compartment_unshare(struct compartment *it);
+
+/* compartment_flow.c: one for each request about flow attestation */
+long compartment_flow(struct compartment *it, void __user *argument);
+long compartment_commit(struct compartment *it, void __user *argument);
+long compartment_flow_end(struct compartment *it, void __user *argument);
+long compartment_flow_report(struct compartment *it, void __user *argument);
 
 #endif /* __DONJON_COMPARTMENT_H */

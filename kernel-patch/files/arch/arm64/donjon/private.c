@@ -219,6 +219,8 @@ long compartment_refused(struct donjon_result result)
 		return -ENODEV;
 	case DONJON_REASON_WRONG_TIME:
 		return -EPERM;
+	case DONJON_REASON_NO_SECRET:
+		return -EOPNOTSUPP;
 	default:
 		return -EINVAL;
 	}

@@ -20,6 +20,7 @@
 #define DONJON_COMPARTMENT_CALLED_OUT	3
 #define DONJON_COMPARTMENT_ENDED	4
 #define DONJON_COMPARTMENT_FAULTED	5
+#define DONJON_COMPARTMENT_LOG_FULL	6	/* commit, then run it again */
 
 struct donjon_compartment_create {
 	__u64 frames;		/* that it may have, its tables included */
@@ -58,6 +59,27 @@ struct donjon_compartment_connect {
 	__u32 other_end;	/* and there */
 };
 
+/*
+ * Flow attestation of a compartment that is sealed and has not run: arguments of its
+ * only call, and whole pages of this process for its log, which stay shared
+ */
+struct donjon_compartment_flow {
+	__u8 nonce[32];
+	__u64 arguments[4];
+	__u64 log;		/* in this process */
+	__u64 bytes;
+};
+
+/* A message of the transcript; to commit, with the digest of the log's new words */
+struct donjon_compartment_message {
+	__u8 bytes[96];
+	__u8 digest[32];
+};
+
+struct donjon_compartment_flow_report {
+	__u8 record[192];
+};
+
 struct donjon_compartment_info {
 	__u64 frames;
 	__u64 limit;
@@ -89,5 +111,14 @@ struct donjon_compartment_info {
 
 #define DONJON_COMPARTMENT_CONNECT \
 	_IOWR(DONJON_COMPARTMENT_IOCTL, 8, struct donjon_compartment_connect)
+
+#define DONJON_COMPARTMENT_FLOW \
+	_IOW(DONJON_COMPARTMENT_IOCTL, 9, struct donjon_compartment_flow)
+#define DONJON_COMPARTMENT_COMMIT \
+	_IOWR(DONJON_COMPARTMENT_IOCTL, 10, struct donjon_compartment_message)
+#define DONJON_COMPARTMENT_FLOW_END \
+	_IOR(DONJON_COMPARTMENT_IOCTL, 11, struct donjon_compartment_message)
+#define DONJON_COMPARTMENT_FLOW_REPORT \
+	_IOR(DONJON_COMPARTMENT_IOCTL, 12, struct donjon_compartment_flow_report)
 
 #endif /* _UAPI_LINUX_DONJON_H */

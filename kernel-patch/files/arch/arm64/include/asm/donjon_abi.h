@@ -12,7 +12,7 @@
  * Version of the interface. The major half changes when an old caller would
  * misunderstand.
  */
-#define DONJON_ABI_VERSION		_AC(0x50000, UL)
+#define DONJON_ABI_VERSION		_AC(0x50001, UL)
 
 /* TCR_EL1 whenever Linux runs, bit for bit. */
 #define DONJON_TCR_OUTER		_AC(0x32b5113510, UL)
@@ -84,7 +84,7 @@
  * One more than the highest number of a function of the core. As an index of
  * STATISTICS: calls to unknown functions.
  */
-#define DONJON_FUNCTIONS		_AC(0x27, UL)
+#define DONJON_FUNCTIONS		_AC(0x2c, UL)
 
 /* Most entries of TABLE_WRITE_LIST. */
 #define DONJON_LIST_MAX			_AC(0x40, UL)
@@ -139,6 +139,24 @@
  * The answer is BUSY until all are there.
  */
 #define DONJON_POKE_STOPPED		_AC(0x100, UL)
+
+/* Bytes of a message in the transcript of a run under flow attestation. */
+#define DONJON_FLOW_MESSAGE		_AC(0x80, UL)
+
+/*
+ * Offset of the digest in the message of a segment, where COMPARTMENT_COMMIT
+ * reads it.
+ */
+#define DONJON_FLOW_DIGEST		_AC(0x60, UL)
+
+/* Bytes of a flow report, as COMPARTMENT_FLOW_REPORT writes it. */
+#define DONJON_FLOW_RECORD		_AC(0xc0, UL)
+
+/* First address of the flow log in a compartment. */
+#define DONJON_FLOW_LOG			_AC(0x3800000000, UL)
+
+/* Most pages of a flow log. */
+#define DONJON_FLOW_LOG_PAGES_MAX	_AC(0x800, UL)
 
 /* Functions, in x0 */
 
@@ -263,6 +281,26 @@
 #define DONJON_FN_COMPARTMENT_COPY	_AC(0x25, UL)
 /* Joins two compartments by a channel. */
 #define DONJON_FN_COMPARTMENT_CONNECT	_AC(0x26, UL)
+/*
+ * Puts a compartment that is sealed and has not run, no clone, under flow
+ * attestation, and says which arguments its only call will have.
+ */
+#define DONJON_FN_COMPARTMENT_FLOW	_AC(0x27, UL)
+/* Adds a page of Linux's to the end of a log, before the compartment runs. */
+#define DONJON_FN_COMPARTMENT_FLOW_LOG	_AC(0x28, UL)
+/*
+ * Binds the digest of a segment that is closed, and shows the segment's states:
+ * writes the message of the segment over the buffer, where the digest stood in
+ * its place.
+ */
+#define DONJON_FN_COMPARTMENT_COMMIT	_AC(0x29, UL)
+/*
+ * Ends the transcript of a run that is over, or of one that is cut now: writes
+ * the last message.
+ */
+#define DONJON_FN_COMPARTMENT_FLOW_END	_AC(0x2a, UL)
+/* Makes the report that binds a transcript. */
+#define DONJON_FN_COMPARTMENT_FLOW_REPORT	_AC(0x2b, UL)
 
 /* An array with their names, by number, and one for calls to unknown ones */
 
@@ -306,6 +344,11 @@
 	[DONJON_FN_COMPARTMENT_CLONE] = "compartment_clone",		\
 	[DONJON_FN_COMPARTMENT_COPY] = "compartment_copy",		\
 	[DONJON_FN_COMPARTMENT_CONNECT] = "compartment_connect",	\
+	[DONJON_FN_COMPARTMENT_FLOW] = "compartment_flow",		\
+	[DONJON_FN_COMPARTMENT_FLOW_LOG] = "compartment_flow_log",	\
+	[DONJON_FN_COMPARTMENT_COMMIT] = "compartment_commit",		\
+	[DONJON_FN_COMPARTMENT_FLOW_END] = "compartment_flow_end",	\
+	[DONJON_FN_COMPARTMENT_FLOW_REPORT] = "compartment_flow_report", \
 	[DONJON_FUNCTIONS] = "unknown",					\
 }
 
@@ -403,6 +446,8 @@
 #define DONJON_REASON_NO_COMPARTMENT	_AC(0x16, UL)
 /* The compartment would have more memory than it may. */
 #define DONJON_REASON_OVER_LIMIT	_AC(0x17, UL)
+/* This boot has no secret, or no source of random bytes. */
+#define DONJON_REASON_NO_SECRET		_AC(0x18, UL)
 
 /* An array with words for each reason, by number */
 
@@ -430,6 +475,7 @@
 	[DONJON_REASON_BAD_PROPERTY] = "property not on the list",	\
 	[DONJON_REASON_NO_COMPARTMENT] = "no such compartment",		\
 	[DONJON_REASON_OVER_LIMIT] = "compartment at its limit",	\
+	[DONJON_REASON_NO_SECRET] = "this boot has no secret",		\
 }
 
 /* What DONJON_FN_STATISTICS counts */
@@ -511,6 +557,11 @@
  * ESR_EL1.
  */
 #define DONJON_EXIT_FAULTED		_AC(0x5, UL)
+/*
+ * The log of flow attestation is full. The next COMPARTMENT_RUN continues the
+ * call, once its words were committed to.
+ */
+#define DONJON_EXIT_LOG_FULL		_AC(0x6, UL)
 
 /* What DONJON_FN_COMPARTMENT_INFORMATION tells */
 
@@ -558,6 +609,8 @@
 #define DONJON_SVC_VERIFY		_AC(0xa, UL)
 /* Asks for a key that no compartment with another measurement gets. */
 #define DONJON_SVC_KEY			_AC(0xb, UL)
+/* Ends the call of a compartment under flow attestation. */
+#define DONJON_SVC_FLOW_END		_AC(0xc, UL)
 
 /* The numbers of SVC behind which a compartment goes on, as a list */
 

@@ -106,11 +106,12 @@ bool seal_compartment(u64 handle)
 }
 
 /* One with code. */
-static u64 begin(unsigned long page, unsigned int frames)
+static u64 begin(unsigned long page, u64 frames, struct donjon_result *result)
 {
 	struct donjon_result made;
 
 	made = compartment_call(DONJON_FN_COMPARTMENT_CREATE, frames, 0, 0, 0);
+	*result = made;
 	if (made.status)
 		return 0;
 	memcpy((void *)page, attack_program,
@@ -131,19 +132,27 @@ static bool finish(u64 handle, unsigned long page)
 	return false;
 }
 
-static u64 make(bool whole, unsigned int frames)
+static u64 make_or_not(bool whole, u64 frames, struct donjon_result *result)
 {
 	unsigned long page = get_zeroed_page(GFP_KERNEL);
 	u64 handle = 0;
 
+	*result = (struct donjon_result){};
 	if (page)
-		handle = begin(page, frames);
+		handle = begin(page, frames, result);
 	if (handle && whole && !finish(handle, page))
 		handle = 0;
 	if (page)
 		clear_page((void *)page);
 	free_page(page);
 	return handle;
+}
+
+static u64 make(bool whole, unsigned int frames)
+{
+	struct donjon_result result;
+
+	return make_or_not(whole, frames, &result);
 }
 
 static bool give_block(struct page *page)
@@ -194,7 +203,7 @@ u64 private_frame(unsigned int index)
 	return page_to_phys(block) + index * PAGE_SIZE;
 }
 
-static u64 note(u64 handle)
+static void remember(u64 handle)
 {
 	unsigned int i;
 
@@ -204,6 +213,11 @@ static u64 note(u64 handle)
 			break;
 		}
 	}
+}
+
+static u64 note(u64 handle)
+{
+	remember(handle);
 	if (!handle)
 		attack_untried("no other compartment");
 	return handle;
@@ -212,6 +226,17 @@ static u64 note(u64 handle)
 u64 make_compartment(void)
 {
 	return prepare_compartment() ? note(make(true, FRAMES)) : 0;
+}
+
+u64 make_compartment_with_limit(u64 limit, struct donjon_result *result)
+{
+	u64 handle = 0;
+
+	*result = (struct donjon_result){};
+	if (prepare_compartment())
+		handle = make_or_not(true, limit, result);
+	remember(handle);
+	return handle;
 }
 
 u64 make_building_compartment(void)

@@ -38,6 +38,9 @@ enum what {
 	GROW_BY,	/* by x pages in one request, gives back how many there were */
 	SHRINK_BY,	/* by x pages in one request, gives back how many there were */
 	ASK,		/* who is there, random bytes, a report, whether it is genuine, a key */
+	FILL_LOG,	/* with x, under flow attestation */
+	ASK_HOST,	/* x; then ends its run under flow attestation */
+	REPORT_LIMIT,	/* gives back the limit in a report of its own */
 };
 
 /* How a compartment that is told to FILL its registers is left. */
@@ -73,6 +76,8 @@ bool prepare_compartment_in(struct page *page);
  */
 u64 make_compartment(void);
 u64 make_building_compartment(void);
+/* With any limit. The result of its making is the caller's to judge, as no handle is. */
+u64 make_compartment_with_limit(u64 limit, struct donjon_result *result);
 u64 make_large_building_compartment(void);
 void destroy_compartment(u64 handle);
 bool add_page(u64 handle, u64 va, u64 access, u64 pa);

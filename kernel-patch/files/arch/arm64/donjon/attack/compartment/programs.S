@@ -17,7 +17,8 @@ attack_program:
 	br	x9
 10:	.word	0f - 10b, 1f - 10b, 2f - 10b, 3f - 10b
 	.word	4f - 10b, 5f - 10b, 6f - 10b, 7f - 10b
-	.word	8f - 10b, 9f - 10b, 16f - 10b
+	.word	8f - 10b, 9f - 10b, 16f - 10b, 17f - 10b
+	.word	18f - 10b, 19f - 10b
 0:	svc	#DONJON_SVC_RETURN
 1:	ldr	x0, [x0]
 	svc	#DONJON_SVC_RETURN
@@ -82,6 +83,13 @@ attack_program:
 	svc	#DONJON_SVC_REPORT
 	svc	#DONJON_SVC_VERIFY
 	svc	#DONJON_SVC_KEY
+	svc	#DONJON_SVC_RETURN
+17:	str	x0, [x27], #8
+	b	17b
+18:	svc	#DONJON_SVC_CALL_OUT
+	svc	#DONJON_SVC_FLOW_END
+19:	svc	#DONJON_SVC_REPORT
+	mov	x0, x9
 	svc	#DONJON_SVC_RETURN
 	.global	attack_program_end
 attack_program_end:

@@ -123,6 +123,14 @@ struct donjon_result fuzz_compartment(const struct fuzz_ground *ground,
 			handle = 0;
 		va = fuzz_below(random, 4) ? CODE : va;
 		return __donjon_call(function, handle, va, va + PAGE_SIZE, 0, 0, 0);
+	case DONJON_FN_COMPARTMENT_FLOW:
+		return __donjon_call(function, handle, source, fuzz_word(random),
+				     fuzz_word(random), CODE, fuzz_below(random, 64));
+	case DONJON_FN_COMPARTMENT_FLOW_LOG:
+	case DONJON_FN_COMPARTMENT_COMMIT:
+	case DONJON_FN_COMPARTMENT_FLOW_END:
+	case DONJON_FN_COMPARTMENT_FLOW_REPORT:
+		return __donjon_call(function, handle, shared, 0, 0, 0, 0);
 	case DONJON_FN_COMPARTMENT_CONNECT:
 		return __donjon_call(function, handle, other, 0, 0, 0, 0);
 	default:

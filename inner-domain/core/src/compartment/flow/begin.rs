@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A compartment is put under flow attestation.
+
+use donjon_abi::call::Reason;
+use donjon_abi::flow::{LOG, LOG_PAGES_MAX, Message, Start};
+use donjon_abi::layout::PAGE_SIZE;
+use sha2::{Digest, Sha256};
+
+use super::{Attested, Flow};
+use crate::compartment::build::may_be_given;
+use crate::compartment::space::{self, Access};
+use crate::compartment::{Compartments, Guard, Handle, Memory, NONE, Phase};
+use crate::frames::FrameTable;
+use crate::private::Private;
+use crate::rules::Step;
+use crate::weaken;
+
+impl Compartments<'_> {
+    /// Puts a compartment under flow attestation that is sealed, has not run, is no clone and has
+    /// none. Its only call will have these arguments, and begins with the state `first`, which is
+    /// random.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::WrongTime`] for any other compartment.
+    pub fn attest<M: Memory>(
+        &self,
+        memory: &mut M,
+        handle: Handle,
+        (nonce, arguments): ([u8; 32], [u64; 4]),
+        first: [u64; 4],
+    ) -> Result<(), Reason> {
+        let Guard { mut state, .. } = self.of_phase(handle, Phase::Idle)?;
+        let is_pristine = state.is_pristine || weaken::PRISTINE;
+        if !is_pristine || state.template != NONE || state.clones > 0 {
+            return Err(Reason::WrongTime);
+        }
+        let start = Start {
+            measurement: state.measurement,
+            nonce,
+            arguments,
+        };
+        state.hash = Sha256::new();
+        state.hash.update(Message::Start(start).to_bytes());
+        *memory.flow(state.context) = Flow {
+            nonce,
+            arguments,
+            first,
+            ..Flow::default()
+        };
+        state.is_pristine = false;
+        state.phase = Phase::Attested(Attested::Ready);
+        Ok(())
+    }
+
+    /// Adds a frame of Linux's to the end of a log: how many pages it has.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::WrongTime`] unless the compartment is ready, [`Reason::OverLimit`] for a log of
+    /// [`LOG_PAGES_MAX`] pages or a compartment with as many frames as it may have,
+    /// [`Reason::WrongFrame`] for a frame that is not ordinary, [`Reason::NoRoom`].
+    pub fn extend_log<M: Memory>(
+        &self,
+        memory: &mut M,
+        (frames, private): (&FrameTable<'_>, &mut Private<'_>),
+        handle: Handle,
+        frame: u64,
+    ) -> Result<u64, Reason> {
+        let Guard { mut state, owner } = self.of_phase(handle, Phase::Attested(Attested::Ready))?;
+        let pages = memory.flow(state.context).pages;
+        if pages >= LOG_PAGES_MAX {
+            return Err(Reason::OverLimit);
+        }
+        if !may_be_given(frames, frame) {
+            return Err(Reason::WrongFrame);
+        }
+        let va = LOG + pages * PAGE_SIZE;
+        let entry = space::entry_for(memory, &mut state, owner, private, va)?;
+        if memory.read(entry) != 0 && !weaken::FLOW_PLACE {
+            return Err(Reason::BadEntry);
+        }
+        if !private.share(frame) {
+            return Err(Reason::OverLimit);
+        }
+        // The compartment has not run: no TLB holds this address.
+        space::map(memory, entry, frame, Access::Write);
+        memory.perform(Step::BarrierStore);
+        memory.flow(state.context).pages = pages + 1;
+        Ok(pages + 1)
+    }
+}
