@@ -57,6 +57,14 @@ pub struct RunArguments {
     /// Image of a disk for the guest (/dev/vda). What the guest writes is dropped at its end.
     #[arg(long, help_heading = "Guest", value_name = "FILE")]
     pub disk: Option<PathBuf>,
+    /// A file for the guest, at /files/NAME. Can be given more than once.
+    #[arg(
+        long = "file",
+        help_heading = "Guest",
+        value_name = "FILE",
+        conflicts_with = "rootfs"
+    )]
+    pub files: Vec<PathBuf>,
     /// Root file system: debian, debian:PACKAGE,…, or an image. Changes to it are dropped.
     #[arg(
         long,
@@ -95,11 +103,16 @@ pub struct RunArguments {
 }
 
 impl RunArguments {
-    /// Refuses a root file system and a network where there is only a model's machine.
+    /// Refuses a root file system, a network and files where there is only a model's machine.
     pub fn expect_no_rootfs(&self) -> Result<()> {
         ensure!(
             self.rootfs.is_none() && !self.network,
             "--rootfs and --network are not offered on the machine {}: --disk is",
+            self.machine.machine
+        );
+        ensure!(
+            self.files.is_empty(),
+            "--file is not offered on the machine {}",
             self.machine.machine
         );
         Ok(())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask run`.
 
+use std::ffi::OsStr;
+use std::fs;
 use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -143,12 +145,16 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         ..Needs::default()
     };
     environment::prepare(&arguments.host, needs)?;
+    let files = files(&arguments.files)?;
     let variant = InnerVariant::sound(machine.switch);
     // First, because it says at once if there is no network or no space.
     let root = arguments.rootfs.as_ref();
     let root = root.map(|it| rootfs::obtain(&arguments.host, it, arguments.keep));
     let root = root.transpose()?;
     let mut parts = prepare(&arguments.host, machine, &variant)?;
+    if !files.is_empty() {
+        parts.boot.initramfs = guest::with_programs(&parts.boot.initramfs, &files)?;
+    }
     if arguments.build_dir {
         let linux = Variant::of(&parts.boot.machine);
         let archive = kernel::external::for_guest(&arguments.host, linux)?;
@@ -191,6 +197,17 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         step.vanish();
     }
     Ok(status)
+}
+
+/// Files for the guest: where each is there, and its bytes.
+fn files(paths: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>> {
+    let one = |path: &PathBuf| {
+        let name = path.file_name().and_then(OsStr::to_str);
+        let name = name.with_context(|| format!("{} is no file", path.display()))?;
+        let bytes = fs::read(path).with_context(|| format!("opening {}", path.display()))?;
+        Ok((format!("/files/{name}"), bytes))
+    };
+    paths.iter().map(one).collect()
 }
 
 /// Runs in Arm's model.
