@@ -44,7 +44,7 @@ use crate::weaken;
 
 pub use build::{Addition, PIECE};
 pub use channel::{ENDS, INBOX, MESSAGE_MAX, Moved};
-pub use flow::{Attested, Begin, Cause, Flow, OFFSET as FLOW_OFFSET, Stop, Stopped};
+pub use flow::{Begin, Cause, Flow, OFFSET as FLOW_OFFSET, Stop, Stopped};
 pub use memory::{GROW_MAX, SHRINK_MAX};
 pub use run::{Entry, How};
 pub use space::Access;
@@ -110,7 +110,7 @@ pub enum Phase {
     Building,
     /// Sealed, between two calls.
     Idle,
-    /// In a call on this CPU.
+    /// In a call on the CPU with this index.
     Running(usize),
     /// In a call, and on no CPU. It asked its host for something, or was interrupted.
     Suspended {
@@ -121,8 +121,17 @@ pub enum Phase {
     Dead,
     /// Being wiped.
     Ending,
-    /// Under flow attestation.
-    Attested(Attested),
+    /// Under flow attestation, before its call.
+    AttestedReady,
+    /// Under flow attestation, in its call on the CPU with this index.
+    AttestedRunning(usize),
+    /// Under flow attestation, in its call and on no CPU.
+    AttestedSuspended {
+        /// Whether it asked its host for something.
+        called_out: bool,
+    },
+    /// Under flow attestation, and ended for good.
+    AttestedOver,
 }
 
 impl Phase {
@@ -131,10 +140,10 @@ impl Phase {
         match self {
             Self::Vacant => 0,
             Self::Building => 1,
-            Self::Idle | Self::Attested(Attested::Ready) => 2,
-            Self::Running(_) | Self::Attested(Attested::Running(_)) => 3,
-            Self::Suspended { .. } | Self::Attested(Attested::Suspended { .. }) => 4,
-            Self::Dead | Self::Attested(Attested::Over) => 5,
+            Self::Idle | Self::AttestedReady => 2,
+            Self::Running(_) | Self::AttestedRunning(_) => 3,
+            Self::Suspended { .. } | Self::AttestedSuspended { .. } => 4,
+            Self::Dead | Self::AttestedOver => 5,
             Self::Ending => 6,
         }
     }
@@ -304,7 +313,7 @@ impl<'a> Compartments<'a> {
     fn of_running(&self, handle: Handle, cpu: usize) -> Result<Guard<'_>, Reason> {
         let guard = self.of(handle)?;
         match guard.state.phase {
-            Phase::Running(it) | Phase::Attested(Attested::Running(it)) if it == cpu => Ok(guard),
+            Phase::Running(it) | Phase::AttestedRunning(it) if it == cpu => Ok(guard),
             _ => Err(Reason::WrongTime),
         }
     }

@@ -10,7 +10,7 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
 
 use super::space::{self, take};
-use super::{Attested, Compartments, Guard, Handle, Memory, Phase, State};
+use super::{Compartments, Guard, Handle, Memory, Phase, State};
 use crate::private::Private;
 use crate::rules::{Hardware, bits};
 use crate::weaken;
@@ -91,7 +91,7 @@ fn pieces<H: Hardware>(
 const fn is_alive(phase: Phase) -> bool {
     !matches!(
         phase,
-        Phase::Vacant | Phase::Dead | Phase::Ending | Phase::Attested(Attested::Over)
+        Phase::Vacant | Phase::Dead | Phase::Ending | Phase::AttestedOver
     )
 }
 

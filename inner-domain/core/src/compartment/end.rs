@@ -8,7 +8,7 @@ use donjon_abi::layout::PAGE_SIZE;
 use sha2::Sha256;
 
 use super::space::{UPPER, first_valid, place};
-use super::{Attested, Compartments, Guard, Handle, NONE, Phase, State, channel};
+use super::{Compartments, Guard, Handle, NONE, Phase, State, channel};
 use crate::private::{Owner, Private};
 use crate::rules::{Hardware, Step, bits};
 use crate::weaken;
@@ -33,10 +33,7 @@ impl Compartments<'_> {
         handle: Handle,
     ) -> Result<bool, Reason> {
         let Guard { mut state, owner } = self.of(handle)?;
-        let is_running = matches!(
-            state.phase,
-            Phase::Running(_) | Phase::Attested(Attested::Running(_))
-        );
+        let is_running = matches!(state.phase, Phase::Running(_) | Phase::AttestedRunning(_));
         let runs = is_running && !weaken::RUNNING;
         if runs || state.clones > 0 && !weaken::TEMPLATE {
             return Err(Reason::InUse);

@@ -28,22 +28,6 @@ pub const OFFSET: u64 = 3072;
 
 const _: () = assert!(OFFSET + size_of::<Flow>() as u64 <= PAGE_SIZE);
 
-/// The phase of a compartment under flow attestation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attested {
-    /// It has not run.
-    Ready,
-    /// In its call on this CPU.
-    Running(usize),
-    /// In its call, and on no CPU.
-    Suspended {
-        /// Whether it asked its host for something.
-        called_out: bool,
-    },
-    /// Ended for good.
-    Over,
-}
-
 /// What is kept about a run, in the frame of the compartment's registers, which is zero at first.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]

@@ -5,7 +5,7 @@ use donjon_abi::call::{CompartmentExit, Reason};
 
 use donjon_abi::flow::EndReason;
 
-use super::{Attested, Compartments, Guard, Handle, Memory, Phase, State};
+use super::{Compartments, Guard, Handle, Memory, Phase, State};
 use crate::weaken;
 
 /// How a compartment goes on.
@@ -57,18 +57,22 @@ impl Compartments<'_> {
         cpu: usize,
     ) -> Result<Entry, Reason> {
         let Guard { mut state, .. } = self.of(handle)?;
+        let here = Phase::Running(cpu);
         let begin = How::Begin {
             pc: state.entry,
             sp: state.stack,
         };
-        let (phase, how) = match state.phase {
-            Phase::Idle => (Phase::Running(cpu), begin),
-            Phase::Suspended { called_out: true } => (Phase::Running(cpu), How::Answer),
-            Phase::Suspended { called_out: false } => (Phase::Running(cpu), How::GoOn),
-            Phase::Running(_) if weaken::RUNNING => (Phase::Running(cpu), begin),
-            Phase::Attested(_) => enter_attested(memory, &state, cpu)?,
-            Phase::Running(_) => return Err(Reason::InUse),
-            _ => return Err(Reason::WrongTime),
+        // The most frequent one first.
+        let (phase, how) = if state.phase == Phase::Idle {
+            (here, begin)
+        } else {
+            match state.phase {
+                Phase::Suspended { called_out: true } => (here, How::Answer),
+                Phase::Suspended { called_out: false } => (here, How::GoOn),
+                Phase::Running(_) if weaken::RUNNING => (here, begin),
+                Phase::Running(_) => return Err(Reason::InUse),
+                _ => enter_attested(memory, &state, cpu)?,
+            }
         };
         self.note_running(cpu)?;
         state.phase = phase;
@@ -101,7 +105,7 @@ impl Compartments<'_> {
                     | CompartmentExit::Faulted
                     | CompartmentExit::LogFull => Phase::Dead,
                 };
-            } else if state.phase == Phase::Attested(Attested::Running(cpu)) {
+            } else if state.phase == Phase::AttestedRunning(cpu) {
                 leave_attested(memory, &mut state, exit);
             }
         }
@@ -117,35 +121,35 @@ fn enter_attested<M: Memory>(
     cpu: usize,
 ) -> Result<(Phase, How), Reason> {
     let how = match state.phase {
-        Phase::Attested(Attested::Ready) => How::BeginAttested,
-        Phase::Attested(Attested::Suspended { called_out }) => {
+        Phase::AttestedReady => How::BeginAttested,
+        Phase::AttestedSuspended { called_out } => {
             if memory.flow(state.context).is_closed() && !weaken::FLOW_COMMIT {
                 return Err(Reason::WrongTime);
             }
             if called_out { How::Answer } else { How::GoOn }
         }
-        Phase::Attested(Attested::Running(_)) => return Err(Reason::InUse),
+        Phase::AttestedRunning(_) => return Err(Reason::InUse),
         _ => return Err(Reason::WrongTime),
     };
-    Ok((Phase::Attested(Attested::Running(cpu)), how))
+    Ok((Phase::AttestedRunning(cpu), how))
 }
 
 #[cold]
 #[inline(never)]
 fn leave_attested<M: Memory>(memory: &mut M, state: &mut State, exit: CompartmentExit) {
-    state.phase = Phase::Attested(match exit {
+    state.phase = match exit {
         CompartmentExit::Interrupted | CompartmentExit::LogFull => {
-            Attested::Suspended { called_out: false }
+            Phase::AttestedSuspended { called_out: false }
         }
-        CompartmentExit::CalledOut => Attested::Suspended { called_out: true },
+        CompartmentExit::CalledOut => Phase::AttestedSuspended { called_out: true },
         CompartmentExit::Returned => {
             // Of its registers x0 alone was kept: the state is lost.
             memory.flow(state.context).give_up(EndReason::Broken);
-            Attested::Over
+            Phase::AttestedOver
         }
         CompartmentExit::Ended | CompartmentExit::Faulted => {
             memory.flow(state.context).give_up(EndReason::Cut);
-            Attested::Over
+            Phase::AttestedOver
         }
-    });
+    };
 }

@@ -2,9 +2,8 @@
 //! Runs a compartment until Linux has something to do.
 
 use donjon_abi::call::{CompartmentExit, Reason, Supervisor};
-use donjon_abi::flow::LOG;
 use donjon_abi::layout::cpu_index;
-use donjon_core::compartment::{Compartments, Handle, How};
+use donjon_core::compartment::{Handle, How};
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, registers};
 
@@ -55,11 +54,18 @@ fn enter(
         .map_err(Refusal::rule)?;
     // SAFETY: the compartment runs here from now on, until `leave` below.
     let mut program = unsafe { Registers::of(&entry) };
-    match entry.how {
-        How::Begin { pc, sp } => program.prepare(pc, sp, arguments),
-        How::Answer => program.set_first(arguments[0]),
-        How::GoOn => {}
-        How::BeginAttested => begin_attested(compartments, &mut program, (handle, cpu))?,
+    // The most frequent one first.
+    if let How::Begin { pc, sp } = entry.how {
+        program.prepare(pc, sp, arguments);
+    } else {
+        match entry.how {
+            How::Begin { .. } | How::GoOn => {}
+            How::Answer => program.set_first(arguments[0]),
+            How::BeginAttested => {
+                let at = (handle, cpu);
+                requests::flow::begin(compartments, &mut program, at).map_err(Refusal::rule)?;
+            }
+        }
     }
     // Here, so that its instructions are counted with those of the call.
     let has_key = program.prepare_key(cpu);
@@ -85,21 +91,6 @@ fn enter(
             return Ok((exit, value));
         }
     }
-}
-
-/// Prepares the call of a compartment under flow attestation.
-#[cold]
-#[inline(never)]
-fn begin_attested(
-    compartments: &Compartments<'_>,
-    program: &mut Registers,
-    at: (Handle, usize),
-) -> Result<(), Refusal> {
-    let begin = compartments
-        .begin_attested(&mut Executor, at)
-        .map_err(Refusal::rule)?;
-    program.prepare_attested(&begin, LOG);
-    Ok(())
 }
 
 /// Serves what a compartment was left for. `None`: the compartment goes on.

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What ends a compartment, or stops it because its log is full, where it is under flow
-//! attestation.
+//! A compartment under flow attestation: how its call begins, what ends it, and what stops it
+//! because its log is full.
 
-use donjon_abi::call::{CompartmentExit, Outcome, Word};
+use donjon_abi::call::{CompartmentExit, Outcome, Reason, Word};
 use donjon_abi::flow::LOG;
 use donjon_abi::registers::Registers as _;
-use donjon_core::compartment::{Cause, Stop};
+use donjon_core::compartment::{Cause, Compartments, Handle, Stop};
 use donjon_hal::steps::Executor;
 
 use super::{Asked, End};
+use crate::context::Registers;
 use crate::{attestation, stack};
+
+/// Prepares the call of a compartment under flow attestation.
+#[cold]
+#[inline(never)]
+pub fn begin(
+    compartments: &Compartments<'_>,
+    program: &mut Registers,
+    at: (Handle, usize),
+) -> Result<(), Reason> {
+    let begin = compartments.begin_attested(&mut Executor, at)?;
+    program.prepare_attested(&begin, LOG);
+    Ok(())
+}
 
 /// Ends the call of a compartment under flow attestation. Any other compartment does not survive
 /// this request.

@@ -6,7 +6,7 @@ use donjon_abi::flow::{LOG, LOG_PAGES_MAX, Message, Start};
 use donjon_abi::layout::PAGE_SIZE;
 use sha2::{Digest, Sha256};
 
-use super::{Attested, Flow};
+use super::Flow;
 use crate::compartment::build::may_be_given;
 use crate::compartment::space::{self, Access};
 use crate::compartment::{Compartments, Guard, Handle, Memory, NONE, Phase};
@@ -49,7 +49,7 @@ impl Compartments<'_> {
             ..Flow::default()
         };
         state.is_pristine = false;
-        state.phase = Phase::Attested(Attested::Ready);
+        state.phase = Phase::AttestedReady;
         Ok(())
     }
 
@@ -67,7 +67,7 @@ impl Compartments<'_> {
         handle: Handle,
         frame: u64,
     ) -> Result<u64, Reason> {
-        let Guard { mut state, owner } = self.of_phase(handle, Phase::Attested(Attested::Ready))?;
+        let Guard { mut state, owner } = self.of_phase(handle, Phase::AttestedReady)?;
         let pages = memory.flow(state.context).pages;
         if pages >= LOG_PAGES_MAX {
             return Err(Reason::OverLimit);

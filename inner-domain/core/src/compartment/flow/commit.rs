@@ -7,7 +7,7 @@ use donjon_abi::flow::{
 };
 use sha2::Digest;
 
-use super::{Attested, Closed};
+use super::Closed;
 use crate::attestation::{BYTES, DATA, Subject};
 use crate::compartment::{Compartments, Guard, Handle, Memory, Phase, State};
 use crate::weaken;
@@ -85,7 +85,7 @@ impl Compartments<'_> {
         })
         .to_bytes();
         let State { hash, phase, .. } = &mut *state;
-        *phase = Phase::Attested(Attested::Over);
+        *phase = Phase::AttestedOver;
         hash.update(message);
         flow.digest = core::mem::take(hash).finalize().into();
         flow.is_ended = 1;
@@ -124,8 +124,10 @@ impl Compartments<'_> {
     fn of_stopped(&self, handle: Handle) -> Result<Guard<'_>, Reason> {
         let guard = self.of(handle)?;
         match guard.state.phase {
-            Phase::Attested(Attested::Running(_)) => Err(Reason::InUse),
-            Phase::Attested(_) => Ok(guard),
+            Phase::AttestedRunning(_) => Err(Reason::InUse),
+            Phase::AttestedReady | Phase::AttestedSuspended { .. } | Phase::AttestedOver => {
+                Ok(guard)
+            }
             _ => Err(Reason::WrongTime),
         }
     }

@@ -6,7 +6,7 @@ use donjon_abi::call::{CompartmentExit, Outcome, Reason};
 use donjon_abi::flow::{EndReason, LOG};
 use donjon_abi::layout::PAGE_SIZE;
 
-use super::{Attested, Closed, Flow};
+use super::{Closed, Flow};
 use crate::compartment::{Compartments, Guard, Handle, Memory, Phase};
 
 /// With what the call of a compartment under flow attestation begins.
@@ -197,5 +197,5 @@ impl Flow {
 }
 
 const fn running(cpu: usize) -> Phase {
-    Phase::Attested(Attested::Running(cpu))
+    Phase::AttestedRunning(cpu)
 }
