@@ -21,6 +21,8 @@ enum {
 	PAGE = 4096,
 	SHARED_SIZE = 512 * PAGE,
 	LOG_SIZE = 256 << 20,
+	/* What of it has memory before the program begins: so the faults are not the program's */
+	LOG_READY = 16 << 20,
 	/* requests */
 	END = 0,
 	CALL_OUT = 1,
@@ -240,6 +242,8 @@ __attribute__((used)) static _Noreturn void host_main(const long *stack)
 		b += size;
 		a = count - 6;
 	}
+	for (uint64_t at = 0; at < LOG_READY; at += PAGE)
+		((volatile char *)log)[at] = 0;
 	catch_requests();
 	host_enter(state, log, a, b ? b - 1 : 0);
 	leave(2);
