@@ -74,6 +74,8 @@ pub enum Subject {
     Calls(CallsArguments),
     /// Compartments against processes: how many, messages, memory, computing, who can read them.
     Compartments(CompartmentsArguments),
+    /// Flow attestation: programs in processes and compartments, with instrumentation and without.
+    Flow(FlowArguments),
     /// LMBench over the native kernel and in each switch mode.
     Lmbench(LmbenchArguments),
     /// Real programs of Debian's, over the native kernel and in each switch mode.
@@ -82,6 +84,37 @@ pub enum Subject {
     Scale(ScaleArguments),
     /// Wall time of a fixed amount of work in QEMU, and 64 MiB in huge pages.
     Stress(StressArguments),
+}
+
+/// Arguments of `bench flow`.
+#[derive(Args, Debug)]
+pub struct FlowArguments {
+    /// What to measure; everything if nothing is named.
+    #[arg(value_enum)]
+    pub part: Option<FlowPart>,
+    /// One short run of each program.
+    #[arg(long)]
+    pub quick: bool,
+    /// Also write the figures to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Also write the figures of the programs as values with commas between them.
+    #[arg(long, value_name = "DIR")]
+    pub csv: Option<PathBuf>,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+}
+
+/// Parts of `bench flow`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FlowPart {
+    /// Fifteen programs in four builds, and with all that a host does.
+    Fig5,
+    /// What hashing the log takes.
+    Hash,
+    /// What a segment of the log takes.
+    Log,
 }
 
 /// Arguments of `bench lmbench`.

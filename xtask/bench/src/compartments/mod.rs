@@ -10,7 +10,7 @@ mod cpu;
 mod csv;
 mod goal;
 pub mod libraries;
-mod lines;
+pub mod lines;
 mod memory;
 mod number;
 mod pipe;
@@ -264,6 +264,6 @@ impl Display for Report {
 }
 
 /// A table whose first column are words and the others numbers.
-fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
     markdown::table(1, header.to_vec(), rows)
 }
