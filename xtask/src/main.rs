@@ -38,7 +38,7 @@ const EMULATOR: Needs = Needs {
 fn dispatch(command: &Command) -> Result<u8> {
     process::end_children_when_told_to_stop()?;
     match command {
-        Command::Run(arguments) => run::run(arguments),
+        Command::Run(arguments) => run::run(arguments, donjon_bench::flow::files),
         Command::Attack(arguments) => donjon_attack::run(arguments),
         Command::Audit(arguments) => donjon_audit::run(arguments),
         Command::Bench(arguments) => donjon_bench::run(arguments),

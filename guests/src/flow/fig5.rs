@@ -23,8 +23,7 @@ pub fn run(instructions: u64, trials: u64, folder: &Path, names: &[&str]) -> Res
     let mut meter = Meter::start()?;
     for name in names {
         let program = Program::new(folder, name);
-        let once = more(1, |count| outside(&mut meter, &program, Kind::Plain, count))?;
-        let more_of = (instructions / once.max(1)).clamp(1, MOST);
+        let more_of = repetitions(&mut meter, &program, instructions)?;
         for trial in 1..=trials {
             let mut counts = Vec::new();
             for kind in [Kind::Plain, Kind::Flow] {
@@ -57,12 +56,19 @@ pub fn run(instructions: u64, trials: u64, folder: &Path, names: &[&str]) -> Res
     Ok(())
 }
 
+/// How many repetitions take so many instructions, about.
+pub fn repetitions(meter: &mut Meter, program: &Program, instructions: u64) -> Result<u64> {
+    let once = more(1, |count| outside(meter, program, Kind::Plain, count))?;
+    Ok((instructions / once.max(1)).clamp(1, MOST))
+}
+
 /// What `more` repetitions besides one take.
-fn more(more: u64, mut cost: impl FnMut(u64) -> Result<u64>) -> Result<u64> {
+pub fn more(more: u64, mut cost: impl FnMut(u64) -> Result<u64>) -> Result<u64> {
     let one = cost(1)?;
     Ok(cost(1 + more)?.saturating_sub(one))
 }
 
-fn outside(meter: &mut Meter, program: &Program, kind: Kind, count: u64) -> Result<u64> {
+/// What a run in a process takes.
+pub fn outside(meter: &mut Meter, program: &Program, kind: Kind, count: u64) -> Result<u64> {
     Ok(meter.measure(|| program.outside(kind, count))?.1)
 }

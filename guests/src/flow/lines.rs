@@ -8,6 +8,7 @@ use anyhow::Result;
 use donjon_guests::meter::Meter;
 
 use crate::build::{Kind, LOG_PAGES, Program, attested, inside};
+use crate::fig5::{more, outside, repetitions};
 use crate::hash::Hash;
 
 /// Where the programs run.
@@ -38,26 +39,24 @@ const PROGRAMS: [&str; 15] = [
     "tarfind",
 ];
 
-/// Runs each program once without instrumentation and once with it, and prints what each run took.
+/// Instructions that the repetitions of a program take, about.
+const INSTRUCTIONS: u64 = 4_000_000;
+
+/// Runs each program without instrumentation and with it, and prints what one repetition of its
+/// work takes, without what it takes to start.
 pub fn run(what: What, folder: &Path) -> Result<()> {
     let mut meter = Meter::start()?;
     println!("Running Embench....................");
     for name in PROGRAMS {
         let program = Program::new(folder, name);
-        let (plain, flow) = match what {
-            What::Baseline => {
-                let mut one = |kind| Ok(meter.measure(|| program.outside(kind, 1))?.1);
-                let plain: Result<u64> = one(Kind::Plain);
-                (plain?, one(Kind::Flow)?)
-            }
-            What::Sulfur => {
-                let mut plain = program.instance(Kind::Plain)?;
-                let plain = meter.measure(|| inside(&mut plain, 1))?.1;
-                let mut flow = program.instance(Kind::Flow)?;
-                let work = || attested(&mut flow, 1, LOG_PAGES, Hash::Extension).map(drop);
-                (plain, meter.measure(work)?.1)
-            }
+        let times = repetitions(&mut meter, &program, INSTRUCTIONS)?;
+        let mut cost = |kind| {
+            let all = more(times, |count| {
+                one(what, &mut meter, &program, (kind, count))
+            });
+            Ok::<_, anyhow::Error>(all? as f64 / times as f64)
         };
+        let (plain, flow) = (cost(Kind::Plain)?, cost(Kind::Flow)?);
         let label = match what {
             What::Baseline => "Blast",
             What::Sulfur => "Blast-Sulfur",
@@ -70,6 +69,27 @@ pub fn run(what: What, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn thousands(instructions: u64) -> f64 {
-    instructions as f64 / 1000.0
+/// What one run takes.
+fn one(
+    what: What,
+    meter: &mut Meter,
+    program: &Program,
+    (kind, count): (Kind, u64),
+) -> Result<u64> {
+    if what == What::Baseline {
+        return outside(meter, program, kind, count);
+    }
+    let mut instance = program.instance(kind)?;
+    let cost = match kind {
+        Kind::Plain => meter.measure(|| inside(&mut instance, count))?.1,
+        Kind::Flow => {
+            let work = || attested(&mut instance, count, LOG_PAGES, Hash::Extension).map(drop);
+            meter.measure(work)?.1
+        }
+    };
+    Ok(cost)
+}
+
+fn thousands(instructions: f64) -> f64 {
+    instructions / 1000.0
 }

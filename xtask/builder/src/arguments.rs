@@ -65,6 +65,10 @@ pub struct RunArguments {
         conflicts_with = "rootfs"
     )]
     pub files: Vec<PathBuf>,
+    /// The programs of `bench flow` at /flow, and /flow/run.sh, which prints what they take: it needs
+    /// --icount and --cpus 1.
+    #[arg(long, help_heading = "Guest", conflicts_with = "rootfs")]
+    pub flow: bool,
     /// Root file system: debian, debian:PACKAGE,…, or an image. Changes to it are dropped.
     #[arg(
         long,
@@ -111,8 +115,8 @@ impl RunArguments {
             self.machine.machine
         );
         ensure!(
-            self.files.is_empty(),
-            "--file is not offered on the machine {}",
+            self.files.is_empty() && !self.flow,
+            "--file and --flow are not offered on the machine {}",
             self.machine.machine
         );
         Ok(())

@@ -105,8 +105,11 @@ fn newest_image(variant: &InnerVariant, linux: Variant, dma: Dma) -> PathBuf {
     bare::variant_directory(variant).join(name)
 }
 
-/// Runs; returns the exit status.
-pub fn run(arguments: &RunArguments) -> Result<u8> {
+/// A file for a guest: where it is there, and its bytes.
+pub type GuestFile = (String, Vec<u8>);
+
+/// Runs; returns the exit status. `more` builds the files that `--flow` asks for.
+pub fn run(arguments: &RunArguments, more: impl FnOnce() -> Result<Vec<GuestFile>>) -> Result<u8> {
     if arguments.machine.machine == fvp::NAME {
         return run_model(arguments);
     }
@@ -145,13 +148,16 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         ..Needs::default()
     };
     environment::prepare(&arguments.host, needs)?;
-    let files = files(&arguments.files)?;
+    let mut files = files(&arguments.files)?;
     let variant = InnerVariant::sound(machine.switch);
     // First, because it says at once if there is no network or no space.
     let root = arguments.rootfs.as_ref();
     let root = root.map(|it| rootfs::obtain(&arguments.host, it, arguments.keep));
     let root = root.transpose()?;
     let mut parts = prepare(&arguments.host, machine, &variant)?;
+    if arguments.flow {
+        files.extend(more()?);
+    }
     if !files.is_empty() {
         parts.boot.initramfs = guest::with_programs(&parts.boot.initramfs, &files)?;
     }
@@ -200,7 +206,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
 }
 
 /// Files for the guest: where each is there, and its bytes.
-fn files(paths: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>> {
+fn files(paths: &[PathBuf]) -> Result<Vec<GuestFile>> {
     let one = |path: &PathBuf| {
         let name = path.file_name().and_then(OsStr::to_str);
         let name = name.with_context(|| format!("{} is no file", path.display()))?;

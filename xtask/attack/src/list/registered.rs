@@ -13,13 +13,14 @@ use super::all;
 const MODULE: &str = "kernel-patch/files/arch/arm64/donjon/attack";
 /// What is carried out elsewhere: no attacks but loads, attempts that need a device tree of their
 /// own (`machine:`), and searches (`bench compartments`).
-const OF_TESTS: [(&str, &str); 33] = [
+const OF_TESTS: [(&str, &str); 34] = [
     ("ask-videocore", "mailbox"),
     ("ask-videocore", "short-tag"),
     ("ask-videocore", "tag"),
     ("fuzz", "calls"),
     ("longest", "change-pages"),
     ("longest", "distant-pages"),
+    ("longest", "flow"),
     ("longest", "drop-tables"),
     ("longest", "give-blocks-while-sealing"),
     ("longest", "give-mapped-blocks"),

@@ -126,5 +126,52 @@ static void requests(void)
 	free_page((unsigned long)buffer);
 }
 
+/* A run under flow attestation, from its begin to its report. */
+static struct donjon_result attest(u64 handle, u64 log, u64 *passed)
+{
+	struct donjon_result result;
+
+	result = __donjon_call(DONJON_FN_COMPARTMENT_FLOW, handle, virt_to_phys(passed),
+			       FILL_LOG, 1, 0, 0);
+	if (!result.status)
+		result = compartment_call(DONJON_FN_COMPARTMENT_FLOW_LOG, handle, log, 0, 0);
+	if (result.status)
+		return result;
+	/* Behind the commit a new segment is open, and is cut */
+	result = run_compartment(handle, 0, 0, 0, 0);
+	if (result.status != DONJON_EXIT_LOG_FULL)
+		return result;
+	result = compartment_call(DONJON_FN_COMPARTMENT_COMMIT, handle,
+				  virt_to_phys(passed), 0, 0);
+	if (!result.status)
+		result = compartment_call(DONJON_FN_COMPARTMENT_FLOW_END, handle,
+					  virt_to_phys(passed), 0, 0);
+	if (!result.status)
+		result = compartment_call(DONJON_FN_COMPARTMENT_FLOW_REPORT, handle,
+					  virt_to_phys(passed), 0, 0);
+	return result;
+}
+
+static void flow(void)
+{
+	u64 *log = (u64 *)get_zeroed_page(GFP_KERNEL);
+	u64 *passed = (u64 *)get_zeroed_page(GFP_KERNEL);
+	u64 handle = log && passed ? make_compartment() : 0;
+	struct donjon_result result;
+
+	if (handle) {
+		result = attest(handle, virt_to_phys(log), passed);
+		if (result.status)
+			attack_untried("it was left for %ld: %s", result.status,
+				       attack_why(result));
+		else
+			attack_stopped("a run was attested");
+		destroy_compartment(handle);
+	}
+	free_page((unsigned long)log);
+	free_page((unsigned long)passed);
+}
+
 DONJON_ATTACK("longest", "distant-pages", sparse);
+DONJON_ATTACK("longest", "flow", flow);
 DONJON_ATTACK("longest", "requests", requests);
