@@ -3,7 +3,7 @@
 
 use crate::graph::{Exit, Graph, Mark, Node, build};
 use crate::names::Names;
-use crate::refusal::Refusal;
+use crate::refusal::{Reason, Refusal};
 use crate::rules;
 use crate::scan::Scan;
 use crate::template::LENGTH;
@@ -63,6 +63,17 @@ impl Program {
     ///
     /// All places that a rule refuses, by address.
     pub fn check(input: Input) -> Result<Self, Vec<Refusal>> {
+        Self::prove(input, |_| true)
+    }
+
+    /// Proves the form of a text without one rule: a control for that rule.
+    #[cfg(test)]
+    pub fn without(rule: Reason, input: Input) -> Result<Self, Vec<Refusal>> {
+        Self::prove(input, |it| it != rule)
+    }
+
+    /// Proves the form of a text, with those of the rules' refusals that count.
+    fn prove(input: Input, counts: impl Fn(Reason) -> bool) -> Result<Self, Vec<Refusal>> {
         let Input { names, .. } = input;
         let text = Text::new(input.text).map_err(|it| vec![it])?;
         let mut refusals = Vec::new();
@@ -70,12 +81,14 @@ impl Program {
         let graph = build(&text, &scan, input.entry, &input.targets, &mut refusals);
         if let Some(graph) = &graph {
             rules::link(&text, graph, &mut refusals);
+            rules::rounds(&text, graph, &mut refusals);
             let before = refusals.len();
             rules::cycles(&text, graph, &mut refusals);
             if refusals.len() == before {
                 rules::sums(&text, graph, &mut refusals);
             }
         }
+        refusals.retain(|it| counts(it.reason));
         match graph {
             Some(graph) if refusals.is_empty() => Ok(Self { text, graph, names }),
             _ => {

@@ -34,6 +34,8 @@ pub enum Reason {
     Inside(u64),
     /// R8: a counted loop does not move one register by one constant.
     Count,
+    /// R8: two numbers of rounds of a counted loop leave one count.
+    Rounds,
     /// R9: text that is not aligned, not below 4 GiB, or there twice.
     Place,
     /// R10: an entry or the target of a pointer is not in the text, or is within a template.
@@ -77,6 +79,11 @@ impl fmt::Display for Reason {
                 f,
                 "a counted loop does not move one register by one constant, in the direction that \
                  its record has"
+            ),
+            Self::Rounds => write!(
+                f,
+                "two numbers of rounds of this counted loop leave one count; let its branch test \
+                 the counted register alone, or write bits"
             ),
             Self::Place => write!(
                 f,

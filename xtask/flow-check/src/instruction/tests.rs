@@ -18,6 +18,16 @@ fn named(text: &str) -> Registers {
     numbers.fold(Registers::NONE, |set, it| set.and(Registers::of(it)))
 }
 
+/// Says whether a line of assembler changes the condition flags. A request may.
+fn sets_flags(text: &str) -> bool {
+    const NAMES: [&str; 18] = [
+        "adds", "subs", "adcs", "sbcs", "ands", "bics", "negs", "ngcs", "cmp", "cmn", "tst",
+        "ccmp", "ccmn", "fcmp", "fcmpe", "fccmp", "fccmpe", "svc",
+    ];
+    let name = text.split_whitespace().next();
+    name.is_some_and(|it| NAMES.contains(&it))
+}
+
 fn yaxpeax(word: u32) -> Option<String> {
     let bytes = word.to_le_bytes();
     let decoded = InstDecoder::default().decode(&mut U8Reader::new(&bytes));
@@ -50,6 +60,7 @@ fn agrees(seed: u64, other: impl Fn(u32) -> Option<String>) -> u32 {
         };
         let seen = named(&theirs).and(unseen);
         assert_eq!(seen, ours.registers(), "{word:08x} {theirs}");
+        assert_eq!(sets_flags(&theirs), ours.sets_flags, "{word:08x} {theirs}");
     }
     accepted
 }

@@ -182,7 +182,7 @@ pub fn counted(code: &mut Code, dice: &mut Dice, function: usize, at: usize) {
         (true, 1) => (0xf100_0021 | by << 10, false),
         // ldr x2, [x1], #8
         (true, _) => (0xf840_8422, true),
-        (false, 0) => (0x1100_0021 | by << 10, true),
+        (false, 0) => (0x3100_0021 | by << 10, true),
         (false, _) => (0x7100_0021 | by << 10, false),
     };
     let before = if wide { 0xd241_003a } else { 0x2a01_03fa };

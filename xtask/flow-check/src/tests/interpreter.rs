@@ -36,6 +36,8 @@ pub struct Plan {
     pub words: usize,
     /// Whether x28 begins anew with each segment. It must not.
     pub resets: bool,
+    /// How many of 1,000 conditions hold.
+    pub taken: usize,
 }
 
 /// A processor.
@@ -175,7 +177,7 @@ impl<'a> Machine<'a> {
             0xb2 if word & 0xffff_fc00 == 0xb241_0000 => self.x[d] = self.x[n] | 1 << 63,
             0x91 => self.x[d] = self.x[n].wrapping_add(twelve),
             0xd1 | 0xf1 => self.x[d] = self.x[n].wrapping_sub(twelve),
-            0x11 => self.x[d] = upper(self.x[n].wrapping_add(twelve)),
+            0x11 | 0x31 => self.x[d] = upper(self.x[n].wrapping_add(twelve)),
             0x51 | 0x71 => self.x[d] = upper(self.x[n].wrapping_sub(twelve)),
             0xd3 if word >> 22 & 3 == 1 => {
                 let rotate = word >> 16 & 0x3f;
@@ -194,7 +196,7 @@ impl<'a> Machine<'a> {
             }
             0xb5 => return Ok(self.test(self.x[d], distance(19, 5), next)),
             0x54 => {
-                let taken = self.dice.often(50);
+                let taken = self.dice.below(1000) < self.plan.taken;
                 return Ok(if taken { distance(19, 5) } else { next });
             }
             0x14..=0x17 => return Ok(distance(26, 0)),

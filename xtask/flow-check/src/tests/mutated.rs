@@ -64,6 +64,7 @@ fn texts_with_a_damaged_template_are_refused_or_say_the_path_that_ran() {
                 fuel: 900,
                 words: 3,
                 resets: false,
+                taken: 500,
             };
             let run = Machine::new(&text, seed ^ run << 32, plan).run();
             let same = same(&program, &run, &labels);
