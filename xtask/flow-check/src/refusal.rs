@@ -12,7 +12,7 @@ pub enum Reason {
     LoneRecord(u32),
     /// R3: an indirect branch or call is not directly behind the record of its register.
     Unrecorded,
-    /// R4: x30 may hold what no call set and no record said.
+    /// R4: x30 may hold what no record said, and not the call that led here.
     Link,
     /// R5: two paths of the region that begins here have one sum of edge numbers.
     EqualSums,
@@ -60,8 +60,8 @@ impl fmt::Display for Reason {
             ),
             Self::Link => write!(
                 f,
-                "x30 may hold an address that no call set and no record said; record it behind \
-                 its load"
+                "x30 may hold an address that neither the call of this function set nor a record \
+                 said; record it behind its load"
             ),
             Self::EqualSums => write!(f, "two paths of this region have one sum of edge numbers"),
             Self::LargeSum => write!(

@@ -284,3 +284,16 @@ fn loops_whose_count_could_stand_for_two_numbers_of_iterations_get_bits() {
         assert!(!is_counted(body), "{body}");
     }
 }
+
+#[test]
+fn nothing_follows_a_call_that_never_returns() {
+    let calls = |behind: &str| {
+        let text = rewritten(&format!(
+            "cbz w0, .Lother\nbl abort\n.Lother:\nmov w0, 1\n{behind}ret"
+        ));
+        text.contains("bl abort\n brk #1000")
+    };
+    // Without a load of x30 the return would lead behind the call.
+    assert!(calls(""));
+    assert!(!calls("ldp x29, x30, [sp], 16\n"));
+}
