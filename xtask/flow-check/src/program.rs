@@ -149,6 +149,16 @@ impl Program {
         first.any(|it| (it..it + FLUSH).contains(&at))
     }
 
+    /// Says whether an address is in a counted loop, or before the record of its count.
+    #[cfg(test)]
+    pub fn is_in_loop(&self, address: u64) -> bool {
+        let Some(at) = self.text.index(address) else {
+            return false;
+        };
+        let mut marks = self.graph.nodes.iter().flat_map(|it| &it.marks);
+        marks.any(|it| matches!(it, Mark::Count(it) if (it.block..=it.record).contains(&at)))
+    }
+
     /// Returns the function of an address with the addresses where it begins and where the next
     /// one begins, for people.
     pub fn function(&self, address: u64) -> (String, u64, u64) {

@@ -10,3 +10,4 @@ mod hostile;
 mod interpreter;
 mod mutated;
 mod random;
+mod readings;

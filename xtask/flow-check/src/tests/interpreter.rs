@@ -9,6 +9,7 @@ use crate::replay::{End, Ending, Segment};
 use crate::segment::tag;
 
 /// What a run left behind.
+#[derive(Clone)]
 pub struct Run {
     /// Segments: words, and how each ended.
     pub segments: Vec<(Vec<u64>, End)>,
@@ -41,6 +42,7 @@ pub struct Plan {
 }
 
 /// A processor.
+#[derive(Clone)]
 pub struct Machine<'a> {
     text: &'a [u32],
     dice: Dice,
@@ -52,6 +54,8 @@ pub struct Machine<'a> {
     room: usize,
     first: State,
     run: Run,
+    /// Whether the next condition holds, if that is not left to the dice.
+    forced: Option<bool>,
 }
 
 /// Why a processor stopped.
@@ -76,6 +80,7 @@ impl<'a> Machine<'a> {
                 segments: Vec::new(),
                 trace: Vec::new(),
             },
+            forced: None,
         };
         machine.x[28] = 1;
         machine.x[1] = machine.dice.next();
@@ -197,6 +202,7 @@ impl<'a> Machine<'a> {
             0xb5 => return Ok(self.test(self.x[d], distance(19, 5), next)),
             0x54 => {
                 let taken = self.dice.below(1000) < self.plan.taken;
+                let taken = self.forced.take().unwrap_or(taken);
                 return Ok(if taken { distance(19, 5) } else { next });
             }
             0x14..=0x17 => return Ok(distance(26, 0)),
@@ -222,5 +228,54 @@ impl<'a> Machine<'a> {
 
     fn test(&self, value: u64, to: u64, next: u64) -> u64 {
         if value != 0 { to } else { next }
+    }
+}
+
+/// What a search over all runs needs.
+impl Machine<'_> {
+    /// Says whether the next instruction is a branch with a condition.
+    pub fn is_at_condition(&self) -> bool {
+        self.word(self.pc) >> 24 == 0x54
+    }
+
+    /// Says whether the next condition holds.
+    pub fn force(&mut self, holds: bool) {
+        self.forced = Some(holds);
+    }
+
+    /// Returns how many instructions were carried out.
+    pub fn instructions(&self) -> usize {
+        self.run.trace.len()
+    }
+
+    /// Carries one instruction out. `false`: the program has ended, or faulted.
+    pub fn advance(&mut self) -> bool {
+        match self.step() {
+            Ok(()) => true,
+            Err(Halt::Finished) => {
+                self.pc += 4;
+                self.close(Ending::Finished);
+                false
+            }
+            Err(Halt::Stopped) => false,
+        }
+    }
+
+    /// Says whether the log so far is one that another run began with.
+    pub fn follows(&self, other: &Run) -> bool {
+        let (segments, words) = (&self.run.segments, &self.log);
+        let next = other.segments.get(segments.len());
+        other.segments.starts_with(segments) && next.is_some_and(|it| it.0.starts_with(words))
+    }
+
+    /// Says whether the log would be that of another run, if this one ended here.
+    pub fn has_left(&self, other: &Run) -> bool {
+        if let Some((last, before)) = other.segments.split_last()
+            && last.1.how == Ending::Stopped
+        {
+            let end = (self.pc, self.x[28]) == (last.1.pc, last.1.path);
+            return end && self.log == last.0 && self.run.segments == before;
+        }
+        self.run.segments == other.segments
     }
 }

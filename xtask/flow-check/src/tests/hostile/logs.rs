@@ -245,3 +245,73 @@ fn straight_functions_that_call_twice_are_bounded() {
     let found = run(&program, &[(&[], finished(1))], limits);
     assert!(found.is_err());
 }
+
+#[test]
+fn the_places_at_which_a_log_may_have_ended_are_counted() {
+    // A leaf that is called twice, and stops at its return.
+    let code = program(|code| {
+        code.word(SAVE);
+        for _ in 0..2 {
+            code.push(Item::Far(BL, Label::Function(2)));
+        }
+        code.word(LOAD);
+        code.record(30);
+        code.word(RET);
+        code.at(Label::Function(2));
+        code.word(RET);
+    });
+    let (text, labels) = code.assemble();
+    let program = Program::check(input(&text, &labels)).expect("lawful");
+    let stopped = |pc| End {
+        how: Ending::Stopped,
+        pc,
+        path: 1,
+    };
+    let mut blocks = 0;
+    let segments = [Segment {
+        words: &[],
+        end: stopped(labels[&Label::Function(2)]),
+    }];
+    let each = |it| blocks += u32::from(matches!(it, Event::Block { .. }));
+    let totals = replay(&program, &segments, Limits::default(), each).expect("a path");
+    // The path to the first place is shown: entry, function, leaf.
+    assert_eq!((totals.places, blocks), (2, 3));
+    assert_eq!((totals.blocks, totals.calls), (3, 2));
+    // Between the calls, behind both, and a run that ended by itself.
+    for (words, end) in [
+        (&[][..], stopped(BASE + 16)),
+        (&[], stopped(BASE + 20)),
+        (&[BASE + 4], stopped(BASE + 4)),
+        (&[BASE + 4], finished(1)),
+    ] {
+        assert_eq!(fault(&program, &[(words, end)]).expect("a path").places, 1);
+    }
+}
+
+#[test]
+fn counting_places_ends_at_a_limit() {
+    let code = program(|code| {
+        for _ in 0..1200 {
+            code.push(Item::Far(BL, Label::Function(2)));
+        }
+        code.word(0);
+        code.at(Label::Function(2));
+        code.word(RET);
+    });
+    let (text, labels) = code.assemble();
+    let program = Program::check(input(&text, &labels)).expect("lawful");
+    let end = End {
+        how: Ending::Stopped,
+        pc: labels[&Label::Function(2)],
+        path: 1,
+    };
+    let places = |blocks| {
+        let limits = Limits { blocks, depth: 9 };
+        run(&program, &[(&[], end)], limits).map(|it| it.places)
+    };
+    assert_eq!(places(1 << 20).ok(), Some(1000));
+    // One more for what was not looked at.
+    assert_eq!(places(22).ok(), Some(11));
+    assert_eq!(places(3).ok(), Some(2));
+    assert_eq!(places(2).map_err(|it| it.fault), Err(Fault::Long));
+}
