@@ -11,3 +11,4 @@ mod interpreter;
 mod mutated;
 mod random;
 mod readings;
+mod seeds;
