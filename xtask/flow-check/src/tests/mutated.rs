@@ -179,8 +179,8 @@ fn without_a_rule_damaged_templates_say_other_paths() {
 #[test]
 #[ignore = "takes minutes"]
 fn many_damaged_programs_are_refused_or_say_the_path_that_ran() {
-    let numbers = [each_template(0..40, None), anywhere(5000..60_000)];
+    let numbers = [each_template(18..30, None), anywhere(5000..15_000)];
     println!("{numbers:?}");
-    assert!(numbers[0].refused + numbers[0].accepted > 100_000);
+    assert!(numbers[0].refused + numbers[0].accepted > 50_000);
     assert_eq!(numbers[0].wrong + numbers[1].wrong, 0);
 }
