@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Code that both fuzzers share.
+//! Code that fuzzers share, and what each of them looks for.
 #![forbid(unsafe_code)]
+
+pub mod flow;
+pub mod signed;
 
 use std::env;
 use std::sync::LazyLock;
@@ -20,6 +23,12 @@ pub fn judge(world: World, case: &[u8]) {
     if let Err(wrong) = world.judge(case, WITHOUT.as_deref()) {
         panic!("{wrong}");
     }
+}
+
+/// Panics if `DONJON_FUZZ_WITHOUT` is "acceptance": a control, which shows that a fuzzer comes to
+/// what is accepted.
+fn accepted() {
+    assert!(WITHOUT.as_deref() != Some("acceptance"), "accepted");
 }
 
 /// Makes another case of the first `size` bytes of `case`; returns how many it has.

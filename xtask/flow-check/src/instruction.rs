@@ -56,6 +56,17 @@ pub struct Step {
     pub wide: bool,
 }
 
+/// What decides the registers and flags that an instruction writes, or its branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The lower 32 bits of the registers that it reads, and flags that it uses.
+    Half,
+    /// The registers that it reads, and flags that it uses.
+    Full,
+    /// Anything, such as memory, vectors and the stack pointer.
+    Other,
+}
+
 /// What the checker knows about an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
@@ -67,15 +78,24 @@ pub struct Instruction {
     pub writes: Registers,
     /// How it moves a register by a constant, if that is how it writes it.
     pub step: Option<Step>,
+    /// What decides its result.
+    pub source: Source,
+    /// Whether its result depends on the condition flags.
+    pub uses_flags: bool,
+    /// Whether it writes the condition flags.
+    pub sets_flags: bool,
 }
 
 impl Instruction {
-    /// Returns an instruction that touches no general register.
-    const PLAIN: Self = Self {
+    /// An instruction that touches no general register and goes on at the next one.
+    pub const PLAIN: Self = Self {
         flow: Flow::Next,
         reads: Registers::NONE,
         writes: Registers::NONE,
         step: None,
+        source: Source::Other,
+        uses_flags: false,
+        sets_flags: false,
     };
 
     /// Returns the instruction with one more register that it reads.
@@ -93,6 +113,20 @@ impl Instruction {
     /// Returns the instruction with another way to go on.
     const fn going(mut self, flow: Flow) -> Self {
         self.flow = flow;
+        self
+    }
+
+    /// Returns the instruction with a result that registers and flags alone decide, in 64 bits or
+    /// in 32.
+    const fn computing(mut self, wide: bool) -> Self {
+        self.source = if wide { Source::Full } else { Source::Half };
+        self
+    }
+
+    /// Returns the instruction with what it does to the condition flags.
+    const fn flags(mut self, uses: bool, sets: bool) -> Self {
+        self.uses_flags = uses;
+        self.sets_flags = sets;
         self
     }
 

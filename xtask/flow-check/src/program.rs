@@ -3,7 +3,7 @@
 
 use crate::graph::{Exit, Graph, Mark, Node, build};
 use crate::names::Names;
-use crate::refusal::Refusal;
+use crate::refusal::{Reason, Refusal};
 use crate::rules;
 use crate::scan::Scan;
 use crate::template::LENGTH;
@@ -63,6 +63,17 @@ impl Program {
     ///
     /// All places that a rule refuses, by address.
     pub fn check(input: Input) -> Result<Self, Vec<Refusal>> {
+        Self::prove(input, |_| true)
+    }
+
+    /// Proves the form of a text without one rule: a control for that rule.
+    #[cfg(test)]
+    pub fn without(rule: Reason, input: Input) -> Result<Self, Vec<Refusal>> {
+        Self::prove(input, |it| it != rule)
+    }
+
+    /// Proves the form of a text, with those of the rules' refusals that count.
+    fn prove(input: Input, counts: impl Fn(Reason) -> bool) -> Result<Self, Vec<Refusal>> {
         let Input { names, .. } = input;
         let text = Text::new(input.text).map_err(|it| vec![it])?;
         let mut refusals = Vec::new();
@@ -70,12 +81,14 @@ impl Program {
         let graph = build(&text, &scan, input.entry, &input.targets, &mut refusals);
         if let Some(graph) = &graph {
             rules::link(&text, graph, &mut refusals);
+            rules::rounds(&text, graph, &mut refusals);
             let before = refusals.len();
             rules::cycles(&text, graph, &mut refusals);
             if refusals.len() == before {
                 rules::sums(&text, graph, &mut refusals);
             }
         }
+        refusals.retain(|it| counts(it.reason));
         match graph {
             Some(graph) if refusals.is_empty() => Ok(Self { text, graph, names }),
             _ => {
@@ -134,6 +147,16 @@ impl Program {
         let flushes = self.graph.nodes.iter().filter(|it| it.bits > 0);
         let mut first = flushes.map(|it| it.flush);
         first.any(|it| (it..it + FLUSH).contains(&at))
+    }
+
+    /// Says whether an address is in a counted loop, or before the record of its count.
+    #[cfg(test)]
+    pub fn is_in_loop(&self, address: u64) -> bool {
+        let Some(at) = self.text.index(address) else {
+            return false;
+        };
+        let mut marks = self.graph.nodes.iter().flat_map(|it| &it.marks);
+        marks.any(|it| matches!(it, Mark::Count(it) if (it.block..=it.record).contains(&at)))
     }
 
     /// Returns the function of an address with the addresses where it begins and where the next

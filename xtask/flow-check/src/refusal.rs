@@ -12,7 +12,7 @@ pub enum Reason {
     LoneRecord(u32),
     /// R3: an indirect branch or call is not directly behind the record of its register.
     Unrecorded,
-    /// R4: x30 may hold what no call set and no record said.
+    /// R4: x30 may hold what no record said, and not the call that led here.
     Link,
     /// R5: two paths of the region that begins here have one sum of edge numbers.
     EqualSums,
@@ -34,6 +34,8 @@ pub enum Reason {
     Inside(u64),
     /// R8: a counted loop does not move one register by one constant.
     Count,
+    /// R8: two numbers of rounds of a counted loop leave one count.
+    Rounds,
     /// R9: text that is not aligned, not below 4 GiB, or there twice.
     Place,
     /// R10: an entry or the target of a pointer is not in the text, or is within a template.
@@ -58,8 +60,8 @@ impl fmt::Display for Reason {
             ),
             Self::Link => write!(
                 f,
-                "x30 may hold an address that no call set and no record said; record it behind \
-                 its load"
+                "x30 may hold an address that neither the call of this function set nor a record \
+                 said; record it behind its load"
             ),
             Self::EqualSums => write!(f, "two paths of this region have one sum of edge numbers"),
             Self::LargeSum => write!(
@@ -77,6 +79,11 @@ impl fmt::Display for Reason {
                 f,
                 "a counted loop does not move one register by one constant, in the direction that \
                  its record has"
+            ),
+            Self::Rounds => write!(
+                f,
+                "two numbers of rounds of this counted loop leave one count; let its branch test \
+                 the counted register alone, or write bits"
             ),
             Self::Place => write!(
                 f,

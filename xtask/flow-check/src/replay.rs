@@ -92,9 +92,16 @@ pub struct Totals {
     pub calls: u64,
     /// The most calls within each other.
     pub depth: usize,
+    /// Places of the path at which the log may have ended, with equal words, path bits and PC: 1
+    /// for a program that ended by itself. Counting ends at a limit.
+    pub places: u64,
 }
 
 /// Walks the path that the segments of a log say, in order, and hands each step to `each`.
+///
+/// A program that was stopped may have been stopped at more than one place, each further on the
+/// path than the one before, with no word and no path bit between them. The path then is the one to
+/// the first of them, and [`Totals::places`] says how many there are.
 ///
 /// # Errors
 ///

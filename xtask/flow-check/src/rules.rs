@@ -3,8 +3,10 @@
 
 mod cycle;
 mod link;
+mod rounds;
 mod sums;
 
 pub use cycle::cycles;
 pub use link::link;
+pub use rounds::rounds;
 pub use sums::sums;

@@ -116,9 +116,7 @@ impl Scan {
 /// What stands for a word that was refused.
 const STOP: Instruction = Instruction {
     flow: Flow::Stop,
-    reads: Registers::NONE,
-    writes: Registers::NONE,
-    step: None,
+    ..Instruction::PLAIN
 };
 
 /// Decodes an instruction that is no part of a template.

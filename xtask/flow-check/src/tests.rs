@@ -10,3 +10,5 @@ mod hostile;
 mod interpreter;
 mod mutated;
 mod random;
+mod readings;
+mod seeds;

@@ -3,9 +3,14 @@
 
 use crate::assembly::{Class, Instruction, LINK, immediate, number};
 use crate::block::{Block, End};
+use crate::decided::is_decided;
 
 /// From how many iterations on a count is cheaper than a bit for each of them.
 const WORTH: i64 = 8;
+
+/// A step of 64 bits that is a multiple of this brings its register around too soon, unless the
+/// loop's branch depends on the register alone.
+const LARGE: i64 = 64;
 
 /// How the iterations of a loop are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +47,10 @@ pub fn counted(blocks: &[Block], successors: &[Vec<usize>], index: usize) -> Opt
         .iter()
         .filter_map(|(it, step)| iterations(blocks, successors, index, *it, *step))
         .any(|it| it < WORTH);
-    found.first().map(|(it, _)| *it).filter(|_| !few)
+    let is_clear =
+        |(it, step): &&(Counted, i64)| it.is_wide && step % LARGE != 0 || is_decided(block, *it);
+    let clear = found.iter().find(is_clear);
+    clear.map(|(it, _)| *it).filter(|_| !few)
 }
 
 /// Whether the block moves a register by a constant step, and in no other way.

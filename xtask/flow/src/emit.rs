@@ -240,6 +240,9 @@ impl<'a> Emitter<'a> {
                 self.code(it.to_string());
             }
         }
+        if plan.endless[index] {
+            self.code("brk #1000");
+        }
     }
 
     fn count(&mut self, it: Counted) {

@@ -12,6 +12,7 @@ mod compare;
 pub mod cost;
 mod counted;
 mod cycle;
+mod decided;
 mod emit;
 mod exclusive;
 pub mod execute;

@@ -73,6 +73,15 @@ pub fn loads(blocks: &[Block], successors: &[Vec<usize>]) -> Result<Vec<Vec<Opti
     Ok(all)
 }
 
+/// Finds calls that cannot return: behind them the function would return by an x30 that leads there
+/// once more. The compiler knows that what they call never returns.
+pub fn endless(blocks: &[Block], successors: &[Vec<usize>]) -> Vec<bool> {
+    let uses = uses(blocks, successors);
+    let next = |index: usize| uses.get(index + 1).is_some_and(|it| it.returns);
+    let calls = blocks.iter().map(Block::calls).enumerate();
+    calls.map(|(index, calls)| calls && next(index)).collect()
+}
+
 fn is_load(it: &Instruction) -> bool {
     let loads = matches!(
         it.class(),

@@ -22,6 +22,8 @@ pub struct Plan {
     pub counted: Vec<Option<Counted>>,
     /// Loads of x30 in each block.
     pub loads: Vec<Vec<Option<Load>>>,
+    /// Calls that never return.
+    pub endless: Vec<bool>,
     /// Where a path goes on within the function: not behind calls, and not back into a counted
     /// loop.
     pub paths: Vec<Vec<usize>>,
@@ -78,6 +80,7 @@ pub fn plan(function: &Function, unit: &Unit) -> Result<Plan> {
     }
     Ok(Plan {
         name: function.name.clone(),
+        endless: link::endless(&blocks, &successors),
         forced: vec![false; blocks.len()],
         blocks,
         counted,

@@ -252,3 +252,48 @@ fn branches_of_long_functions_are_turned_round_where_they_do_not_reach() {
     assert_eq!(count(&text, "tbnz x28"), 0);
     assert_eq!(count(&text, "lsl x28, x28, #2"), 1);
 }
+
+/// Whether a loop over x1 or w1 with this body is counted.
+fn is_counted(body: &str) -> bool {
+    let text = rewritten(&format!(".Lloop:\n{body}\nret"));
+    count(&text, "str x26, [x27], #8") == 1
+}
+
+#[test]
+fn loops_whose_count_could_stand_for_two_numbers_of_iterations_get_bits() {
+    for body in [
+        "subs w1, w1, 1\nb.ne .Lloop",
+        "add w1, w1, 1\ncmp w1, w3\nb.ne .Lloop",
+        "add w1, w1, 1\ncbnz w1, .Lloop",
+        "add w1, w1, 1\nsub w4, w1, 2\ntst w4, 7\ncset w5, eq\ncbnz w5, .Lloop",
+        "add w1, w1, 1\ncmp x1, x3\nb.ne .Lloop",
+        "ldr x2, [x1], 8\ncbnz x2, .Lloop",
+        "ldr x2, [x1, 64]!\ncmp x1, x3\nb.ne .Lloop",
+    ] {
+        assert!(is_counted(body), "{body}");
+    }
+    for body in [
+        "ldrb w2, [x3, w1, uxtw]\nadd w1, w1, 1\ncbnz w2, .Lloop",
+        "ldr w3, [x4]\nadd w1, w1, 1\ncmp w1, w3\nb.ne .Lloop",
+        "cmp x1, x3\nadd w1, w1, 1\nb.ne .Lloop",
+        "add w1, w1, 1\ncmp w1, w3\nfcmp d0, d1\nb.ne .Lloop",
+        "add w1, w1, 1\nadd w3, w3, 1\nudiv w4, w1, w3\ncmp w4, w5\nb.ne .Lloop",
+        "add w1, w1, 1\nadd x4, sp, 16\ncmp x4, x1\nb.ne .Lloop",
+        "ldr x2, [x1, 64]!\ncbnz x2, .Lloop",
+    ] {
+        assert!(!is_counted(body), "{body}");
+    }
+}
+
+#[test]
+fn nothing_follows_a_call_that_never_returns() {
+    let calls = |behind: &str| {
+        let text = rewritten(&format!(
+            "cbz w0, .Lother\nbl abort\n.Lother:\nmov w0, 1\n{behind}ret"
+        ));
+        text.contains("bl abort\n brk #1000")
+    };
+    // Without a load of x30 the return would lead behind the call.
+    assert!(calls(""));
+    assert!(!calls("ldp x29, x30, [sp], 16\n"));
+}

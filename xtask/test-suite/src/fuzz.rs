@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! libFuzzer chooses the calls that the rules of kernel and user tables are tested with on the
-//! host, and finds each check that is left out.
+//! host, and finds each check that is left out. It also chooses what verifiers read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,14 +18,18 @@ const CXX: Needs = Needs {
     cxx: true,
     ..Needs::NONE
 };
-/// Seconds of the short test, over all worlds.
+/// Seconds of the short test, over all worlds, and as many over all inputs.
 const SECONDS: u64 = 60;
-/// Seconds of the long test, over all worlds.
+/// Seconds of the long test, over all worlds, and as many over all inputs.
 const LONG_SECONDS: u64 = 60 * 60;
 /// Seconds within which it must be noticed that a check is left out. It takes about one.
 const WEAKENED_SECONDS: u64 = 60;
-/// Most bytes of a case, some hundred calls.
-const LONGEST: u32 = 4096;
+/// Most bytes of a case: some hundred calls, or a file of one page of text.
+const LONGEST: u32 = 8192;
+/// What verifiers read: tokens, messages of transcripts, programs for flow attestation, and logs.
+const INPUTS: [&str; 5] = ["flow-file", "flow-log", "flow-text", "message", "token"];
+/// Leaves no check out: what is accepted counts as wrong, so that a fuzzer has to come to it.
+const ACCEPTANCE: &str = "acceptance";
 /// What is fuzzed, and the checks that can be left out there.
 const WORLDS: [(&str, &[&str]); 2] = [
     (
@@ -69,6 +73,10 @@ pub fn tests() -> Vec<Test> {
                 }
                 fuzz(&programs, world, SECONDS / WORLDS.len() as u64)?;
             }
+            for input in INPUTS {
+                misses(&programs, input, ACCEPTANCE)?;
+                fuzz(&programs, input, SECONDS / INPUTS.len() as u64)?;
+            }
             Ok(())
         })
         .needs(CXX)
@@ -77,12 +85,15 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// Fuzzes for an hour; the test runs by name alone.
+/// Fuzzes calls for an hour and inputs for another; the test runs by name alone.
 pub fn long() -> Test {
     Test::alone("fuzz:host:long", || {
         let programs = build()?;
         for (world, _) in WORLDS {
             fuzz(&programs, world, LONG_SECONDS / WORLDS.len() as u64)?;
+        }
+        for input in INPUTS {
+            fuzz(&programs, input, LONG_SECONDS / INPUTS.len() as u64)?;
         }
         Ok(())
     })
@@ -134,8 +145,8 @@ fn fuzz(programs: &Path, world: &str, seconds: u64) -> Result<()> {
         (Ok(()), _) => {}
         (Err(error), Some(case)) => {
             return Err(error.context(format!(
-                "something was wrong after the calls of {case} (`cargo test -p donjon-tests \
-                 --test cases` judges them again from tests/fuzz/cases/{world}/)"
+                "something is wrong with {case}; the log of the fuzzer says what (kept in \
+                 tests/fuzz/cases/{world}/, each run of it begins with that case)"
             )));
         }
         (Err(error), None) => return Err(error),
@@ -146,10 +157,16 @@ fn fuzz(programs: &Path, world: &str, seconds: u64) -> Result<()> {
     Ok(())
 }
 
-/// From nothing, a case is found that misses the check.
+/// A case is found that misses the check: from nothing for calls, from the kept cases for inputs.
 fn misses(programs: &Path, world: &str, check: &str) -> Result<()> {
     let scratch = Scratch::new()?;
     let mut command = fuzzer(programs, world, scratch.path(), WEAKENED_SECONDS);
+    let kept = paths::in_root(format!("tests/fuzz/cases/{world}"));
+    if check == ACCEPTANCE {
+        let corpus = scratch.path().join("corpus");
+        fs::create_dir_all(&corpus)?;
+        command.arg(corpus).arg(kept);
+    }
     let output = process::both(command.env(WITHOUT, check))?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(

@@ -55,8 +55,6 @@ fn last(text: &Text, template: &Template) -> Instruction {
     let word = text.words()[template.end - 1];
     Instruction::decode(word).unwrap_or(Instruction {
         flow: Flow::Stop,
-        reads: Default::default(),
-        writes: Default::default(),
-        step: None,
+        ..Instruction::PLAIN
     })
 }

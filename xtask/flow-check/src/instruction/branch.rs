@@ -24,15 +24,18 @@ pub fn decode(word: Word) -> Option<Instruction> {
         ),
         0x34 | 0x35 | 0xb4 | 0xb5 => {
             let to = Flow::Conditional(4 * word.signed(23, 5));
-            Some(plain.going(to).reading(word.d()))
+            let tests = plain.computing(word.bit(31));
+            Some(tests.going(to).reading(word.d()))
         }
         0x36 | 0x37 | 0xb6 | 0xb7 => {
             let to = Flow::Conditional(4 * word.signed(18, 5));
-            Some(plain.going(to).reading(word.d()))
+            let tests = plain.computing(word.bit(31));
+            Some(tests.going(to).reading(word.d()))
         }
         // "Always" is no condition.
         0x54 if !word.bit(4) && word.bits(3, 1) != 7 => {
-            Some(plain.going(Flow::Conditional(4 * word.signed(23, 5))))
+            let tests = plain.computing(true).flags(true, false);
+            Some(tests.going(Flow::Conditional(4 * word.signed(23, 5))))
         }
         0xd4 => exception(word),
         0xd5 => hint(word),
@@ -48,7 +51,8 @@ fn exception(word: Word) -> Option<Instruction> {
             flow: Flow::Supervisor(number),
             reads: REQUEST,
             writes: REQUEST,
-            step: None,
+            sets_flags: true,
+            ..Instruction::PLAIN
         }),
         (1, 0) => Some(Instruction::PLAIN.going(Flow::Stop)),
         _ => None,

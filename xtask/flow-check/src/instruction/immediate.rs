@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Arithmetic with immediates.
 
-use super::{Instruction, Word};
+use super::{Instruction, Source, Word};
 
 /// Decodes an instruction of the group of arithmetic with immediates.
 pub fn decode(word: Word) -> Option<Instruction> {
     let wide = word.bit(31);
-    let plain = Instruction::PLAIN;
+    let plain = Instruction::PLAIN.computing(wide);
     let one = plain.writing(word.d()).reading(word.n());
     match word.bits(28, 23) {
         0b100000 | 0b100001 => Some(plain.writing(word.d())),
         0b100010 => Some(add(word, one)),
         0b100100 => (wide || !word.bit(22))
             .then_some(())
-            .and_then(|()| mask_exists(word).then_some(one)),
+            .and_then(|()| mask_exists(word).then_some(one))
+            .map(|it| it.flags(false, word.bits(30, 29) == 3)),
         0b100101 => wide_move(word),
         0b100110 => {
             let fits = word.bit(22) == wide && (wide || !word.bit(21) && !word.bit(15));
@@ -36,6 +37,10 @@ pub fn decode(word: Word) -> Option<Instruction> {
 fn add(word: Word, one: Instruction) -> Instruction {
     let size = i64::from(word.bits(21, 10)) << if word.bit(22) { 12 } else { 0 };
     let by = if word.bit(30) { -size } else { size };
+    let mut one = one.flags(false, word.bit(29));
+    if word.n() == 31 {
+        one.source = Source::Other;
+    }
     if word.n() == word.d() {
         one.stepping(word.d(), by, word.bit(31))
     } else {
@@ -55,7 +60,7 @@ fn mask_exists(word: Word) -> bool {
 
 fn wide_move(word: Word) -> Option<Instruction> {
     let fits = word.bit(31) || !word.bit(22);
-    let written = Instruction::PLAIN.writing(word.d());
+    let written = Instruction::PLAIN.writing(word.d()).computing(word.bit(31));
     match word.bits(30, 29) {
         0 | 2 if fits => Some(written),
         3 if fits => Some(written.reading(word.d())),

@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Arithmetic with registers.
 
-use super::{Instruction, Word};
+use super::{Instruction, Source, Word};
 
 /// Decodes an instruction of the group of arithmetic with registers.
 pub fn decode(word: Word) -> Option<Instruction> {
-    let one = Instruction::PLAIN.writing(word.d()).reading(word.n());
-    let two = one.reading(word.m());
     let wide = word.bit(31);
+    let plain = Instruction::PLAIN.computing(wide);
+    let one = plain.writing(word.d()).reading(word.n());
+    let two = one.reading(word.m());
     match word.bits(28, 24) {
-        0b01010 => (wide || !word.bit(15)).then_some(two),
-        0b01011 if word.bit(21) => {
-            (word.bits(23, 22) == 0 && word.bits(12, 10) <= 4).then_some(two)
+        0b01010 => {
+            let logical = two.flags(false, word.bits(30, 29) == 3);
+            (wide || !word.bit(15)).then_some(logical)
         }
-        0b01011 => (word.bits(23, 22) != 3 && (wide || !word.bit(15))).then_some(two),
+        0b01011 if word.bit(21) => {
+            let mut extended = two.flags(false, word.bit(29));
+            if word.n() == 31 {
+                extended.source = Source::Other;
+            }
+            (word.bits(23, 22) == 0 && word.bits(12, 10) <= 4).then_some(extended)
+        }
+        0b01011 => {
+            let shifted = two.flags(false, word.bit(29));
+            (word.bits(23, 22) != 3 && (wide || !word.bit(15))).then_some(shifted)
+        }
         0b11011 => three(word, two),
         0b11010 => others(word, one, two),
         _ => None,
@@ -34,10 +45,11 @@ fn three(word: Word, two: Instruction) -> Option<Instruction> {
 fn others(word: Word, one: Instruction, two: Instruction) -> Option<Instruction> {
     match word.bits(23, 21) {
         // With carry.
-        0 => (word.bits(15, 10) == 0).then_some(two),
+        0 => (word.bits(15, 10) == 0).then_some(two.flags(true, word.bit(29))),
         // Comparisons under a condition.
         2 if word.bit(29) && !word.bit(10) && !word.bit(4) => {
-            let first = Instruction::PLAIN.reading(word.n());
+            let plain = Instruction::PLAIN.computing(word.bit(31));
+            let first = plain.flags(true, true).reading(word.n());
             Some(if word.bit(11) {
                 first
             } else {
@@ -45,7 +57,7 @@ fn others(word: Word, one: Instruction, two: Instruction) -> Option<Instruction>
             })
         }
         // Selections.
-        4 => (!word.bit(29) && !word.bit(11)).then_some(two),
+        4 => (!word.bit(29) && !word.bit(11)).then_some(two.flags(true, false)),
         6 if word.bit(29) => None,
         6 if word.bit(30) => {
             let known = match word.bits(15, 10) {

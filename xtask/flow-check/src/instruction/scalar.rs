@@ -15,6 +15,13 @@ pub fn decode(word: Word) -> Option<Instruction> {
     if word.bits(15, 10) == 0 {
         return convert::integer(word);
     }
+    // Comparisons under a condition or without, and selections.
+    let compares = word.bits(11, 10) == 0 && word.bits(13, 12) == 2;
+    let (uses, sets) = match word.bits(11, 10) {
+        1 => (true, true),
+        3 => (true, false),
+        _ => (false, compares),
+    };
     let known = match word.bits(11, 10) {
         _ if word.bit(31) => false,
         1 | 3 => kind < 2,
@@ -30,7 +37,7 @@ pub fn decode(word: Word) -> Option<Instruction> {
         _ if word.bit(14) => one_operand(word, kind),
         _ => false,
     };
-    known.then_some(Instruction::PLAIN)
+    known.then_some(Instruction::PLAIN.flags(uses, sets))
 }
 
 fn one_operand(word: Word, kind: u32) -> bool {

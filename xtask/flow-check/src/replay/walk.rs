@@ -2,6 +2,7 @@
 //! The walk itself: from region to region.
 
 mod leave;
+mod places;
 mod start;
 mod step;
 
@@ -37,6 +38,10 @@ pub struct Walk<'a, E> {
     totals: Totals,
     /// Number of the word to name if a step is wrong.
     at: usize,
+    /// Whether the steps are only tried, or behind the place where the path ends.
+    quiet: bool,
+    /// What is wrong with the first place at which the log does not end.
+    wrong: Option<Failure>,
 }
 
 impl<'a, E: FnMut(Event)> Walk<'a, E> {
@@ -72,6 +77,8 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
             begun: 0,
             totals: Totals::default(),
             at: program.graph.node(program.graph.entry).start,
+            quiet: false,
+            wrong: None,
         };
         walk.tables.resize_with(nodes.len(), || None);
         if walk.end == 0 || walk.end > i64::MAX as u64 {
@@ -95,8 +102,11 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
         loop {
             match self.region(number) {
                 Ok(Some(next)) => number = next,
-                Ok(None) => return Ok(self.totals),
-                Err(fault) => return Err(self.failure(fault)),
+                Ok(None) => {
+                    self.totals.places += 1;
+                    return Ok(self.totals);
+                }
+                Err(fault) => return self.past(fault),
             }
         }
     }
@@ -171,7 +181,7 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
             let (graph, left) = (self.graph(), self.log.left);
             let on = |path| Some((path, stop.on(graph, path, sum, left)?));
             if let Some((path, begun)) = table.all().find_map(on) {
-                return self.part(&path[..begun], base, stop);
+                self.ends_on(&path[..begun], base, stop)?;
             }
         }
         let path = table.path(sum);
@@ -188,7 +198,7 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
     }
 
     /// Walks the part of a path on which the log ends.
-    fn part(&mut self, path: &[Number], mut now: u64, stop: Stop) -> Result<Option<Number>, Fault> {
+    fn part(&mut self, path: &[Number], mut now: u64, stop: Stop) -> Result<(), Fault> {
         for (at, &number) in path.iter().enumerate() {
             let end = if at + 1 == path.len() {
                 stop.at
@@ -204,7 +214,7 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
         {
             self.pointer(record, now)?;
         }
-        Ok(None)
+        Ok(())
     }
 }
 

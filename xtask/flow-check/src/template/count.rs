@@ -19,6 +19,8 @@ pub struct Count {
     pub behind: usize,
     /// Number of the record's first word.
     pub record: usize,
+    /// Number of the register.
+    pub register: u32,
     /// How far a round moves the register, without sign.
     pub step: u64,
     /// Whether all 64 bits of the register count.
@@ -67,17 +69,40 @@ impl Count {
             block,
             behind,
             record,
+            register,
             step: by.unsigned_abs(),
             wide,
         }))
     }
 
     /// Returns how many rounds a count stands for. `None`: no loop of this form counts so.
+    ///
+    /// R8 has proved that there is one number at most. For 64 bits it is one that does not lead
+    /// around, for 32 bits one from 1 to where the register would be as it was.
     pub fn rounds(&self, word: u64) -> Option<u64> {
         let moved = word.checked_sub(COUNT_START)?;
-        let fits = self.wide || moved < 1 << 32;
-        (fits && moved != 0 && moved.is_multiple_of(self.step)).then(|| moved / self.step)
+        if self.wide {
+            let fits = moved != 0 && moved.is_multiple_of(self.step);
+            return fits.then(|| moved / self.step);
+        }
+        // Steps of 32 bits are below 2^24.
+        let zeros = self.step.trailing_zeros();
+        let around = (1 << 32) >> zeros;
+        let fits = moved < 1 << 32 && moved.is_multiple_of(1 << zeros);
+        let rounds = (moved >> zeros).wrapping_mul(inverse(self.step >> zeros));
+        fits.then(|| match rounds % around {
+            0 => around,
+            it => it,
+        })
     }
+}
+
+/// Returns what gives 1 if an odd number is multiplied by it, modulo 2^64.
+fn inverse(odd: u64) -> u64 {
+    // Each round doubles the bits that are right; an odd number is its own inverse modulo 8.
+    (0..5).fold(odd, |it, _| {
+        it.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(it)))
+    })
 }
 
 /// Finds the end of a block that branches to itself, and by what it moves a register.

@@ -35,6 +35,9 @@ pub fn events(program: &Program, run: &Run) -> Result<Vec<Event>, Failure> {
 
 /// Compares the path of a log with the one that was run.
 pub fn same(program: &Program, run: &Run, labels: &BTreeMap<Label, u64>) -> Result<(), String> {
+    if !run.proved {
+        return Err("the chain over the log does not lead to the state".to_owned());
+    }
     let events = events(program, run).map_err(|it| it.to_string())?;
     let flushes: Vec<_> = labels
         .iter()

@@ -32,6 +32,18 @@ impl File {
         }
     }
 
+    /// Returns a file with a text, and data that point to some addresses of it.
+    fn with(text: &[u32], targets: &[u64]) -> Self {
+        let mut text = text.to_vec();
+        text.resize(text.len().next_multiple_of(1024), 0);
+        let relocations = targets.iter().map(|it| (ABSOLUTE, it - BASE));
+        Self {
+            text,
+            relocations: relocations.collect(),
+            ..Self::new()
+        }
+    }
+
     fn note(&self) -> Vec<u8> {
         let words = [7_u32, 32, 1].into_iter().flat_map(u32::to_le_bytes);
         let numbers = [32, 0, DATA + 4096, 4096_u64]
@@ -132,6 +144,11 @@ impl File {
         bytes.extend(sections.iter().flatten().flat_map(|it| it.to_le_bytes()));
         bytes
     }
+}
+
+/// Returns a compartment's file with a text and data that point to some addresses of it.
+pub fn file(text: &[u32], targets: &[u64]) -> Vec<u8> {
+    File::with(text, targets).bytes()
 }
 
 #[test]

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random programs in the form of attested programs.
 
+use std::ops::Range;
+
 use super::assembler::{Code, FINISH, Item, LOAD, Label, NOP, RET, SAVE, UNDEFINED};
 use super::dice::Dice;
 
@@ -32,11 +34,20 @@ struct Block {
 
 /// Makes a random program.
 pub fn random(seed: u64) -> Code {
+    program(seed, false)
+}
+
+/// Makes a random program in which each function calls later ones alone: a function needs no bit.
+pub fn layered(seed: u64) -> Code {
+    program(seed, true)
+}
+
+fn program(seed: u64, layered: bool) -> Code {
     let mut dice = Dice::new(seed);
     let functions = 1 + dice.below(4);
     let mut plans = loop {
         let plans: Vec<_> = (0..functions)
-            .map(|it| plan(&mut dice, it, functions))
+            .map(|it| plan(&mut dice, it, functions, layered))
             .collect();
         if plans.iter().flatten().all(|it| it.bits <= 12) {
             break plans;
@@ -49,17 +60,19 @@ pub fn random(seed: u64) -> Code {
     code
 }
 
-fn plan(dice: &mut Dice, function: usize, functions: usize) -> Vec<Block> {
+fn plan(dice: &mut Dice, function: usize, functions: usize, layered: bool) -> Vec<Block> {
     let count = 1 + dice.below(9);
+    // The functions that are called.
+    let called = if layered { function + 1 } else { 0 }..functions;
     let mut blocks: Vec<Block> = (0..count)
         .map(|at| Block {
-            end: end(dice, function, functions, at, count),
+            end: end(dice, function, called.clone(), at, count),
             counted: dice.often(15),
             linked: dice.often(10),
             starts: at == 0,
             numbers: [0; 2],
             // Functions may call themselves by a detour.
-            bits: u32::from(at == 0),
+            bits: u32::from(at == 0 && !layered),
         })
         .collect();
     for at in 0..count {
@@ -77,11 +90,17 @@ fn plan(dice: &mut Dice, function: usize, functions: usize) -> Vec<Block> {
     blocks
 }
 
-fn end(dice: &mut Dice, function: usize, functions: usize, at: usize, count: usize) -> End {
+fn end(dice: &mut Dice, function: usize, called: Range<usize>, at: usize, count: usize) -> End {
+    let one = |dice: &mut Dice| called.start + dice.below(called.len());
+    let calls = !called.is_empty();
+    // Among later functions alone, calls one behind the other and little else.
+    if calls && at + 1 < count && called.start > function && dice.often(60) {
+        return End::Call(one(dice));
+    }
     if at + 1 == count {
         return match dice.below(10) {
-            0 if function > 0 => End::Tail(dice.below(functions)),
-            1 if function > 0 => End::TailPointer(dice.below(functions)),
+            0 if function > 0 && calls => End::Tail(one(dice)),
+            1 if function > 0 && calls => End::TailPointer(one(dice)),
             _ => End::Return,
         };
     }
@@ -89,8 +108,8 @@ fn end(dice: &mut Dice, function: usize, functions: usize, at: usize, count: usi
         // The entry is no target: there x30 is saved.
         0..12 => End::Condition(1 + dice.below(count - 1)),
         12 => End::Jump(1 + dice.below(count - 1)),
-        13..17 => End::Call(dice.below(functions)),
-        17 | 18 => End::Pointer(dice.below(functions)),
+        13..17 if calls => End::Call(one(dice)),
+        17 | 18 if calls => End::Pointer(one(dice)),
         _ => End::Return,
     }
 }
@@ -182,7 +201,7 @@ pub fn counted(code: &mut Code, dice: &mut Dice, function: usize, at: usize) {
         (true, 1) => (0xf100_0021 | by << 10, false),
         // ldr x2, [x1], #8
         (true, _) => (0xf840_8422, true),
-        (false, 0) => (0x1100_0021 | by << 10, true),
+        (false, 0) => (0x3100_0021 | by << 10, true),
         (false, _) => (0x7100_0021 | by << 10, false),
     };
     let before = if wide { 0xd241_003a } else { 0x2a01_03fa };

@@ -5,6 +5,7 @@ mod flow;
 mod form;
 mod logs;
 mod place;
+mod rounds;
 mod sums;
 
 use super::assembler::{BASE, Code, FINISH, Item, LOAD, Label, NOP, RET, SAVE};

@@ -27,7 +27,7 @@ proptest! {
         let checked = Program::check(input(&text, &labels));
         let checked = checked.map_err(|it| TestCaseError::fail(format!("{it:x?}")))?;
         for run in 0..RUNS {
-            let plan = Plan { fuel: fuel / (1 + run as usize), words, resets: false };
+            let plan = Plan { fuel: fuel / (1 + run as usize), words, resets: false, taken: 500 };
             let run = Machine::new(&text, seed ^ run, plan).run();
             same(&checked, &run, &labels).map_err(TestCaseError::fail)?;
         }
@@ -43,7 +43,7 @@ proptest! {
         let (text, labels) = program.assemble();
         let checked = Program::check(input(&text, &labels));
         let checked = checked.map_err(|it| TestCaseError::fail(format!("{it:x?}")))?;
-        let plan = Plan { fuel: 1000, words: 4, resets: false };
+        let plan = Plan { fuel: 1000, words: 4, resets: false, taken: 500 };
         let mut run = Machine::new(&text, seed, plan).run();
         let before = events(&checked, &run).expect("a path");
         let count: usize = run.segments.iter().map(|it| it.0.len()).sum();
@@ -70,7 +70,8 @@ proptest! {
         let program = random(seed);
         let (text, labels) = program.assemble();
         let checked = Program::check(input(&text, &labels)).expect("lawful");
-        let mut run = Machine::new(&text, seed, Plan { fuel: 0, words: 1, resets: false }).run();
+        let plan = Plan { fuel: 0, words: 1, resets: false, taken: 500 };
+        let mut run = Machine::new(&text, seed, plan).run();
         run.segments[0].0 = words;
         run.segments[0].1.path = path;
         run.segments[0].1.pc += pc;
@@ -102,6 +103,7 @@ fn collides(seed: u64, resets: bool) -> bool {
             fuel: 400,
             words: 2,
             resets,
+            taken: 500,
         };
         let run = Machine::new(&text, run, plan).run();
         let ends: Vec<_> = run.segments.iter().map(|it| (it.1.pc, it.1.path)).collect();

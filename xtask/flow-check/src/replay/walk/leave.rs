@@ -28,8 +28,10 @@ impl<E: FnMut(Event)> Walk<'_, E> {
         }
         self.calls.push(back);
         self.link = self.blocks[back as usize].0;
-        self.totals.calls += 1;
-        self.totals.depth = self.totals.depth.max(self.calls.len());
+        if !self.quiet {
+            self.totals.calls += 1;
+            self.totals.depth = self.totals.depth.max(self.calls.len());
+        }
         Ok(Some(to))
     }
 

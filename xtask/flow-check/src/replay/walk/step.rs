@@ -22,8 +22,10 @@ impl<E: FnMut(Event)> Walk<'_, E> {
 
     pub fn block(&mut self, number: Number) -> Result<(), Fault> {
         let (start, end) = self.blocks[number as usize];
-        (self.each)(Event::Block { start, end });
-        self.totals.blocks += 1;
+        if !self.quiet {
+            (self.each)(Event::Block { start, end });
+            self.totals.blocks += 1;
+        }
         self.begun += 1;
         if self.begun > self.limits.blocks {
             self.at = self.graph().node(number).start;
@@ -63,6 +65,9 @@ impl<E: FnMut(Event)> Walk<'_, E> {
             return Err(Fault::Kind(word));
         }
         let times = count.rounds(word).ok_or(Fault::Count(word))?;
+        if self.quiet {
+            return Ok(());
+        }
         let text = &self.program.text;
         (self.each)(Event::Loop {
             start: text.address(count.block),

@@ -2,6 +2,8 @@
 //! R4, R7 and R11: x30, branches into templates, and cycles that say nothing.
 
 use super::*;
+use crate::tests::compare::events;
+use crate::tests::interpreter::{Machine, Plan};
 
 #[test]
 fn returns_with_an_x30_that_nothing_said_are_refused() {
@@ -68,6 +70,70 @@ fn a_call_in_a_loop_gives_x30_back_in_order() {
         code.at(Label::Function(2));
         code.word(RET);
     });
+}
+
+#[test]
+fn a_return_behind_a_call_needs_a_record() {
+    // The return leads behind the call, which is to itself.
+    let again = |code: &mut Code, between: &[u32], last: Item| {
+        code.push(Item::Far(BL, Label::Function(2)));
+        words(code, between);
+        code.push(last);
+        code.at(Label::Function(2));
+        code.word(RET);
+    };
+    let svc = 0xd400_0021;
+    refused(2, Reason::Link, |code| again(code, &[svc], Item::Word(RET)));
+    refused(1, Reason::Link, |code| again(code, &[], Item::Word(RET)));
+    // By a tail call: the return of the other function is what is refused.
+    let tail = Item::Far(B, Label::Function(2));
+    refused(3, Reason::Link, |code| again(code, &[NOP], tail));
+    // Behind an indirect call, and beyond a branch.
+    let all = refusals(&program(|code| {
+        code.record(9);
+        code.word(0xd63f_0120);
+        fork(code, 1);
+    }));
+    assert!(matches!(all[..], [(_, Reason::Link)]), "{all:x?}");
+    accepted(|code| {
+        again(code, &[svc], Item::Word(LOAD));
+        let at = code.items.len() - 2;
+        let behind = code.items.split_off(at);
+        code.record(30);
+        code.word(RET);
+        code.items.extend(behind);
+    });
+}
+
+#[test]
+fn without_the_rule_a_path_goes_on_without_end_and_without_a_word() {
+    let code = program(|code| {
+        code.push(Item::Far(BL, Label::Function(2)));
+        words(code, &[NOP, RET]);
+        code.at(Label::Function(2));
+        code.word(RET);
+    });
+    let (text, labels) = code.assemble();
+    let input = || input(&text, &labels);
+    assert!(Program::check(input()).is_err());
+    let program = Program::without(Reason::Link, input()).expect("lawful else");
+    // Two runs of different lengths, and one log.
+    let logs = [100, 200].map(|fuel| {
+        let plan = Plan {
+            fuel,
+            words: 1,
+            resets: false,
+            taken: 500,
+        };
+        let run = Machine::new(&text, 1, plan).run();
+        assert_eq!(run.trace.len(), fuel);
+        let again = run.trace.iter().filter(|&&it| it == BASE + 12);
+        assert!(again.count() > fuel / 3);
+        assert!(events(&program, &run).is_ok());
+        let segment = &run.segments[0];
+        (segment.0.clone(), segment.1)
+    });
+    assert_eq!(logs[0], logs[1]);
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn counted_loops_count_one_constant_step_in_their_direction() {
     let (wide, half) = (0xd241_003a, 0x2a01_03fa);
     let (up, down) = (0xcb1a_003a, 0xcb01_035a);
     let (half_up, half_down, tag) = (0x4b1a_003a, 0x4b01_035a, 0xb241_035a);
-    let (add, sub, half_add, half_sub) = (0x9100_0c21, 0xf100_0c21, 0x1100_0c21, 0x7100_0c21);
+    let (add, sub, half_add, half_sub) = (0x9100_0c21, 0xf100_0c21, 0x3100_0c21, 0x7100_0c21);
     accepted(|code| count(code, wide, &[add], &[up]));
     accepted(|code| count(code, wide, &[sub, NOP], &[down]));
     accepted(|code| count(code, half, &[half_add], &[half_up, tag]));

@@ -153,7 +153,7 @@ fn counts_are_multiples_of_the_step() {
     let code = program(|code| {
         code.word(0x2a01_03fa);
         code.at(Label::Loop(1, 0));
-        code.word(0x1100_0c21);
+        code.word(0x3100_0c21);
         code.push(Item::Near(B_NE, Label::Loop(1, 0)));
         words(code, &[0x4b1a_003a, 0xb241_035a]);
         code.record(26);
@@ -162,12 +162,51 @@ fn counts_are_multiples_of_the_step() {
     let (text, labels) = code.assemble();
     let program = Program::check(input(&text, &labels)).expect("lawful");
     let with = |count: u64| fault(&program, &[(&[1 << 63 | count], finished(1))]);
-    for count in [3, 9, 0xffff_ffff] {
+    // The last three led around, all numbers of the register passed.
+    for (count, rounds) in [
+        (3, 1),
+        (9, 3),
+        (0xffff_ffff, 0x5555_5555),
+        (1, 0xaaaa_aaab),
+        (4, 0xaaaa_aaac),
+        (0, 1 << 32),
+    ] {
         let totals = with(count).expect("a path");
-        assert_eq!(totals.blocks, 3 + u128::from(count / 3));
+        assert_eq!(totals.blocks, 3 + rounds);
     }
-    for count in [0, 1, 4, 0x1_0000_0002, 1 << 62] {
+    for count in [0x1_0000_0000, 0x1_0000_0002, 1 << 62] {
         assert_eq!(with(count), Err(Fault::Count(1 << 63 | count)));
+    }
+}
+
+#[test]
+fn each_count_of_half_a_register_stands_for_the_first_number_of_rounds_that_gives_it() {
+    for step in [1, 2, 3, 12, 0x80_0000, 0xfff_000] {
+        let code = program(|code| {
+            code.word(0x2a01_03fa);
+            code.at(Label::Loop(1, 0));
+            let twelve = if step < 1 << 12 {
+                step << 10
+            } else {
+                1 << 22 | step >> 12 << 10
+            };
+            code.word(0x3100_0021 | twelve);
+            code.push(Item::Near(B_NE, Label::Loop(1, 0)));
+            words(code, &[0x4b1a_003a, 0xb241_035a]);
+            code.record(26);
+            code.word(RET);
+        });
+        let (text, labels) = code.assemble();
+        let program = Program::check(input(&text, &labels)).expect("lawful");
+        let around = (1_u64 << 32) >> step.trailing_zeros();
+        for rounds in [1, 2, 5, 511, 512, around / 2 + 3, around - 1, around] {
+            if rounds > around {
+                continue;
+            }
+            let word = 1 << 63 | u64::from((rounds as u32).wrapping_mul(step));
+            let totals = fault(&program, &[(&[word], finished(1))]).expect("a path");
+            assert_eq!(totals.blocks, 3 + u128::from(rounds), "{step:x}");
+        }
     }
 }
 
@@ -205,4 +244,74 @@ fn straight_functions_that_call_twice_are_bounded() {
     };
     let found = run(&program, &[(&[], finished(1))], limits);
     assert!(found.is_err());
+}
+
+#[test]
+fn the_places_at_which_a_log_may_have_ended_are_counted() {
+    // A leaf that is called twice, and stops at its return.
+    let code = program(|code| {
+        code.word(SAVE);
+        for _ in 0..2 {
+            code.push(Item::Far(BL, Label::Function(2)));
+        }
+        code.word(LOAD);
+        code.record(30);
+        code.word(RET);
+        code.at(Label::Function(2));
+        code.word(RET);
+    });
+    let (text, labels) = code.assemble();
+    let program = Program::check(input(&text, &labels)).expect("lawful");
+    let stopped = |pc| End {
+        how: Ending::Stopped,
+        pc,
+        path: 1,
+    };
+    let mut blocks = 0;
+    let segments = [Segment {
+        words: &[],
+        end: stopped(labels[&Label::Function(2)]),
+    }];
+    let each = |it| blocks += u32::from(matches!(it, Event::Block { .. }));
+    let totals = replay(&program, &segments, Limits::default(), each).expect("a path");
+    // The path to the first place is shown: entry, function, leaf.
+    assert_eq!((totals.places, blocks), (2, 3));
+    assert_eq!((totals.blocks, totals.calls), (3, 2));
+    // Between the calls, behind both, and a run that ended by itself.
+    for (words, end) in [
+        (&[][..], stopped(BASE + 16)),
+        (&[], stopped(BASE + 20)),
+        (&[BASE + 4], stopped(BASE + 4)),
+        (&[BASE + 4], finished(1)),
+    ] {
+        assert_eq!(fault(&program, &[(words, end)]).expect("a path").places, 1);
+    }
+}
+
+#[test]
+fn counting_places_ends_at_a_limit() {
+    let code = program(|code| {
+        for _ in 0..1200 {
+            code.push(Item::Far(BL, Label::Function(2)));
+        }
+        code.word(0);
+        code.at(Label::Function(2));
+        code.word(RET);
+    });
+    let (text, labels) = code.assemble();
+    let program = Program::check(input(&text, &labels)).expect("lawful");
+    let end = End {
+        how: Ending::Stopped,
+        pc: labels[&Label::Function(2)],
+        path: 1,
+    };
+    let places = |blocks| {
+        let limits = Limits { blocks, depth: 9 };
+        run(&program, &[(&[], end)], limits).map(|it| it.places)
+    };
+    assert_eq!(places(1 << 20).ok(), Some(1000));
+    // One more for what was not looked at.
+    assert_eq!(places(22).ok(), Some(11));
+    assert_eq!(places(3).ok(), Some(2));
+    assert_eq!(places(2).map_err(|it| it.fault), Err(Fault::Long));
 }

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! libFuzzer chooses changes of a program's text, which is checked.
+#![no_main]
+
+use donjon_fuzz::flow;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|case: &[u8]| flow::text(case));
