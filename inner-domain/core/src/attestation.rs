@@ -152,9 +152,13 @@ impl Secrets {
             words.as_flattened(),
         ];
         let mut record = [0; RECORD];
-        let bytes = fields.into_iter().flatten();
-        for (place, byte) in record.iter_mut().zip(bytes) {
-            *place = *byte;
+        let mut rest = &mut record[..];
+        for field in fields {
+            let Some((place, behind)) = rest.split_at_mut_checked(field.len()) else {
+                break;
+            };
+            place.copy_from_slice(field);
+            rest = behind;
         }
         record
     }

@@ -10,14 +10,28 @@ use donjon_core::outer_range::WritableBuffer;
 use zerocopy::FromBytes;
 
 /// Writes `bytes` to memory of the outer domain, or as many as there is room for behind `offset`;
-/// how many. The outer domain may read and write it meanwhile; nothing is read back.
+/// how many. Whole words where the place is a multiple of 8. The outer domain may read and write it
+/// meanwhile; nothing is read back.
 pub fn write_outer(buffer: &WritableBuffer<'_>, offset: u64, bytes: &[u8]) -> u64 {
     let room = buffer.length().saturating_sub(offset);
     let count = room.min(bytes.len() as u64);
     let Some(physical) = buffer.part(offset, count) else {
         return 0;
     };
-    for (place, byte) in (physical..).zip(bytes.iter().take(count as usize)) {
+    let bytes = bytes.get(..count as usize).unwrap_or_default();
+    let (words, _) = bytes.as_chunks::<8>();
+    let words = if physical.is_multiple_of(8) {
+        words
+    } else {
+        &[]
+    };
+    for (place, word) in (physical..).step_by(8).zip(words) {
+        // SAFETY: a word at a multiple of 8, within a buffer that was checked to be RAM which the
+        // outer domain may write itself; the physical view maps it.
+        unsafe { ((PHYSMAP + place) as *mut u64).write_volatile(u64::from_ne_bytes(*word)) };
+    }
+    let (_, rest) = bytes.split_at(words.len() * 8);
+    for (place, byte) in (physical + words.len() as u64 * 8..).zip(rest) {
         // SAFETY: within a buffer that was checked to be RAM which the outer domain may write
         // itself; the physical view maps it.
         unsafe { ((PHYSMAP + place) as *mut u8).write_volatile(*byte) };
