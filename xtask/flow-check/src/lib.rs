@@ -26,5 +26,7 @@ pub use names::Names;
 pub use program::{Input, Numbers, Program};
 pub use refusal::{Reason, Refusal};
 pub use registers::Registers;
-pub use replay::{End, Ending, Event, Failure, Fault, Limits, Segment, Totals, replay};
+pub use replay::{
+    End, Ending, Event, Failure, Fault, Limits, Segment, Segments, Totals, replay, replay_loaded,
+};
 pub use segment::tag;

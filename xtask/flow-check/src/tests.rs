@@ -8,5 +8,6 @@ mod elf;
 mod generator;
 mod hostile;
 mod interpreter;
+mod loaded;
 mod mutated;
 mod random;
