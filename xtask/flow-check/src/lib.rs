@@ -8,6 +8,7 @@
 mod file;
 mod graph;
 pub mod instruction;
+mod lines;
 mod names;
 mod program;
 mod refusal;
@@ -21,8 +22,8 @@ mod template;
 mod tests;
 mod text;
 
-pub use file::{read, read_section};
-pub use names::Names;
+pub use file::{inlined, read, read_section};
+pub use names::{Function, Names};
 pub use program::{Input, Numbers, Program};
 pub use refusal::{Reason, Refusal};
 pub use registers::Registers;

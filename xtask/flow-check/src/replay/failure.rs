@@ -48,11 +48,11 @@ pub struct Failure {
     pub word: usize,
     /// Address of the instruction.
     pub address: u64,
-    /// Function and offset of the address, for people.
+    /// Function, offset, file and line of the address, for people.
     pub place: Option<String>,
     /// What is wrong.
     pub fault: Fault,
-    /// Functions and offsets of the addresses in `fault`, for people.
+    /// Functions, offsets, files and lines of the addresses in `fault`, for people.
     pub named: [Option<String>; 2],
 }
 

@@ -104,7 +104,7 @@ impl<'a> Walk<'a> {
     }
 
     fn failure(&self, fault: Fault) -> Failure {
-        let name = |it| self.program.place(it);
+        let name = |it| self.program.names().located(it);
         let address = self.program.text.address(self.at);
         Failure {
             segment: self.log.place().segment,
