@@ -14,6 +14,7 @@ use anyhow::{Context, Result, ensure};
 use donjon_token::Token;
 
 pub use arguments::VerifyArguments;
+pub use flow::{Question, Report, judge};
 pub use verdict::{Expected, Verdict};
 
 /// Most bytes of a token.

@@ -145,6 +145,7 @@ pub fn path(
         totals.depth,
         transcript.words()
     );
+    report.blocks = totals.blocks;
     report.is_finished = transcript.reason == EndReason::Finished;
     let end = ending::words(transcript, program);
     if report.is_finished {

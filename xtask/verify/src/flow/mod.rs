@@ -22,6 +22,7 @@ use crate::VerifyArguments;
 
 pub use judge::judge;
 pub use question::Question;
+pub use report::Report;
 
 /// The status for what cannot be read, or is too long.
 const UNREADABLE: u8 = 2;

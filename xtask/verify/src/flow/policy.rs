@@ -71,9 +71,9 @@ pub struct Expected {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Word {
-    /// As a number.
+    /// An integer of TOML.
     Number(u64),
-    /// As hexadecimal digits with `0x`.
+    /// Hexadecimal digits behind `0x`.
     Digits(String),
 }
 

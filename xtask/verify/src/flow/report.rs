@@ -18,6 +18,8 @@ pub struct Report {
     pub proven: Vec<String>,
     /// What does not follow.
     pub open: Vec<String>,
+    /// Blocks of the path, rounds of counted loops among them.
+    pub blocks: u128,
     /// Whether the program ended by itself.
     pub is_finished: bool,
 }
