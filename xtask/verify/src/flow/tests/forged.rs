@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+use donjon_flow_check::Segments;
+
 use super::kept::NAMES;
 use super::run::{Run, digest};
 use super::*;
@@ -84,6 +86,27 @@ fn without_tags_a_forged_log_would_be_accepted() {
     let kept = Kept::new(&forged);
     kept.rejected("the tag does not fit");
     assert!(is_path(&kept));
+}
+
+/// The files are read twice: to check them, and to walk the path.
+#[test]
+fn a_log_that_changes_behind_its_check_is_not_walked() {
+    let kept = finished();
+    kept.write(&kept.token());
+    let folder = Folder::open(&kept.folder()).expect("it is there");
+    let transcript = Transcript::parse(&folder.transcript).expect("well formed");
+    let mut log = Log::new(&folder.log, &transcript);
+    for number in 0..transcript.segments.len() {
+        let fits = log.check(number).expect("it can be read");
+        assert!(fits.digest && fits.tag && log.load(number).is_some());
+    }
+    let mut changed = kept.log.clone();
+    changed[0] ^= 1;
+    std::fs::write(kept.folder().join("log"), changed).expect("written");
+    assert!(log.load(0).is_none() && log.load(1).is_some());
+    assert!(log.trouble().to_string().contains("was changed"));
+    std::fs::write(kept.folder().join("log"), [0; 9]).expect("written");
+    assert!(log.load(0).is_none() && log.check(0).is_err());
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod accepted;
 mod assembler;
 mod beside;
+mod command;
 mod elf;
 mod ends;
 mod forged;
