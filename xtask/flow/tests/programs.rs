@@ -8,7 +8,7 @@ use donjon_flow::build::{Build, Target, build};
 use donjon_flow::cost::{Table, cost};
 use donjon_flow::execute::{Input, Outcome, execute};
 use donjon_flow_chain::{Kind, State};
-use donjon_flow_check::read;
+use donjon_flow_check::{Program, inlined, read};
 use object::{Object, ObjectSection};
 
 const SWITCH: &str = "xtask/flow/fixtures/switch.c:";
@@ -203,4 +203,57 @@ fn each_instruction_has_a_line_of_its_function() {
             assert!(is_own || is_inner, "{address:#x} in {name}: {line}");
         }
     }
+}
+
+/// Returns where the bytes of a section are in a file.
+fn section(bytes: &[u8], name: &str) -> std::ops::Range<usize> {
+    let file = object::File::parse(bytes).expect("it is an ELF file");
+    let section = file.section_by_name(name).expect("it is there");
+    let (start, size) = section.file_range().expect("it has bytes");
+    start as usize..(start + size) as usize
+}
+
+#[test]
+fn a_refused_place_has_its_line() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let program = built("switch", Target::Compartment, true, folder.path());
+    let mut bytes = std::fs::read(program).expect("it is there");
+    let input = read(&bytes).expect("sound");
+    let mut all = input.names.all().iter().filter(|it| it.1 == "choose");
+    let at = all.next().expect("it is there").0 - input.text[0].0;
+    let at = section(&bytes, ".text").start + at as usize;
+    // svc #99
+    bytes[at..at + 4].copy_from_slice(&0xd400_0c61_u32.to_le_bytes());
+    let refused = Program::check(read(&bytes).expect("sound")).expect_err("no such request");
+    let said = refused[0].to_string();
+    assert!(
+        said.contains("(choose+0x0, xtask/flow/fixtures/switch.c:"),
+        "{said}"
+    );
+}
+
+#[test]
+fn damaged_debug_information_makes_nothing_panic() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let program = built("leaves", Target::Compartment, true, folder.path());
+    let bytes = std::fs::read(program).expect("it is there");
+    let mut sound = 0;
+    for name in [
+        ".debug_line",
+        ".debug_info",
+        ".debug_abbrev",
+        ".debug_aranges",
+    ] {
+        let range = section(&bytes, name);
+        let step = (range.len() / 60).max(1);
+        for at in range.step_by(step) {
+            for value in [0, 0x7f, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[at] = value;
+                sound += usize::from(read(&damaged).is_ok_and(|it| !it.text.is_empty()));
+                let _ = inlined(&damaged);
+            }
+        }
+    }
+    assert!(sound > 500, "{sound}");
 }
