@@ -68,8 +68,10 @@ pub fn judge(question: &Question<'_>) -> Result<Report> {
         report.unproven.push(unproven(&program, &mut log, bounds));
         return Ok(report);
     }
-    let names = Names::new(&program, &file)?;
-    let watch = policy.as_ref().map(|it| Watch::new(it, &names));
+    let names = policy.as_ref().map(|_| Names::new(&program, &file));
+    let names = names.transpose()?;
+    let watch = policy.as_ref().zip(names.as_ref());
+    let watch = watch.map(|(policy, names)| Watch::new(policy, names));
     let mut watch = watch
         .transpose()
         .context("the policy does not suit the program")?;
@@ -84,7 +86,8 @@ pub fn judge(question: &Question<'_>) -> Result<Report> {
             about::path(&mut report, question, &transcript, &program, &walked);
             if let Some(watch) = watch {
                 let broken = watch.violations(&program, &transcript.end);
-                about::policy(&mut report, broken, names.knows_inlined());
+                let knows_inlined = program.names().has_lines();
+                about::policy(&mut report, broken, knows_inlined);
             }
         }
     }

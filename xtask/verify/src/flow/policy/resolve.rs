@@ -41,11 +41,6 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Says whether the file tells which functions are within others.
-    pub fn knows_inlined(&self) -> bool {
-        self.program.names().has_lines()
-    }
-
     /// Finds the function with a name.
     ///
     /// # Errors

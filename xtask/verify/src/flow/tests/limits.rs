@@ -2,8 +2,13 @@
 use std::fs::{self, File};
 use std::time::Instant;
 
+use donjon_flow_check::Fault;
+
 use super::*;
-use crate::flow::folder::SEGMENTS_MAX;
+use crate::flow::folder::{Folder, SEGMENTS_MAX};
+use crate::flow::log::Log;
+use crate::flow::transcript::Transcript;
+use crate::flow::walk::{Bounds, walk};
 
 /// Returns why a run cannot be read.
 fn unreadable(kept: &Kept) -> String {
@@ -104,4 +109,26 @@ fn an_unproven_path_is_walked_only_a_little() {
         report.unproven[0].contains("more than 100 blocks"),
         "{report}"
     );
+}
+
+#[test]
+fn more_calls_than_the_stack_has_room_for_are_no_path() {
+    let kept = finished();
+    kept.write(&kept.token());
+    let folder = Folder::open(&kept.folder()).expect("it is there");
+    let transcript = Transcript::parse(&folder.transcript).expect("well formed");
+    let input = donjon_flow_check::read(&kept.program).expect("sound");
+    let program = donjon_flow_check::Program::check(input).expect("lawful");
+    for (frames, is_path) in [(0, false), (1, true)] {
+        let mut log = Log::new(&folder.log, &transcript);
+        let bounds = Bounds {
+            blocks: 1 << 20,
+            frames,
+        };
+        let walked = walk(&program, &mut log, bounds, &mut None, None).expect("it can be read");
+        match walked {
+            Ok(_) => assert!(is_path),
+            Err(failure) => assert!(!is_path && failure.fault == Fault::Deep),
+        }
+    }
 }
