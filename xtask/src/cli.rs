@@ -36,9 +36,11 @@ pub enum Command {
     Compartment(CompartmentCommand),
     /// Build programs that say which path they took, check and decode them
     Flow(FlowCommand),
-    /// Check a signed report of a compartment
+    /// Check a signed report of a compartment, or of the path that it took
     ///
-    /// Says what the report proves. Status 1 if something is wrong.
+    /// Says what the report proves. Status 1 if something is wrong. Of the folder of a run the
+    /// status is 0 if the path is proven to its end, 3 if all is right and the program did not end
+    /// by itself, and 2 if it cannot be read or is too long.
     Verify(VerifyArguments),
     /// Check in minutes what has to hold before a patch is sent
     ///

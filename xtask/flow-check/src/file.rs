@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the checker needs of a program's ELF file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, ensure};
 use donjon_compartment_image::{Access, Image};
@@ -12,6 +12,7 @@ use object::{
     SectionFlags, SymbolKind,
 };
 
+use crate::lines::{self, Lines};
 use crate::names::Names;
 use crate::program::Input;
 
@@ -32,20 +33,12 @@ pub fn read(bytes: &[u8]) -> Result<Input> {
         pages <= PAGES,
         "the file has {pages} pages of code, and {PAGES} are the most that are checked"
     );
-    let code = image.pages().filter(|it| it.access == Access::Execute);
-    let text = code.map(|it| {
-        let words = it.bytes.as_chunks::<4>().0;
-        (
-            it.va,
-            words.iter().map(|&it| u32::from_le_bytes(it)).collect(),
-        )
-    });
-    let text: Vec<(u64, Vec<u32>)> = text.collect();
+    let text = text(&image);
     let file = File::parse(bytes).context("the sections of the file cannot be read")?;
     Ok(Input {
         entry: image.entry,
         targets: targets(&file, &text)?,
-        names: names(&file),
+        names: names(&file, &text),
         text,
     })
 }
@@ -68,20 +61,39 @@ pub fn read_section(bytes: &[u8], name: &str) -> Result<Input> {
     Ok(Input {
         entry,
         targets: targets(&file, &text)?,
-        names: names(&file),
+        names: names(&file, &text),
         text,
     })
 }
 
-fn names(file: &File<'_>) -> Names {
+/// Lists the functions of a compartment's program whose code a compiler put into others, each with
+/// an address of it, as far as the debug information says so.
+///
+/// # Errors
+///
+/// What is wrong with the file.
+pub fn inlined(bytes: &[u8]) -> Result<BTreeMap<String, u64>> {
+    let text = text(&Image::parse(bytes)?);
+    let file = File::parse(bytes).context("the sections of the file cannot be read")?;
+    Ok(lines::inlined(&file, &text))
+}
+
+fn text(image: &Image<'_>) -> Vec<(u64, Vec<u32>)> {
+    let code = image.pages().filter(|it| it.access == Access::Execute);
+    let text = code.map(|it| {
+        let words = it.bytes.as_chunks::<4>().0;
+        let words = words.iter().map(|&it| u32::from_le_bytes(it));
+        (it.va, words.collect())
+    });
+    text.collect()
+}
+
+fn names(file: &File<'_>, text: &[(u64, Vec<u32>)]) -> Names {
     let functions = file.symbols().filter(|it| it.kind() == SymbolKind::Text);
     let named = functions.filter_map(|it| Some((it.address(), it.name().ok()?.to_owned())));
     // Mapping symbols name the kind of what follows.
-    Names::new(
-        named
-            .filter(|it| !it.1.is_empty() && !it.1.starts_with('$'))
-            .collect(),
-    )
+    let named = named.filter(|it| !it.1.is_empty() && !it.1.starts_with('$'));
+    Names::new(named.collect(), Lines::read(file, text))
 }
 
 /// Lists the addresses of text that relocations other than those of direct branches name.

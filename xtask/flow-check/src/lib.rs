@@ -8,6 +8,7 @@
 mod file;
 mod graph;
 pub mod instruction;
+mod lines;
 mod names;
 mod program;
 mod refusal;
@@ -21,10 +22,12 @@ mod template;
 mod tests;
 mod text;
 
-pub use file::{read, read_section};
-pub use names::Names;
+pub use file::{inlined, read, read_section};
+pub use names::{Function, Names};
 pub use program::{Input, Numbers, Program};
 pub use refusal::{Reason, Refusal};
 pub use registers::Registers;
-pub use replay::{End, Ending, Event, Failure, Fault, Limits, Segment, Totals, replay};
+pub use replay::{
+    End, Ending, Event, Failure, Fault, Limits, Segment, Segments, Totals, replay, replay_loaded,
+};
 pub use segment::tag;

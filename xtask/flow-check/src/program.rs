@@ -2,7 +2,7 @@
 //! Programs whose text has been proved to have the form of an attested program.
 
 use crate::graph::{Exit, Graph, Mark, Node, build};
-use crate::names::Names;
+use crate::names::{Function, Names};
 use crate::refusal::{Reason, Refusal};
 use crate::rules;
 use crate::scan::Scan;
@@ -94,7 +94,7 @@ impl Program {
             _ => {
                 refusals.sort_by_key(|it| it.address);
                 for it in &mut refusals {
-                    it.place = names.of(it.address);
+                    it.place = names.located(it.address);
                 }
                 Err(refusals)
             }
@@ -159,15 +159,28 @@ impl Program {
         marks.any(|it| matches!(it, Mark::Count(it) if (it.block..=it.record).contains(&at)))
     }
 
-    /// Returns the function of an address with the addresses where it begins and where the next
-    /// one begins, for people.
-    pub fn function(&self, address: u64) -> (String, u64, u64) {
-        let unknown = || (format!("{address:#x}"), address, address + 4);
+    /// Returns the function around an address, for people.
+    pub fn function(&self, address: u64) -> Function {
+        let unknown = || Function {
+            name: format!("{address:#x}"),
+            start: address,
+            end: address + 4,
+        };
         self.names.around(address).unwrap_or_else(unknown)
     }
 
     /// Returns function and offset of an address, for people.
     pub fn place(&self, address: u64) -> Option<String> {
         self.names.of(address)
+    }
+
+    /// Returns the names of functions and the lines, for people.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Returns the word of the text at an address.
+    pub fn word(&self, address: u64) -> Option<u32> {
+        self.text.index(address).map(|it| self.text.words()[it])
     }
 }

@@ -108,7 +108,7 @@ pub struct Refusal {
     pub address: u64,
     /// What is wrong there.
     pub reason: Reason,
-    /// Function and offset, for people. Nothing rests on it.
+    /// Function, offset, file and line, for people. Nothing rests on it.
     pub place: Option<String>,
 }
 

@@ -11,6 +11,8 @@ mod stop;
 mod table;
 mod walk;
 
+use std::rc::Rc;
+
 pub use failure::{Failure, Fault};
 
 use crate::program::Program;
@@ -44,6 +46,40 @@ pub struct Segment<'a> {
     pub end: End,
 }
 
+/// The segments of a log, which a replay loads one after the other.
+pub trait Segments {
+    /// Returns how many segments there are.
+    fn count(&self) -> usize;
+
+    /// Returns how many words a segment has. Numbers are below the count.
+    fn words(&self, number: usize) -> usize;
+
+    /// Returns how a segment ended.
+    fn end(&self, number: usize) -> End;
+
+    /// Loads the words of a segment. `None`: they cannot be read, and the replay fails with
+    /// [`Fault::Unreadable`].
+    fn load(&mut self, number: usize) -> Option<Rc<[u64]>>;
+}
+
+impl Segments for &[Segment<'_>] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn words(&self, number: usize) -> usize {
+        self[number].words.len()
+    }
+
+    fn end(&self, number: usize) -> End {
+        self[number].end
+    }
+
+    fn load(&mut self, number: usize) -> Option<Rc<[u64]>> {
+        self.get(number).map(|it| it.words.into())
+    }
+}
+
 /// What a replay may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -71,6 +107,8 @@ pub enum Event {
         start: u64,
         /// Address behind its last instruction.
         end: u64,
+        /// Whether a call or an indirect branch led to it, or the program began there.
+        called: bool,
     },
     /// A counted loop within the block that began last was left.
     Loop {
@@ -110,7 +148,22 @@ pub fn replay(
     program: &Program,
     segments: &[Segment<'_>],
     limits: Limits,
-    each: impl FnMut(Event),
+    mut each: impl FnMut(Event),
+) -> Result<Totals, Failure> {
+    let mut segments = segments;
+    replay_loaded(program, &mut segments, limits, &mut each)
+}
+
+/// Walks the path of a log as [`replay`] does, with at most two segments in memory.
+///
+/// # Errors
+///
+/// Those of [`replay`], and a segment that cannot be loaded.
+pub fn replay_loaded(
+    program: &Program,
+    segments: &mut dyn Segments,
+    limits: Limits,
+    each: &mut dyn FnMut(Event),
 ) -> Result<Totals, Failure> {
     walk::Walk::new(program, segments, limits, each)?.run()
 }

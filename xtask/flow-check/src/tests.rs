@@ -8,6 +8,7 @@ mod elf;
 mod generator;
 mod hostile;
 mod interpreter;
+mod loaded;
 mod mutated;
 mod random;
 mod readings;

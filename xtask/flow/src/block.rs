@@ -54,6 +54,8 @@ pub struct Block {
     pub is_taken: bool,
     /// What stands in it before its end.
     pub items: Vec<Item>,
+    /// Marks behind the function's last instruction, in its last block.
+    pub tail: Vec<String>,
     /// How it ends.
     pub end: End,
     /// How often the compiler believes that it runs.
@@ -68,6 +70,14 @@ impl Block {
         self.items.iter().filter_map(|it| match it {
             Item::Instruction(it) => Some(it),
             Item::Mark(_) => None,
+        })
+    }
+
+    /// Returns the marks before its first instruction.
+    pub fn front(&self) -> impl Iterator<Item = &String> {
+        self.items.iter().map_while(|it| match it {
+            Item::Mark(it) => Some(it),
+            Item::Instruction(_) => None,
         })
     }
 
@@ -128,6 +138,8 @@ struct Splitter<'a> {
     places: HashMap<String, usize>,
     jumps: Vec<(usize, String)>,
     is_open: bool,
+    /// Marks between the end of a block and the next one.
+    marks: Vec<String>,
     alignment: Vec<String>,
     often: Option<u64>,
     odds: Option<(u64, u64)>,
@@ -156,6 +168,7 @@ impl<'a> Splitter<'a> {
             places: HashMap::new(),
             jumps: Vec::new(),
             is_open: false,
+            marks: Vec::new(),
             alignment: Vec::new(),
             often: None,
             odds: None,
@@ -167,12 +180,12 @@ impl<'a> Splitter<'a> {
         // A function has global names beside its own one only at its entry, by `.set`.
         let is_taken = is_entry || self.taken.contains(name) || !name.starts_with(".L");
         if !is_taken && !self.targets.contains(name) {
-            if self.is_open {
-                self.items().push(Item::Mark(format!("{name}:")));
-            }
+            self.mark(format!("{name}:"));
             return;
         }
-        let is_new = self.blocks.last().is_none_or(|it| !it.items.is_empty()) || !self.is_open;
+        // Marks make no block: debug information does not change the text.
+        let has_code = |it: &Block| it.instructions().next().is_some();
+        let is_new = self.blocks.last().is_none_or(has_code) || !self.is_open;
         if is_new {
             self.open(line);
         }
@@ -186,8 +199,15 @@ impl<'a> Splitter<'a> {
         let text = format!("\t{name}\t{arguments}");
         if matches!(name, ".align" | ".p2align" | ".balign") {
             self.alignment.push(text);
-        } else if self.is_open {
-            self.items().push(Item::Mark(text));
+        } else {
+            self.mark(text);
+        }
+    }
+
+    fn mark(&mut self, text: String) {
+        match self.blocks.last_mut().filter(|_| self.is_open) {
+            Some(block) => block.items.push(Item::Mark(text)),
+            None => self.marks.push(text),
         }
     }
 
@@ -230,7 +250,9 @@ impl<'a> Splitter<'a> {
                     !loads || it.operands.iter().any(|it| it.starts_with('[')),
                     "{it} loads from the text; put constants into .rodata"
                 );
-                self.items().push(Item::Instruction(it.clone()));
+                if let Some(block) = self.blocks.last_mut() {
+                    block.items.push(Item::Instruction(it.clone()));
+                }
                 return Ok(());
             }
         };
@@ -243,12 +265,14 @@ impl<'a> Splitter<'a> {
     }
 
     fn open(&mut self, line: usize) {
+        let marks = std::mem::take(&mut self.marks);
         self.blocks.push(Block {
             line,
             alignment: std::mem::take(&mut self.alignment),
             labels: Vec::new(),
             is_taken: false,
-            items: Vec::new(),
+            items: marks.into_iter().map(Item::Mark).collect(),
+            tail: Vec::new(),
             end: End::Fall,
             often: self.often,
             odds: None,
@@ -256,16 +280,9 @@ impl<'a> Splitter<'a> {
         self.is_open = true;
     }
 
-    fn items(&mut self) -> &mut Vec<Item> {
-        if self.blocks.is_empty() {
-            self.open(0);
-        }
-        let index = self.blocks.len() - 1;
-        &mut self.blocks[index].items
-    }
-
     fn finish(mut self) -> Result<Vec<Block>> {
-        ensure!(!self.blocks.is_empty(), "it has no instruction");
+        let last = self.blocks.last_mut().context("it has no instruction")?;
+        last.tail = self.marks;
         for (from, name) in &self.jumps {
             let to = self.places.get(name).copied();
             let block = &mut self.blocks[*from];

@@ -59,7 +59,7 @@ pub fn compare(path: &Path, input: &Input, outcome: &Outcome) -> Result<u64> {
 fn addresses(events: &[Event]) -> impl Iterator<Item = u64> + '_ {
     let mut events = events.iter().copied().peekable();
     std::iter::from_fn(move || {
-        let Event::Block { mut start, end } = events.next()? else {
+        let Event::Block { mut start, end, .. } = events.next()? else {
             return None;
         };
         // Counted loops of the block, in order.

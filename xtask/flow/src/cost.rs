@@ -54,6 +54,7 @@ pub fn cost(path: &Path, input: &Input, folder: &Path) -> Result<Cost> {
             path,
             target: Target::Process,
             is_instrumented,
+            has_lines: true,
         };
         build(&what, &folder.join(format!("{name}-{kind}")))
     };

@@ -67,6 +67,8 @@ struct Trampoline {
     to: usize,
     number: u64,
     label: String,
+    /// The mark of the branch's line.
+    line: Option<String>,
     falls: bool,
 }
 
@@ -74,6 +76,8 @@ struct Emitter<'a> {
     plan: &'a Plan,
     labels: &'a mut Labels,
     is_far: bool,
+    /// The mark of the line at the end of each block.
+    lines: Vec<Option<String>>,
     trampolines: Vec<Trampoline>,
     out: Vec<Out>,
     behind: Vec<Out>,
@@ -85,6 +89,7 @@ impl<'a> Emitter<'a> {
             plan,
             labels,
             is_far,
+            lines: lines(plan),
             trampolines: Vec::new(),
             out: Vec::new(),
             behind: Vec::new(),
@@ -105,6 +110,7 @@ impl<'a> Emitter<'a> {
         }
         for it in std::mem::take(&mut self.trampolines) {
             if !it.falls {
+                self.behind.extend(it.line.map(Out::Mark));
                 self.behind.push(Out::Label(it.label));
                 self.behind.push(Out::Code(template::edge(it.number)));
                 let jump = format!("b {}", plan.blocks[it.to].labels[0]);
@@ -112,6 +118,9 @@ impl<'a> Emitter<'a> {
             }
         }
         self.out.append(&mut self.behind);
+        let tail = plan.blocks.last().map(|it| it.tail.iter());
+        let tail = tail.into_iter().flatten().cloned();
+        self.out.extend(tail.map(Out::Mark));
         Ok(self.out)
     }
 
@@ -137,6 +146,7 @@ impl<'a> Emitter<'a> {
             to,
             number,
             label: label.clone(),
+            line: self.lines[index].clone(),
             falls,
         });
         Some(label)
@@ -154,12 +164,14 @@ impl<'a> Emitter<'a> {
         }
         self.out
             .extend(block.labels.iter().cloned().map(Out::Label));
+        // Before the template, so that its instructions have the line of the block.
+        self.out.extend(block.front().cloned().map(Out::Mark));
         if let Some(number) = self.number_at_head(index) {
             self.code(template::edge(number));
         }
         let bits = plan.bits(index);
         if bits > 0 {
-            self.start(bits);
+            self.start(index, bits);
         }
     }
 
@@ -176,7 +188,7 @@ impl<'a> Emitter<'a> {
         Some(plan.numbers.edges[from.0][0]).filter(|&it| it > 0)
     }
 
-    fn start(&mut self, bits: u32) {
+    fn start(&mut self, index: usize, bits: u32) {
         let bits = if self.is_far { bits.max(2) } else { bits };
         let (flush, back) = (self.labels.new_label(), self.labels.new_label());
         for it in template::room(bits, &flush) {
@@ -184,6 +196,13 @@ impl<'a> Emitter<'a> {
         }
         self.out.push(Out::Label(back.clone()));
         self.code(template::shift(bits));
+        let before = || self.lines[index.checked_sub(1)?].clone();
+        let line = self.plan.blocks[index]
+            .front()
+            .filter(|it| is_line(it))
+            .last()
+            .cloned();
+        self.behind.extend(line.or_else(before).map(Out::Mark));
         self.behind.push(Out::Label(flush));
         let lines = template::flush(&back).into_iter();
         self.behind.extend(lines.map(Out::Code));
@@ -196,7 +215,8 @@ impl<'a> Emitter<'a> {
             self.out.push(Out::Label(self.loop_label(index)));
         }
         let mut loads = plan.loads[index].iter();
-        for item in &plan.blocks[index].items {
+        let front = plan.blocks[index].front().count();
+        for item in &plan.blocks[index].items[front..] {
             match item {
                 Item::Mark(it) => self.out.push(Out::Mark(it.clone())),
                 Item::Instruction(it) => match loads.next().copied().flatten() {
@@ -265,4 +285,25 @@ impl<'a> Emitter<'a> {
     fn code(&mut self, text: impl Into<String>) {
         self.out.push(Out::Code(text.into()));
     }
+}
+
+/// Tells whether a mark says which line follows.
+fn is_line(mark: &str) -> bool {
+    mark.starts_with("\t.loc\t")
+}
+
+/// Finds the mark of the line at the end of each block.
+fn lines(plan: &Plan) -> Vec<Option<String>> {
+    let mut now = None;
+    let of = |block: &Block| {
+        for item in &block.items {
+            if let Item::Mark(mark) = item
+                && is_line(mark)
+            {
+                now = Some(mark.clone());
+            }
+        }
+        now.clone()
+    };
+    plan.blocks.iter().map(of).collect()
 }

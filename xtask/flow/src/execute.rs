@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use donjon_flow_chain::{Kind, State};
-use donjon_flow_check::{End, Ending, Program, Segment};
+use donjon_flow_check::{End, Ending, Program, Segment, tag};
 use donjon_machine::process::{self, Running};
 use object::{Object, ObjectSymbol};
 
@@ -103,9 +103,8 @@ impl Outcome {
                 "word {index} of the log, {word:#x}, has no kind"
             );
         }
-        let chain = self.log.iter().fold(start, |it, &word| it.absorb(word));
         ensure!(
-            chain == self.state,
+            tag(start, &self.log) == self.state,
             "the chain over the log of {} words does not end in the program's state",
             self.log.len()
         );

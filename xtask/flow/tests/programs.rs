@@ -3,10 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
+use donjon_compartment_image::Image;
 use donjon_flow::build::{Build, Target, build};
 use donjon_flow::cost::{Table, cost};
 use donjon_flow::execute::{Input, Outcome, execute};
 use donjon_flow_chain::{Kind, State};
+use donjon_flow_check::{Program, inlined, read};
+use object::{Object, ObjectSection};
+
+const SWITCH: &str = "xtask/flow/fixtures/switch.c:";
 
 const STATES: [State; 2] = [
     State([0, 0, 0, 0]),
@@ -28,6 +33,7 @@ fn built(name: &str, target: Target, is_instrumented: bool, folder: &Path) -> Pa
         path: &fixture(name),
         target,
         is_instrumented,
+        has_lines: true,
     };
     build(&what, folder).expect("it builds")
 }
@@ -125,11 +131,124 @@ fn a_compartment_and_a_process_have_one_text() {
     let texts = [Target::Compartment, Target::Process].map(|target| {
         let to = folder.path().join(format!("{target:?}"));
         let program = built("switch", target, true, &to);
-        let bytes = std::fs::read(program).expect("it is there");
-        let file = object::File::parse(&*bytes).expect("it is an ELF file");
-        use object::{Object, ObjectSection};
-        let text = file.section_by_name(".text").expect("it has text");
-        (text.address(), text.data().expect("it has bytes").to_vec())
+        text(&std::fs::read(program).expect("it is there"))
     });
     assert!(texts[0] == texts[1]);
+}
+
+/// Returns address and bytes of a program's text.
+fn text(bytes: &[u8]) -> (u64, Vec<u8>) {
+    let file = object::File::parse(bytes).expect("it is an ELF file");
+    let text = file.section_by_name(".text").expect("it has text");
+    (text.address(), text.data().expect("it has bytes").to_vec())
+}
+
+#[test]
+fn lines_change_nothing_that_is_loaded() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let programs = fixture("x").with_file_name("../../../guests/flow/programs");
+    let large = ["picojpeg", "matcher", "wikisort"].map(|it| programs.join(it).with_extension("c"));
+    let small = ["entries", "loops", "pointers", "switch", "recursion"].map(fixture);
+    for path in small.iter().chain(&large) {
+        let built = [false, true].map(|has_lines| {
+            let what = Build {
+                path,
+                target: Target::Compartment,
+                is_instrumented: true,
+                has_lines,
+            };
+            let folder = folder.path().join(has_lines.to_string());
+            std::fs::read(build(&what, &folder).expect("it builds")).expect("it is there")
+        });
+        let [without, with] = &built;
+        let name = path.display();
+        assert!(without.len() + 2000 < with.len(), "{name} has no lines");
+        assert!(text(without) == text(with), "{name}");
+        let measured = |it| Image::parse(it).expect("an image").measurement();
+        assert_eq!(measured(without), measured(with), "{name}");
+        let lines = |it| read(it).expect("sound").names.has_lines();
+        assert!(!lines(without) && lines(with), "{name}");
+    }
+}
+
+#[test]
+fn each_instruction_has_a_line_of_its_function() {
+    const NOP: u32 = 0xd503_201f;
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let program = built("switch", Target::Compartment, true, folder.path());
+    let input = read(&std::fs::read(program).expect("it is there")).expect("sound");
+    let source = std::fs::read_to_string(fixture("switch")).expect("it is there");
+    let source: Vec<_> = source.lines().collect();
+    let head = |it: &&&str| it.contains('(') && !it.starts_with(['\t', '/', '{', ' ']);
+    let start = input.text[0].0;
+    let words: Vec<u32> = input.text.iter().flat_map(|it| it.1.clone()).collect();
+    for name in ["choose", "conditions", "donjon_call"] {
+        let mut all = input.names.all().iter().filter(|it| it.1 == name);
+        let function = input.names.around(all.next().expect("it is there").0);
+        let function = function.expect("it is there");
+        let range = (function.start - start) / 4..(function.end - start) / 4;
+        for at in range {
+            let address = start + 4 * at;
+            let line = input.names.line(address).unwrap_or_default();
+            if words[at as usize] == NOP && line.is_empty() {
+                continue;
+            }
+            let number = line.strip_prefix(SWITCH).and_then(|it| it.parse().ok());
+            let number: usize = number.unwrap_or_else(|| panic!("{address:#x}: {line}"));
+            // The compiler puts `once` into `donjon_call`.
+            let found = source[..number].iter().rev().find(head);
+            let found = found.expect("a function is before the line");
+            let is_own = found.contains(&format!(" {name}("));
+            let is_inner = name == "donjon_call" && found.contains(" once(");
+            assert!(is_own || is_inner, "{address:#x} in {name}: {line}");
+        }
+    }
+}
+
+/// Returns where the bytes of a section are in a file.
+fn section(bytes: &[u8], name: &str) -> std::ops::Range<usize> {
+    let file = object::File::parse(bytes).expect("it is an ELF file");
+    let section = file.section_by_name(name).expect("it is there");
+    let (start, size) = section.file_range().expect("it has bytes");
+    start as usize..(start + size) as usize
+}
+
+#[test]
+fn a_refused_place_has_its_line() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let program = built("switch", Target::Compartment, true, folder.path());
+    let mut bytes = std::fs::read(program).expect("it is there");
+    let input = read(&bytes).expect("sound");
+    let mut all = input.names.all().iter().filter(|it| it.1 == "choose");
+    let at = all.next().expect("it is there").0 - input.text[0].0;
+    let at = section(&bytes, ".text").start + at as usize;
+    // svc #99
+    bytes[at..at + 4].copy_from_slice(&0xd400_0c61_u32.to_le_bytes());
+    let refused = Program::check(read(&bytes).expect("sound")).expect_err("no such request");
+    let said = refused[0].to_string();
+    assert!(
+        said.contains("(choose+0x0, xtask/flow/fixtures/switch.c:"),
+        "{said}"
+    );
+}
+
+#[test]
+fn damaged_debug_information_makes_nothing_panic() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let program = built("leaves", Target::Compartment, true, folder.path());
+    let bytes = std::fs::read(program).expect("it is there");
+    let mut sound = 0;
+    for name in [".debug_line", ".debug_info", ".debug_abbrev", ".debug_str"] {
+        let range = section(&bytes, name);
+        let step = (range.len() / 60).max(1);
+        for at in range.step_by(step) {
+            for value in [0, 0x7f, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[at] = value;
+                sound += usize::from(read(&damaged).is_ok_and(|it| !it.text.is_empty()));
+                let _ = inlined(&damaged);
+            }
+        }
+    }
+    assert!(sound > 500, "{sound}");
 }

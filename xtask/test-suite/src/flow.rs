@@ -53,8 +53,14 @@ pub fn tests() -> Vec<Test> {
         let what = ["--features=emulator", "--test=programs"];
         cargo("flow-fixtures", &[package.as_slice(), &what].concat())
     };
+    let verifier = || {
+        let package = ["test", "--quiet", "--package=donjon-verify"];
+        let what = ["--features=emulator", "--test=programs"];
+        cargo("flow-verifier", &[package.as_slice(), &what].concat())
+    };
     let tests = [
         Test::beside("flow:fixtures", fixtures),
+        Test::beside("flow:verifier", verifier),
         Test::beside("flow:programs", programs),
     ];
     tests.map(|it| it.on_host().needs(EMULATOR)).into()

@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Checks a signed report, and says in words what it proves and what not.
+//! Checks a signed report, and says in words what it proves and what not: of a compartment, or of
+//! the path that it took.
 
+mod arguments;
+mod flow;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 use std::fs;
-use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
-use donjon_token::{Token, from_hexadecimal};
+use donjon_token::Token;
 
+pub use arguments::VerifyArguments;
+pub use flow::{Question, Report, judge};
 pub use verdict::{Expected, Verdict};
 
 /// Most bytes of a token.
 const MOST: u64 = 4096;
 
-/// What to check, and against what.
-#[derive(Args, Debug)]
-pub struct VerifyArguments {
-    /// The token, as the quoting compartment wrote it.
-    #[arg(value_name = "FILE")]
-    token: PathBuf,
-    /// The nonce that was sent.
-    #[arg(long, value_name = "HEX", value_parser = digits)]
-    nonce: Option<[u8; 32]>,
-    /// The public key of the machine's quoting compartment, from
-    /// `donjon-run /usr/lib/donjon/quote key` in a boot that was trusted.
-    #[arg(long, value_name = "HEX", value_parser = digits)]
-    key: Option<[u8; 32]>,
-    /// The measurement that the compartment must have, from `cargo xtask compartment measure`.
-    #[arg(long, value_name = "HEX", value_parser = digits)]
-    measurement: Option<[u8; 32]>,
-    /// The digest of what must have been started, from a boot that was trusted.
-    #[arg(long, value_name = "HEX", value_parser = digits)]
-    started: Option<[u8; 32]>,
-}
-
-/// Prints what a token says and proves; 1 if something is wrong with it.
+/// Prints what a token or the folder of a run says and proves; the status of the command.
+///
+/// Of a token it is 1 if something is wrong with it. Of a run it is 0 if it is proven from its
+/// entry to its end, 1 if something is wrong, 3 if all is right and the program did not end by
+/// itself, and 2 if it cannot be read or is too long.
 ///
 /// # Errors
 ///
 /// If the file cannot be read, or has no token; if something is expected of a token whose key is
-/// not known.
+/// not known, or that only a run has.
 pub fn run(arguments: &VerifyArguments) -> Result<u8> {
-    let file = &arguments.token;
+    if arguments.program.is_some() || arguments.path.is_dir() {
+        return Ok(flow::run(arguments));
+    }
+    ensure!(
+        arguments.policy.is_none() && arguments.golden.is_none() && !arguments.prefix,
+        "--policy, --golden and --prefix are about the folder of a run: name it, and --program"
+    );
+    alone(arguments)
+}
+
+/// Prints what a token says and proves; 1 if something is wrong with it.
+fn alone(arguments: &VerifyArguments) -> Result<u8> {
+    let file = &arguments.path;
     let about = fs::metadata(file).with_context(|| format!("opening {}", file.display()))?;
     ensure!(
         about.len() <= MOST,
@@ -69,8 +69,4 @@ pub fn run(arguments: &VerifyArguments) -> Result<u8> {
          `donjon-run /usr/lib/donjon/quote key` prints there"
     );
     Ok(u8::from(!verdict.wrong.is_empty()))
-}
-
-fn digits(text: &str) -> Result<[u8; 32], String> {
-    from_hexadecimal(text.as_bytes()).ok_or_else(|| "64 hexadecimal digits are needed".to_owned())
 }

@@ -3,10 +3,18 @@
 
 use std::fmt;
 
+use donjon_abi::flow::{FLOW_REPORT, KIND_OF_REPORT_SHIFT};
 use donjon_token::{Claims, Token, to_hexadecimal};
 use ed25519_dalek::{Signature, VerifyingKey};
 
-const WRONG: &str = "Wrong:";
+/// Title of the list of what is wrong.
+pub const WRONG: &str = "Wrong:";
+/// Title of the list of what holds.
+pub const PROVEN: &str = "It proves:";
+/// Title of the list of what does not follow.
+pub const OPEN: &str = "It does not prove:";
+/// The kind of a report that a program asked for by itself.
+pub const OWN_REPORT: u64 = 0;
 
 /// What the verifier knows from elsewhere.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,7 +32,8 @@ pub struct Expected {
 /// What a token says and proves.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    claims: Claims,
+    /// What the token says.
+    pub claims: Claims,
     /// What is wrong.
     pub wrong: Vec<String>,
     /// What holds, if nothing is wrong.
@@ -36,8 +45,14 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The verdict about a token, for a verifier that knows what `expected` has.
+    /// The verdict about a token that stands alone, for a verifier that knows what `expected` has.
     pub fn of(token: &Token, expected: &Expected) -> Self {
+        Self::of_kind(token, expected, OWN_REPORT)
+    }
+
+    /// The verdict about a token with a report of this kind, for a verifier that knows what
+    /// `expected` has.
+    pub fn of_kind(token: &Token, expected: &Expected, kind: u64) -> Self {
         let claims = &token.claims;
         let mut verdict = Self {
             claims: claims.clone(),
@@ -67,6 +82,19 @@ impl Verdict {
             "another inner domain, Linux or command line was started than expected",
             "what was started: compare the digest (--started) with that of a boot that was trusted",
         );
+        if self::kind(claims) != kind {
+            verdict.wrong(match (self::kind(claims), kind) {
+                (FLOW_REPORT, OWN_REPORT) => {
+                    "it is the report of a run under flow attestation: alone it says nothing, \
+                     name the folder of the run"
+                }
+                (OWN_REPORT, FLOW_REPORT) => {
+                    "it is a report that a program asked for by itself, and no report of a run \
+                     under flow attestation"
+                }
+                _ => "its kind is not known",
+            });
+        }
         if claims.weakened != 0 {
             verdict.wrong(&format!(
                 "the inner domain is a build for tests that leaves out checks ({:#x})",
@@ -130,8 +158,19 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// Returns the kind of a report: who asked for it.
+fn kind(claims: &Claims) -> u64 {
+    claims.limit >> KIND_OF_REPORT_SHIFT
+}
+
+/// Returns how many frames a compartment may have.
+pub const fn limit(claims: &Claims) -> u64 {
+    claims.limit & ((1 << KIND_OF_REPORT_SHIFT) - 1)
+}
+
+impl Verdict {
+    /// Lists what the token says: names and values.
+    pub fn says(&self) -> Vec<(&'static str, String)> {
         let claims = &self.claims;
         let version = claims.version;
         let parts =
@@ -141,10 +180,15 @@ impl fmt::Display for Verdict {
             1 => "given".to_owned(),
             other => format!("unknown ({other})"),
         };
-        writeln!(f, "The token says:")?;
-        for (what, value) in [
+        let kind = match kind(claims) {
+            OWN_REPORT => "0: the program asked for it".to_owned(),
+            FLOW_REPORT => "1: a run under flow attestation".to_owned(),
+            other => format!("{other}: unknown"),
+        };
+        vec![
             ("measurement", to_hexadecimal(&claims.measurement)),
-            ("limit", format!("{} frames", claims.limit)),
+            ("kind", kind),
+            ("limit", format!("{} frames", limit(claims))),
             ("nonce", to_hexadecimal(&claims.nonce)),
             ("data", to_hexadecimal(&claims.data)),
             ("started", to_hexadecimal(&claims.started)),
@@ -153,17 +197,24 @@ impl fmt::Display for Verdict {
             ("identity", identity),
             ("quoted by", to_hexadecimal(&claims.quoter)),
             ("key", to_hexadecimal(&claims.key)),
-        ] {
+        ]
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "The token says:")?;
+        for (what, value) in self.says() {
             writeln!(f, "  {what:12} {value}")?;
         }
         let lists = [
             (WRONG, &self.wrong),
-            ("It proves:", &self.proven),
+            (PROVEN, &self.proven),
             (
                 "It says this, and whoever made the key that signed it can say anything:",
                 &self.agrees,
             ),
-            ("It does not prove:", &self.open),
+            (OPEN, &self.open),
         ];
         for (title, list) in lists {
             let is_void = !title.starts_with("It does not") && title != WRONG;

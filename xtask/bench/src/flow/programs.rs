@@ -68,6 +68,7 @@ fn one(name: &str, is_instrumented: bool, target: Target, file: &str) -> Result<
         path: &source,
         target,
         is_instrumented,
+        has_lines: false,
     };
     let folder = paths::in_root(BUILDS).join(file);
     let program = build(&what, Path::new(&folder))?;

@@ -31,6 +31,8 @@ pub enum Fault {
     Border,
     /// The program ends here, and the log goes on or says another end.
     End,
+    /// The segment cannot be loaded. The log may be right.
+    Unreadable,
     /// The path is longer than the limit. The log may be right.
     Long,
     /// More calls are within each other than the limit. The program has no memory for them.
@@ -46,11 +48,11 @@ pub struct Failure {
     pub word: usize,
     /// Address of the instruction.
     pub address: u64,
-    /// Function and offset of the address, for people.
+    /// Function, offset, file and line of the address, for people.
     pub place: Option<String>,
     /// What is wrong.
     pub fault: Fault,
-    /// Functions and offsets of the addresses in `fault`, for people.
+    /// Functions, offsets, files and lines of the addresses in `fault`, for people.
     pub named: [Option<String>; 2],
 }
 
@@ -85,6 +87,7 @@ impl fmt::Display for Failure {
             }
             Fault::Border => write!(f, ": the segment did not end at this record"),
             Fault::End => write!(f, ": the program cannot have ended as the report says"),
+            Fault::Unreadable => write!(f, ": the segment cannot be read"),
             Fault::Long => write!(f, ": the path is too long; raise the limit of blocks"),
             Fault::Deep => write!(f, ": more calls are open than the program has stack for"),
         }

@@ -9,21 +9,19 @@ mod step;
 use donjon_flow_chain::Kind;
 
 use super::batch::Batch;
-use super::log::{Ahead, Log};
+use super::log::Log;
 use super::stop::Stop;
 use super::table::Table;
-use super::{Ending, Event, Failure, Fault, Limits, Segment, Totals};
+use super::{Ending, Event, Failure, Fault, Limits, Segments, Totals};
 use crate::graph::{Exit, Graph, Number};
 use crate::program::Program;
 
 /// Where the walk is.
-pub struct Walk<'a, E> {
+pub struct Walk<'a> {
     program: &'a Program,
-    segments: &'a [Segment<'a>],
     limits: Limits,
-    each: E,
+    each: &'a mut dyn FnMut(Event),
     log: Log<'a>,
-    ahead: Ahead,
     batch: Batch,
     stop: Option<Stop>,
     /// x28 at the end of the log.
@@ -36,6 +34,8 @@ pub struct Walk<'a, E> {
     link: u64,
     begun: u64,
     totals: Totals,
+    /// Whether a call or an indirect branch leads to the next block.
+    called: bool,
     /// Number of the word to name if a step is wrong.
     at: usize,
     /// Whether the steps are only tried, or behind the place where the path ends.
@@ -44,23 +44,22 @@ pub struct Walk<'a, E> {
     wrong: Option<Failure>,
 }
 
-impl<'a, E: FnMut(Event)> Walk<'a, E> {
+impl<'a> Walk<'a> {
     /// Begins at the entry of a program.
     pub fn new(
         program: &'a Program,
-        segments: &'a [Segment<'a>],
+        segments: &'a mut dyn Segments,
         limits: Limits,
-        each: E,
+        each: &'a mut dyn FnMut(Event),
     ) -> Result<Self, Failure> {
         let (text, nodes) = (&program.text, &program.graph.nodes);
-        let end = segments.last().map(|it| it.end);
+        let last = segments.count().checked_sub(1);
+        let end = last.map(|it| segments.end(it));
         let mut walk = Self {
             program,
-            segments,
             limits,
             each,
             log: Log::new(segments),
-            ahead: Ahead::new(),
             batch: Batch::new(1, true),
             stop: end.and_then(|it| Stop::of(text, &it)),
             end: end.map_or(0, |it| it.path),
@@ -76,6 +75,7 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
             link: 0,
             begun: 0,
             totals: Totals::default(),
+            called: true,
             at: program.graph.node(program.graph.entry).start,
             quiet: false,
             wrong: None,
@@ -84,16 +84,18 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
         if walk.end == 0 || walk.end > i64::MAX as u64 {
             return Err(walk.failure(Fault::NoLog));
         }
-        let borders = segments.split_last().map_or(&[][..], |it| it.1);
-        let is_border = |it: &Segment| {
-            let is_path = (1..=i64::MAX as u64).contains(&it.end.path);
-            it.end.how == Ending::Stopped && text.index(it.end.pc).is_some() && is_path
+        let is_border = |number| {
+            let end = walk.log.segments.end(number);
+            let is_path = (1..=i64::MAX as u64).contains(&end.path);
+            end.how == Ending::Stopped && text.index(end.pc).is_some() && is_path
         };
-        if !borders.iter().all(is_border) {
+        if !(0..last.unwrap_or(0)).all(is_border) {
             return Err(walk.failure(Fault::Border));
         }
-        walk.refill();
-        Ok(walk)
+        match walk.refill() {
+            Ok(()) => Ok(walk),
+            Err(fault) => Err(walk.failure(fault)),
+        }
     }
 
     /// Walks to the end of the log.
@@ -112,11 +114,11 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
     }
 
     fn failure(&self, fault: Fault) -> Failure {
-        let name = |it| self.program.place(it);
+        let name = |it| self.program.names().located(it);
         let address = self.program.text.address(self.at);
         Failure {
-            segment: self.log.place.segment,
-            word: self.log.place.word,
+            segment: self.log.place().segment,
+            word: self.log.place().word,
             address,
             place: name(address),
             fault,
@@ -133,11 +135,12 @@ impl<'a, E: FnMut(Event)> Walk<'a, E> {
     }
 
     /// Looks for the path bits that will be written next.
-    fn refill(&mut self) {
-        self.batch = match self.ahead.next(self.segments) {
+    fn refill(&mut self) -> Result<(), Fault> {
+        self.batch = match self.log.bits()? {
             Some(word) => Batch::new(word, false),
             None => Batch::new(self.end, true),
         };
+        Ok(())
     }
 
     /// Says whether the log has nothing behind the bits that were used.

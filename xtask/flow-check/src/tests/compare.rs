@@ -51,7 +51,7 @@ pub fn same(program: &Program, run: &Run, labels: &BTreeMap<Label, u64>) -> Resu
     let count = events.iter().filter(|it| starts(it)).count();
     let mut blocks = 0;
     let mut events = events.iter().peekable();
-    while let Some(Event::Block { start, end }) = events.next() {
+    while let Some(Event::Block { start, end, .. }) = events.next() {
         let mut expected = Vec::new();
         let mut at = *start;
         while let Some(Event::Loop { start, end, times }) = events.peek() {

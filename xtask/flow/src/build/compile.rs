@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use donjon_builder::compartment::c::{COMPILER, FLAGS, RUNTIME};
+use donjon_machine::qemu::SOURCES;
 use donjon_machine::{paths, process};
 
 use super::Build;
@@ -20,6 +21,22 @@ const FLOW: [&str; 3] = [
     "-fno-reorder-blocks-and-partition",
     "-dA",
 ];
+
+/// Flags for lines and functions in debug information, which is not loaded: the text stays as it
+/// is. Where variables are is left out, as it would not be true of rewritten code.
+const DEBUG: [&str; 4] = [
+    "-g",
+    "-gdwarf-5",
+    "-fno-var-tracking",
+    "-gno-variable-location-views",
+];
+
+/// Returns the flags of a file's debug information. Its paths are the same wherever it is made.
+fn debug(what: &Build) -> impl Iterator<Item = String> {
+    let map = format!("-fdebug-prefix-map={}=/{SOURCES}", paths::root().display());
+    let flags = DEBUG.into_iter().map(str::to_owned).chain([map]);
+    flags.filter(|_| what.has_lines)
+}
 
 /// Returns the flags that instrumented programs are compiled with besides.
 fn reserved() -> impl Iterator<Item = String> {
@@ -36,6 +53,7 @@ pub fn to_assembly(source: &Path, what: &Build, folder: &Path) -> Result<Source>
         command.args(reserved());
     }
     command
+        .args(debug(what))
         .arg("-I")
         .arg(paths::in_root(RUNTIME))
         .arg("-S")
@@ -50,20 +68,30 @@ pub fn to_assembly(source: &Path, what: &Build, folder: &Path) -> Result<Source>
     })
 }
 
-/// Assembles a text.
+/// Assembles a text that a compiler or the rewriter made; its debug information is in it.
 pub fn assemble(source: &Source, index: usize, folder: &Path) -> Result<PathBuf> {
     let name = Path::new(&source.name).file_stem().unwrap_or_default();
     let file = folder.join(format!("{index}-{}.s", name.to_string_lossy()));
     fs::write(&file, &source.text).with_context(|| format!("writing {}", file.display()))?;
-    assemble_file(&file, index, folder)
+    object(&file, [].into_iter(), index, folder)
 }
 
-/// Assembles a file.
-pub fn assemble_file(source: &Path, index: usize, folder: &Path) -> Result<PathBuf> {
+/// Assembles a file that was written by hand.
+pub fn assemble_file(source: &Path, what: &Build, index: usize, folder: &Path) -> Result<PathBuf> {
+    object(source, debug(what), index, folder)
+}
+
+fn object(
+    source: &Path,
+    flags: impl Iterator<Item = String>,
+    index: usize,
+    folder: &Path,
+) -> Result<PathBuf> {
     let object = folder.join(format!("{index}.o"));
     let mut command = Command::new(COMPILER);
     command
         .arg("-march=armv8-a")
+        .args(flags)
         .arg("-I")
         .arg(paths::in_root(RUNTIME))
         .arg("-c")

@@ -41,6 +41,8 @@ pub struct Build<'a> {
     pub target: Target,
     /// Whether it says which path it took.
     pub is_instrumented: bool,
+    /// Whether it has debug information, which is not loaded and changes no instruction.
+    pub has_lines: bool,
 }
 
 /// Section with the instrumented text of a process; what starts it lies in other sections.
@@ -74,7 +76,12 @@ pub fn build(what: &Build, folder: &Path) -> Result<PathBuf> {
         objects.push(compile::assemble(text, index, folder)?);
     }
     for (index, source) in assembly.iter().enumerate() {
-        objects.push(compile::assemble_file(source, texts.len() + index, folder)?);
+        objects.push(compile::assemble_file(
+            source,
+            what,
+            texts.len() + index,
+            folder,
+        )?);
     }
     let name = what.path.file_stem().context("the path has no name")?;
     let program = folder.join(name).with_extension("elf");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask flow decode`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 
@@ -24,18 +24,24 @@ pub fn run(arguments: &DecodeArguments) -> Result<u8> {
         blocks: arguments.max_blocks,
         ..Limits::default()
     };
+    let has_blocks = arguments.blocks || arguments.lines;
+    let mut places = Places {
+        program: &program,
+        has_lines: arguments.lines,
+        known: HashMap::new(),
+    };
     let mut functions = Functions::new(&program);
     let mut out = BufWriter::new(io::stdout().lock());
     let mut written = Ok(());
     let replayed = replay(&program, &segments, limits, |event| {
-        if !arguments.blocks {
+        if !has_blocks {
             functions.add(event);
         } else if written.is_ok() {
-            written = block(&mut out, &program, event);
+            written = places.block(&mut out, event);
         }
     });
     written.context("writing the path")?;
-    if !arguments.blocks {
+    if !has_blocks {
         functions.print(&mut out).context("writing the path")?;
     }
     out.flush().context("writing the path")?;
@@ -57,15 +63,31 @@ pub fn run(arguments: &DecodeArguments) -> Result<u8> {
     }
 }
 
-fn block(out: &mut impl Write, program: &Program, event: Event) -> io::Result<()> {
-    match event {
-        Event::Block { start, .. } => {
-            let place = program.place(start).unwrap_or_default();
-            writeln!(out, "{start:#x} {place}")
-        }
-        Event::Loop { start, times, .. } => {
-            let place = program.place(start).unwrap_or_default();
-            writeln!(out, "{start:#x} {place} {times} times")
+/// Places of blocks, each looked up once.
+struct Places<'a> {
+    program: &'a Program,
+    has_lines: bool,
+    known: HashMap<u64, String>,
+}
+
+impl Places<'_> {
+    fn block(&mut self, out: &mut impl Write, event: Event) -> io::Result<()> {
+        let (start, times) = match event {
+            Event::Block { start, .. } => (start, None),
+            Event::Loop { start, times, .. } => (start, Some(times)),
+        };
+        let names = self.program.names();
+        let place = self.known.entry(start).or_insert_with(|| {
+            let place = if self.has_lines {
+                names.located(start)
+            } else {
+                names.of(start)
+            };
+            place.unwrap_or_default()
+        });
+        match times {
+            None => writeln!(out, "{start:#x} {place}"),
+            Some(times) => writeln!(out, "{start:#x} {place} {times} times"),
         }
     }
 }
@@ -107,10 +129,10 @@ impl<'a> Functions<'a> {
         {
             return number;
         }
-        let (name, first, end) = self.program.function(address);
+        let function = self.program.function(address);
         let number = self.names.len();
-        self.names.push(name);
-        self.known.insert(first, (end, number));
+        self.names.push(function.name);
+        self.known.insert(function.start, (function.end, number));
         number
     }
 

@@ -107,6 +107,9 @@ struct DecodeArguments {
     /// Print the address of each block, and the count of each counted loop.
     #[arg(long)]
     blocks: bool,
+    /// Print file and line of each block as well; implies --blocks.
+    #[arg(long)]
+    lines: bool,
     /// Give up after so many blocks.
     #[arg(long, value_name = "NUMBER", default_value_t = 1 << 36)]
     max_blocks: u64,

@@ -122,6 +122,28 @@ fn a_weakened_build_and_a_machine_without_identity_are_named() {
 }
 
 #[test]
+fn a_flow_report_is_nothing_alone_and_another_report_is_none() {
+    for (kind, wanted, words) in [
+        (1, 0, "name the folder"),
+        (2, 0, "not known"),
+        (0, 1, "asked for by itself"),
+        (2, 1, "not known"),
+        (u64::from(u32::MAX), 1, "not known"),
+    ] {
+        let claims = Claims {
+            limit: kind << 32 | 64,
+            ..claims()
+        };
+        let verdict = Verdict::of_kind(&token(&claims), &all(), wanted);
+        assert_eq!(verdict.wrong.len(), 1, "{verdict}");
+        assert!(verdict.wrong[0].contains(words), "{verdict}");
+        assert!(verdict.to_string().contains("64 frames"), "{verdict}");
+        let right = Verdict::of_kind(&token(&claims), &all(), kind);
+        assert!(right.wrong.is_empty(), "{right}");
+    }
+}
+
+#[test]
 fn no_byte_of_a_token_can_be_changed() {
     let right = bytes(&claims());
     for at in 0..right.len() {
@@ -148,11 +170,12 @@ fn command(bytes: &[u8]) -> Result<u8> {
         started,
     } = all();
     crate::run(&VerifyArguments {
-        token: file.path().to_owned(),
+        path: file.path().to_owned(),
         nonce,
         key,
         measurement,
         started,
+        ..crate::tests::no_arguments()
     })
 }
 

@@ -3,9 +3,9 @@
 
 use super::{Walk, address};
 use crate::graph::{Exit, Number};
-use crate::replay::{Event, Fault};
+use crate::replay::Fault;
 
-impl<E: FnMut(Event)> Walk<'_, E> {
+impl Walk<'_> {
     /// Leaves a region behind a block that no other block follows.
     pub fn leave(&mut self, last: Number, now: u64) -> Result<Option<Number>, Fault> {
         let node = self.graph().node(last);
@@ -16,7 +16,11 @@ impl<E: FnMut(Event)> Walk<'_, E> {
                 let to = self.pointer(record, now)?;
                 self.call(to, back)
             }
-            Exit::IndirectBranch { record } => self.pointer(record, now).map(Some),
+            Exit::IndirectBranch { record } => {
+                let to = self.pointer(record, now)?;
+                self.called = true;
+                Ok(Some(to))
+            }
             Exit::Return => self.back().map(Some),
             _ => Err(Fault::End),
         }
@@ -28,6 +32,7 @@ impl<E: FnMut(Event)> Walk<'_, E> {
         }
         self.calls.push(back);
         self.link = self.blocks[back as usize].0;
+        self.called = true;
         if !self.quiet {
             self.totals.calls += 1;
             self.totals.depth = self.totals.depth.max(self.calls.len());

@@ -3,8 +3,9 @@
 
 use super::Walk;
 use crate::graph::Number;
+use crate::replay::log::Mark;
 use crate::replay::stop::Stop;
-use crate::replay::{Event, Failure, Fault, Totals};
+use crate::replay::{Failure, Fault, Totals};
 
 /// Blocks behind the first place at which a log may end that are looked at for others.
 const BLOCKS: u64 = 1 << 16;
@@ -12,11 +13,11 @@ const BLOCKS: u64 = 1 << 16;
 /// Places that are counted.
 const PLACES: u64 = 1000;
 
-impl<E: FnMut(Event)> Walk<'_, E> {
+impl Walk<'_> {
     /// Ends the path on a part of a region's path, if its words are those of the log. The walk can
     /// go on behind it in any case: the log may have ended later.
     pub fn ends_on(&mut self, path: &[Number], base: u64, stop: Stop) -> Result<(), Fault> {
-        let before = (self.log.place, self.log.left, self.link, self.at);
+        let before = (self.log.mark(), self.link, self.at);
         let begun = self.begun;
         let is_first = !std::mem::replace(&mut self.quiet, true);
         let tried = self.part(path, base, stop);
@@ -24,7 +25,7 @@ impl<E: FnMut(Event)> Walk<'_, E> {
             let failure = self.failure(fault);
             self.wrong.get_or_insert(failure);
         }
-        (self.log.place, self.log.left, self.link, self.at) = before;
+        self.put_back(before);
         self.begun = begun;
         if tried.is_err() {
             self.quiet = !is_first;
@@ -33,7 +34,7 @@ impl<E: FnMut(Event)> Walk<'_, E> {
         if is_first {
             self.quiet = false;
             self.part(path, base, stop)?;
-            (self.log.place, self.log.left, self.link, self.at) = before;
+            self.put_back(before);
             self.quiet = true;
             // What follows is tried only.
             self.limits.blocks = self.limits.blocks.min(self.begun.saturating_add(BLOCKS));
@@ -43,6 +44,11 @@ impl<E: FnMut(Event)> Walk<'_, E> {
             return Err(Fault::End);
         }
         Ok(())
+    }
+
+    fn put_back(&mut self, (mark, link, at): (Mark, u64, usize)) {
+        self.log.back_to(mark);
+        (self.link, self.at) = (link, at);
     }
 
     /// Ends a walk that cannot go on: the log has ended before, or is no path.

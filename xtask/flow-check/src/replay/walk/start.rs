@@ -3,14 +3,14 @@
 
 use super::Walk;
 use crate::graph::Number;
+use crate::replay::Fault;
 use crate::replay::stop::template;
-use crate::replay::{Event, Fault};
 use crate::template::LENGTH;
 
 /// Highest number that the sentinel in x28 may have as a bit.
 const TOP: u32 = 62;
 
-impl<E: FnMut(Event)> Walk<'_, E> {
+impl Walk<'_> {
     /// Walks through the template at the start of a region. `true`: the log ends in it.
     pub fn start(&mut self, number: Number) -> Result<bool, Fault> {
         let node = self.graph().node(number);
@@ -60,7 +60,7 @@ impl<E: FnMut(Event)> Walk<'_, E> {
         if self.log.left == 0 && unchanged {
             return Ok(true);
         }
-        self.refill();
+        self.refill()?;
         let back = flush + LENGTH + 1;
         Ok(self.is_over() && self.stopped_in(back..back + 1))
     }

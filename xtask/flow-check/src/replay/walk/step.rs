@@ -8,7 +8,7 @@ use crate::graph::{Mark, Number};
 use crate::replay::{Event, Fault};
 use crate::template::{Count, Template};
 
-impl<E: FnMut(Event)> Walk<'_, E> {
+impl Walk<'_> {
     /// Takes the word that the record at a word of the text wrote, with this value of x28.
     pub fn take(&mut self, record: usize, path: u64) -> Result<u64, Fault> {
         let text = &self.program.text;
@@ -22,8 +22,9 @@ impl<E: FnMut(Event)> Walk<'_, E> {
 
     pub fn block(&mut self, number: Number) -> Result<(), Fault> {
         let (start, end) = self.blocks[number as usize];
+        let called = std::mem::take(&mut self.called);
         if !self.quiet {
-            (self.each)(Event::Block { start, end });
+            (self.each)(Event::Block { start, end, called });
             self.totals.blocks += 1;
         }
         self.begun += 1;

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The checks themselves, and the words about each.
+
+use anyhow::Result;
+use donjon_abi::flow::{EndReason, FLOW_REPORT};
+use donjon_compartment_image::Image;
+use donjon_flow_check::{Program, Refusal};
+use donjon_token::{Token, to_hexadecimal};
+
+use super::ending;
+use super::log::Log;
+use super::question::Question;
+use super::report::Report;
+use super::transcript::{Transcript, digest};
+use super::walk::Walked;
+use crate::verdict::limit;
+use crate::{Expected, Verdict};
+
+/// Most places and segments that are listed.
+const LISTED: usize = 10;
+
+/// Checks the token: signature, key, nonce, build, kind, and the program that it is about.
+pub fn token(report: &mut Report, question: &Question<'_>, token: &Token, image: &Image<'_>) {
+    let measurement = image.measurement();
+    let expected = Expected {
+        nonce: Some(question.nonce),
+        key: Some(question.key),
+        measurement: Some(measurement),
+        started: question.started,
+    };
+    let verdict = Verdict::of_kind(token, &expected, FLOW_REPORT);
+    report.says = verdict.says();
+    report.wrong = verdict.wrong;
+    report.proven = verdict.proven;
+    report.open = verdict.open;
+    if question.measurement.is_some_and(|it| it != measurement) {
+        report.wrong("the program has another measurement than --measurement says");
+    }
+    if limit(&token.claims) != image.limit {
+        report.wrong("the compartment had another limit than the program has");
+    }
+}
+
+/// Says why the program is none of attested form.
+pub fn refusals(report: &mut Report, refusals: &[Refusal]) {
+    let count = refusals.len();
+    report.wrong(format!(
+        "the program is not of attested form, so its log says no path: {count} places are refused"
+    ));
+    for it in refusals.iter().take(LISTED) {
+        report.wrong(it.to_string());
+    }
+}
+
+/// Checks that the transcript is that of the report, is well formed, and about the same run.
+pub fn transcript(report: &mut Report, token: &Token, bytes: &[u8]) -> Option<Transcript> {
+    let claims = &token.claims;
+    if digest(bytes) != claims.data {
+        report.wrong(
+            "the transcript is another one than that of the report: it was changed, or the report \
+             is of another run",
+        );
+        return None;
+    }
+    let transcript = match Transcript::parse(bytes) {
+        Ok(transcript) => transcript,
+        Err(wrong) => {
+            report.wrong(format!("the transcript is wrong: {wrong}"));
+            return None;
+        }
+    };
+    let start = &transcript.start;
+    if start.nonce != claims.nonce {
+        report.wrong("the transcript has another nonce than the report");
+    }
+    if start.measurement != claims.measurement {
+        report.wrong("the transcript has another measurement than the report");
+    }
+    let end = &transcript.end;
+    let arguments = start.arguments.map(|it| format!("{it:#x}"));
+    report.says.extend([
+        ("arguments", arguments.join(" ")),
+        ("segments", transcript.segments.len().to_string()),
+        ("words", transcript.words().to_string()),
+        ("end", transcript.reason.words().to_owned()),
+        ("result", format!("{:#x}", end.word)),
+        ("bytes", to_hexadecimal(&end.data)),
+    ]);
+    (!report.is_wrong()).then_some(transcript)
+}
+
+/// Checks that the log has as many words as the transcript.
+pub fn log(report: &mut Report, transcript: &Transcript, bytes: u64) {
+    let words = transcript.words();
+    if bytes != 8 * words {
+        report.wrong(format!(
+            "the log has {bytes} bytes, and the transcript {words} words of 8 bytes"
+        ));
+    }
+}
+
+/// Checks digests and tags of all segments.
+///
+/// # Errors
+///
+/// If the log cannot be read.
+pub fn words(report: &mut Report, log: &Log<'_>, transcript: &Transcript) -> Result<()> {
+    let mut count = 0;
+    for number in 0..transcript.segments.len() {
+        let fits = log.check(number)?;
+        let what = match (fits.digest, fits.tag) {
+            (true, true) => continue,
+            (false, _) => {
+                "the words are other ones than the host committed to: the log was changed"
+            }
+            (true, false) => {
+                "the tag does not fit: the program wrote other words, or went where its code does \
+                 not lead"
+            }
+        };
+        count += 1;
+        if count <= LISTED {
+            report.wrong(format!("segment {number}: {what}"));
+        }
+    }
+    if count > LISTED {
+        report.wrong(format!("and {} further segments", count - LISTED));
+    }
+    Ok(())
+}
+
+/// Says what a path proves, and compares it with the golden run.
+pub fn path(
+    report: &mut Report,
+    question: &Question<'_>,
+    transcript: &Transcript,
+    program: &Program,
+    walked: &Walked,
+) {
+    let totals = walked.totals;
+    let length = format!(
+        "{} blocks, {} calls and at most {} within each other, in {} words of log",
+        totals.blocks,
+        totals.calls,
+        totals.depth,
+        transcript.words()
+    );
+    report.blocks = totals.blocks;
+    report.is_finished = transcript.reason == EndReason::Finished;
+    let end = ending::words(transcript, program);
+    if report.is_finished {
+        report.proven.push(format!(
+            "a CPU executed the text of that program, from its entry to its end, on exactly the \
+             path that the log says: {length}"
+        ));
+        let (word, data) = (transcript.end.word, to_hexadecimal(&transcript.end.data));
+        let result = format!("{end}, with the result {word:#x} and the bytes {data}");
+        report.proven.push(result);
+    } else if !transcript.segments.is_empty() {
+        report.proven.push(format!(
+            "a CPU executed the text of that program from its entry on, and began with exactly the \
+             path that the log says: {length}"
+        ));
+        report.proven.push(format!("then this happened: {end}"));
+    } else {
+        report.proven.push(format!("no step of a path: {end}"));
+    }
+    if !report.is_finished && question.prefix {
+        for it in transcript.segments.iter().rev().take(LISTED) {
+            let number = it.index;
+            let place = program.names().located(it.pc).unwrap_or_default();
+            report.proven.push(format!(
+                "segment {number} ended at {:#x} ({place}), with {} words",
+                it.pc, it.words
+            ));
+        }
+    }
+    if let Some(differs) = walked.differs {
+        report.wrong(differs.words(program));
+    } else if question.golden.is_some() {
+        report
+            .proven
+            .push("each step is that of the golden run".into());
+    }
+    open(report, question);
+}
+
+/// Says what no path proves.
+fn open(report: &mut Report, question: &Question<'_>) {
+    if !report.is_finished {
+        report.open.push(
+            "anything behind the last segment: nothing that the program wrote, sent or used there is \
+             covered, and it may have left its path"
+                .into(),
+        );
+    }
+    if question.golden.is_none() {
+        report.open.push(
+            "that data were right: a defect that changes data, or a pointer to another function that \
+             pointers may hold, leads along lawful paths. Only a policy (--policy) or a trusted run \
+             (--golden) can tell"
+                .into(),
+        );
+    }
+    report.open.extend([
+        "that it was the only run with this nonce: the host can run the program often and send the \
+         run that it likes"
+            .into(),
+        "what the program wrote or sent, unless the result covers it, and when anything happened"
+            .into(),
+        "that the path is secret: the host has read it, so a program whose path depends on secrets \
+         has shown them"
+            .into(),
+    ]);
+}
+
+/// Says whether a path fulfils a policy.
+pub fn policy(report: &mut Report, broken: Vec<String>, knows_inlined: bool) {
+    if broken.is_empty() {
+        report.proven.push("the path fulfils the policy".into());
+    }
+    for it in broken {
+        report.wrong(format!("the policy is not fulfilled: {it}"));
+    }
+    if !knows_inlined {
+        report.open.push(
+            "that the functions of the policy are not also within others: the program's file has no \
+             debug information"
+                .into(),
+        );
+    }
+}
