@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Programs that say which path they took, in an emulator of the instruction set.
+//! Programs that say which path they took: in an emulator of the instruction set, and in a guest.
+
+mod attested;
+mod inputs;
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
+use donjon_builder::arguments::HostArguments;
 use donjon_builder::environment::Needs;
 use donjon_flow::command;
 use donjon_flow::cost::{Cost, Table, cost};
@@ -64,6 +68,12 @@ pub fn tests() -> Vec<Test> {
         Test::beside("flow:programs", programs),
     ];
     tests.map(|it| it.on_host().needs(EMULATOR)).into()
+}
+
+/// The test that boots.
+pub fn guest(host: &HostArguments) -> Test {
+    let host = host.clone();
+    Test::beside("flow:attested", move || attested::attested(&host)).holds(&["P7"])
 }
 
 /// What a program returns.

@@ -138,6 +138,7 @@ fn long(host: &HostArguments) -> Vec<Test> {
         distribution::debian_crypto(host),
     ];
     tests.extend(boots::others(host));
+    tests.push(flow::guest(host));
     tests
 }
 
