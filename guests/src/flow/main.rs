@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What flow attestation costs: programs in a process and in a compartment, with instrumentation
-//! and without. `donjon-flow fig5 INSTRUCTIONS TRIALS FOLDER NAME...` counts for
-//! `cargo xtask bench flow`, as `hash` and `segments FOLDER NAME` do; `donjon-flow lines baseline|sulfur FOLDER` prints the lines of the
-//! paper's script.
+//! and without.
+//!
+//! * `donjon-flow fig5 INSTRUCTIONS TRIALS FOLDER NAME...`, `hash` and `segments FOLDER NAME` count
+//!   for `cargo xtask bench flow`.
+//! * `donjon-flow lines baseline|sulfur FOLDER` prints the lines of the paper's script.
 //!
 //! A folder has four files for each program: `NAME.plain` and `NAME.flow` for a process,
 //! `NAME.plain.image` and `NAME.flow.image` for a compartment.

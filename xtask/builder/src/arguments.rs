@@ -65,7 +65,7 @@ pub struct RunArguments {
         conflicts_with = "rootfs"
     )]
     pub files: Vec<PathBuf>,
-    /// The programs of `bench flow` at /flow, and /flow/run.sh, which prints what they take: it needs
+    /// The programs of `bench flow` at /flow, and /flow/run.sh, which prints what they take with
     /// --icount and --cpus 1.
     #[arg(long, help_heading = "Guest", conflicts_with = "rootfs")]
     pub flow: bool,

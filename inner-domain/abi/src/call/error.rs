@@ -77,7 +77,7 @@ numbers! {
         NoCompartment = 22 => "no such compartment",
         /// The compartment would have more memory than it may.
         OverLimit = 23 => "compartment at its limit",
-        /// This boot has no secret, or no source of random bytes.
+        /// The boot has no secret, or no source of random bytes.
         NoSecret = 24 => "this boot has no secret",
     }
 }

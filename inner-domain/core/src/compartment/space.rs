@@ -50,8 +50,8 @@ const PAGE: u64 = bits::TABLE
     | bits::NON_GLOBAL
     | bits::NO_EL1;
 
-/// Bytes that belong to the log from [`LOG`] on: the longest one, and a page behind it that is never
-/// mapped.
+/// Bytes that belong to the log from [`LOG`] on: the longest one, and a page behind it that is
+/// never mapped.
 const LOG_RANGE: u64 = (LOG_PAGES_MAX + 1) * PAGE_SIZE;
 
 /// Levels above the pages' own.

@@ -45,8 +45,8 @@ pub struct Fig5 {
     pub instrumented_inside_over_outside_percent: f64,
     /// In a compartment, with instrumentation against without.
     pub instrumented_inside_over_plain_inside_percent: f64,
-    /// All that a run takes, with the log kept and hashed by the CPU's instructions for SHA-256,
-    /// against a process without instrumentation.
+    /// A run with all that it takes, against a process without instrumentation: the log kept and
+    /// hashed by the CPU's instructions for SHA-256.
     pub all_in_sha_percent: f64,
     /// With SHA-256 without such instructions.
     pub all_in_software_percent: f64,

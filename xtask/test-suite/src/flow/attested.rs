@@ -32,6 +32,8 @@ for it in good data lawful return pointer; do
     donjon-run --flow /tmp/runs/$it $nonce /files/protocol < /files/$it > /tmp/out || exit 1
     echo \"opened $it $(grep -c 'the door opens' /tmp/out)\"
 done
+donjon-run --flow /tmp/runs/tagged $nonce /files/protocol < /files/tagged > /tmp/out 2> /dev/null
+echo \"tagged $? $(grep -c 'the door opens' /tmp/out)\"
 donjon-run --flow /tmp/runs/segments $nonce --log 1 /files/libhuffbench || exit 1
 donjon-run --flow /tmp/runs/kind $nonce --log 1 /usr/lib/donjon/hello 2> /tmp/out
 echo status $?
@@ -111,6 +113,9 @@ pub fn attested(host: &HostArguments) -> Result<()> {
         "of another nonce: {}",
         said.1
     );
+    ensure!(line("tagged ") == Some("1 0"), "a tagged address: {text}");
+    let said = verdict(&kept["tagged"], &protocol, key, NONCE)?;
+    ensure!(said.0 == 1, "a tagged address: {}", said.1);
     // A program without instrumentation leaves the form at once, and says nothing.
     ensure!(line("status ") == Some("1"), "{text}");
     let said = verdict(&kept["kind"], &protocol, key, NONCE)?;

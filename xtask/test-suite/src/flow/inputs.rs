@@ -57,7 +57,7 @@ impl Places {
 }
 
 /// All inputs by name.
-pub fn all(places: &Places) -> [(&'static str, Vec<u8>); 5] {
+pub fn all(places: &Places) -> [(&'static str, Vec<u8>); 6] {
     let guest = || message(ENTER, b"guest\0welcome\0");
     let session = |rest: &[Vec<u8>]| {
         let parts = [&[guest()], rest, &[message(LEAVE, b"")]];
@@ -81,6 +81,8 @@ pub fn all(places: &Places) -> [(&'static str, Vec<u8>); 5] {
         ("lawful", note(places.leave_open)),
         ("return", session(&[message(ECHO, &echo)])),
         ("pointer", note(places.open_door)),
+        // With a tag its word would be a count, where the CPU ignored tags.
+        ("tagged", note(places.leave_open | 0x80 << 56)),
     ]
 }
 

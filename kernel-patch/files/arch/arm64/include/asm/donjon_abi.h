@@ -446,7 +446,7 @@
 #define DONJON_REASON_NO_COMPARTMENT	_AC(0x16, UL)
 /* The compartment would have more memory than it may. */
 #define DONJON_REASON_OVER_LIMIT	_AC(0x17, UL)
-/* This boot has no secret, or no source of random bytes. */
+/* The boot has no secret, or no source of random bytes. */
 #define DONJON_REASON_NO_SECRET		_AC(0x18, UL)
 
 /* An array with words for each reason, by number */
