@@ -152,7 +152,7 @@ pub fn log(case: &[u8]) {
     }
     let (mut blocks, mut outside) = (0_u64, false);
     let replayed = replay(program, &segments, LIMITS, |it| match it {
-        Event::Block { start, end } => {
+        Event::Block { start, end, .. } => {
             blocks += 1;
             outside |= start < BASE || end <= start;
         }
