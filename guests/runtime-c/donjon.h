@@ -100,7 +100,10 @@ struct donjon_report {
 
 /* A report about this compartment; false if this boot has no secret. */
 bool donjon_report(const uint8_t data[64], struct donjon_report *report);
-/* Whether it was made in this boot, and says of the boot what is so. */
+/*
+ * Whether it was made in this boot at the request of the compartment that it is about, and says of
+ * the boot what is so.
+ */
 bool donjon_verify(const struct donjon_report *report);
 
 /* Writes to the standard output of donjon-run, or to its standard error. */

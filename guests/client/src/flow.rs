@@ -3,7 +3,7 @@
 
 use std::io;
 
-use donjon_abi::flow::{DIGEST, MESSAGE, Message, RECORD, Start};
+use donjon_abi::flow::{DIGEST, End, MESSAGE, Message, RECORD, Start};
 use sha2::{Digest, Sha256};
 
 use crate::{Compartment, Error, Exit, Instance, Shared};
@@ -45,9 +45,8 @@ pub trait Evidence {
 /// A run that is over.
 #[derive(Clone, Copy, Debug)]
 pub struct Attested {
-    /// How it ended: [`Exit::Ended`] if the program ended it. The value of an exit is a number of
-    /// words.
-    pub exit: Exit,
+    /// How it ended, as the transcript says.
+    pub end: End,
     /// The report, for the quoting compartment.
     pub report: [u8; RECORD],
 }
@@ -95,9 +94,13 @@ impl Instance {
                 other => other?,
             }
         }
-        keep(evidence.message(&self.compartment().end_transcript()?))?;
+        let message = self.compartment().end_transcript()?;
+        keep(evidence.message(&message))?;
+        let Some(Message::End(end)) = Message::from_bytes(&message) else {
+            return Err(failed(io::ErrorKind::InvalidData.into()));
+        };
         let report = self.compartment().flow_report()?;
-        Ok(Attested { exit, report })
+        Ok(Attested { end, report })
     }
 }
 

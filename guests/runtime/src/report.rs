@@ -2,6 +2,7 @@
 //! Reports about compartments.
 
 use donjon_abi::call::{ReportArguments, VerifyArguments, requests};
+use donjon_abi::flow::KIND_OF_REPORT_SHIFT;
 
 use crate::request::ask;
 
@@ -12,7 +13,7 @@ pub struct Report {
     pub code: [u8; 32],
     /// What the compartment began with.
     pub measurement: [u8; 32],
-    /// Frames that it may have.
+    /// Frames that it may have, below 2^32; above that its [kind](Report::kind).
     pub limit: u64,
     /// What it had reported.
     pub data: [u8; 64],
@@ -43,8 +44,23 @@ pub fn report(data: &[u8; 64]) -> Option<Report> {
     })
 }
 
-/// Whether a report was made in this boot, and says of the boot what is so.
+impl Report {
+    /// What kind of report it is: 0 for one that the compartment asked for, 1 for one about a run
+    /// under flow attestation, which its host asked for.
+    pub const fn kind(&self) -> u64 {
+        self.limit >> KIND_OF_REPORT_SHIFT
+    }
+}
+
+/// Whether a report was made in this boot at the request of the compartment that it is about, and
+/// says of the boot what is so.
 pub fn verify(report: &Report) -> bool {
+    report.kind() == 0 && verify_any_kind(report)
+}
+
+/// Whether a report of any [kind](Report::kind) was made in this boot, and says of the boot what is
+/// so. A report about a run says nothing that its compartment has chosen: the host chose the nonce.
+pub fn verify_any_kind(report: &Report) -> bool {
     let arguments = VerifyArguments {
         code: report.code,
         measurement: report.measurement,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
+use donjon_abi::flow::EndReason;
 use donjon_client::{Exit, FAILED, FlowRun, Image, Instance, PAGE};
 
 use crate::hash::{Hash, Kept};
@@ -101,10 +102,12 @@ pub fn attested(
     };
     let mut kept = Kept::new(hash)?;
     let attested = instance.serve_attested(&run, &mut kept, drop_output)?;
-    match attested.exit {
-        Exit::Ended(_) => Ok(kept),
-        exit => bail!("an attested program was left: {exit:x?}"),
-    }
+    let end = attested.end;
+    ensure!(
+        end.reason == EndReason::Finished as u64,
+        "an attested program did not end by itself: {end:x?}"
+    );
+    Ok(kept)
 }
 
 /// Answers that all was written, and nothing can be read.

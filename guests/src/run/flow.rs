@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use donjon_abi::flow::EndReason;
 use donjon_client::{Evidence, Exit, FAILED, FlowRun, Image, Instance, PAGE, Request};
 
 use crate::options::Flow;
@@ -29,13 +30,17 @@ pub fn run(mut instance: Instance, arguments: [u64; 4], flow: &Flow) -> Result<u
     kept.flush().context("keeping the log")?;
     let token = quote(&attested.report)?;
     write(folder, "token", &token)?;
-    match attested.exit {
-        Exit::Ended(_) => Ok(0),
-        exit => {
-            eprintln!("donjon-run: the program did not end the run by itself: {exit:x?}");
-            Ok(1)
-        }
+    let end = attested.end;
+    let reason = EndReason::from_number(end.reason);
+    if reason == Some(EndReason::Finished) {
+        return Ok(0);
     }
+    let words = reason.map_or("the run ended in a way that is not known", EndReason::words);
+    eprintln!(
+        "donjon-run: {words} (ESR_EL1 {:#x}, word {:#x})",
+        end.esr, end.word
+    );
+    Ok(1)
 }
 
 /// The files of the log and the transcript.

@@ -10,7 +10,7 @@
 extern crate alloc;
 
 use donjon_runtime::host::{self, Stream};
-use donjon_runtime::{Report, entry, eprintln, key, println, report, verify};
+use donjon_runtime::{Report, entry, eprintln, key, println, report, verify_any_kind};
 use donjon_token::{Claims, Record, sign, to_hexadecimal};
 use ed25519_dalek::{Signer, SigningKey};
 use zeroize::Zeroize;
@@ -73,7 +73,8 @@ fn claims(record: &Record, signing: &SigningKey) -> Option<Claims> {
         weakened,
         identity,
     };
-    if !verify(&told) {
+    // Who checks the token looks at the kind, which is above the limit.
+    if !verify_any_kind(&told) {
         return None;
     }
     let (nonce, data) = record.data.split_at(32);

@@ -203,6 +203,7 @@ fn open(report: &mut Report, question: &Question<'_>) {
         );
     }
     report.open.extend([
+        "that the arguments, which the host chose, are those that were wanted: compare them".into(),
         "that it was the only run with this nonce: the host can run the program often and send the \
          run that it likes"
             .into(),
