@@ -63,7 +63,11 @@ fn enter(
             How::Answer => program.set_first(arguments[0]),
             How::BeginAttested => {
                 let at = (handle, cpu);
-                requests::flow::begin(compartments, &mut program, at).map_err(Refusal::rule)?;
+                if let Err(reason) = requests::flow::begin(compartments, &mut program, at) {
+                    let exit = CompartmentExit::Faulted;
+                    compartments.leave(&mut Executor, handle, cpu, exit);
+                    return Err(Refusal::rule(reason));
+                }
             }
         }
     }

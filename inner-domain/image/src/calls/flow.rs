@@ -58,8 +58,7 @@ pub fn end([handle, address, ..]: &Arguments) -> Outcome {
 /// Makes the report about a transcript.
 pub fn report([handle, address, ..]: &Arguments) -> Outcome {
     let (compartments, handle) = (compartments::get()?, Handle::from_word(*handle));
-    let domain = domain::lock_after_handover()?;
-    let buffer = buffer(&domain, *address, RECORD)?;
+    // Before the protected state is locked, which others would wait for.
     let record = compartments
         .flow_subject(&mut Executor, handle)
         .and_then(|subject| {
@@ -69,7 +68,8 @@ pub fn report([handle, address, ..]: &Arguments) -> Outcome {
                 Ok(secrets.record(&subject))
             })
         });
-    reply(&buffer, record)
+    let domain = domain::lock_after_handover()?;
+    reply(&buffer(&domain, *address, RECORD)?, record)
 }
 
 /// The caller's buffer, as long as the protected state is locked.

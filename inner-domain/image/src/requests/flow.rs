@@ -20,9 +20,11 @@ pub fn begin(
     program: &mut Registers,
     at: (Handle, usize),
 ) -> Result<(), Reason> {
-    let begin = compartments.begin_attested(&mut Executor, at)?;
-    program.prepare_attested(&begin, LOG);
-    Ok(())
+    stack::wiped(|| {
+        let begin = compartments.begin_attested(&mut Executor, at)?;
+        program.prepare_attested(&begin, LOG);
+        Ok(())
+    })
 }
 
 /// Ends the call of a compartment under flow attestation. Any other compartment does not survive
@@ -55,22 +57,23 @@ pub fn error(asked: Asked) -> End {
 #[cold]
 #[inline(never)]
 fn stop(asked: Asked, cause: Cause) -> End {
-    let pc = asked.program.pc();
-    let [.., v0, v1, v2, v3, _, cursor, path, _, _] = *asked.program.words();
-    let stop = Stop {
-        state: [v0, v1, v2, v3],
-        cursor,
-        path,
-        pc,
-    };
-    let stopped = stack::wiped(|| {
+    stack::wiped(|| {
+        let pc = asked.program.pc();
+        let [.., v0, v1, v2, v3, _, cursor, path, _, _] = *asked.program.words();
+        let stop = Stop {
+            state: [v0, v1, v2, v3],
+            cursor,
+            path,
+            pc,
+        };
         let draw = attestation::random_words;
-        asked
-            .compartments
-            .stop_attested(&mut Executor, asked.at, (stop, cause), draw)
-    })?;
-    if let Some(next) = stopped.next {
-        asked.program.begin_segment(next, LOG);
-    }
-    Some((stopped.exit, stopped.words))
+        let stopped =
+            asked
+                .compartments
+                .stop_attested(&mut Executor, asked.at, (stop, cause), draw)?;
+        if let Some(next) = stopped.next {
+            asked.program.begin_segment(next, LOG);
+        }
+        Some((stopped.exit, stopped.words))
+    })
 }
