@@ -22,9 +22,9 @@ impl Tcr {
     /// The model's view of a register value: anything that is neither view's is foreign.
     ///
     /// While a compartment runs, TBI0 is 0 as well. It says whether the upper byte of an address of
-    /// the lower range counts, and nothing of which entry translates the rest (DDI 0487, D24.2, TCR_EL1).
-    /// A TLB may keep it with an entry: those under the ASID of compartments are made with
-    /// TBI0 = 0 alone, because elsewhere that ASID is current with EPD0 set, or not at all.
+    /// the lower range counts, and nothing of which entry translates the rest (DDI 0487, D24.2,
+    /// TCR_EL1). A TLB may keep it with an entry: those under the ASID of compartments are made
+    /// with TBI0 = 0 alone, because elsewhere that ASID is current with EPD0 set, or not at all.
     pub const fn of_register(value: u64) -> Self {
         let known = tcr::A1 | tcr::EPD0 | 0x3f << tcr::T1SZ_SHIFT;
         let size = value >> tcr::T1SZ_SHIFT & 0x3f;
