@@ -20,34 +20,15 @@ pub enum What {
     Sulfur,
 }
 
-/// The programs of the paper, under its names and in its order.
-const PROGRAMS: [&str; 15] = [
-    "basicmath_small",
-    "crc_32",
-    "libedn",
-    "libhuffbench",
-    "libminver",
-    "libst",
-    "libud",
-    "matmult-int",
-    "mont64",
-    "nbody",
-    "nettle-aes",
-    "nettle-sha256",
-    "primecount",
-    "sglib-combined",
-    "tarfind",
-];
-
 /// Instructions that the repetitions of a program take, about.
 const INSTRUCTIONS: u64 = 4_000_000;
 
 /// Runs each program without instrumentation and with it, and prints what one repetition of its
 /// work takes, without what it takes to start.
-pub fn run(what: What, folder: &Path) -> Result<()> {
+pub fn run(what: What, folder: &Path, names: &[&str]) -> Result<()> {
     let mut meter = Meter::start()?;
     println!("Running Embench....................");
-    for name in PROGRAMS {
+    for name in names {
         let program = Program::new(folder, name);
         let times = repetitions(&mut meter, &program, INSTRUCTIONS)?;
         let mut cost = |kind| {

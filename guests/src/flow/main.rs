@@ -4,7 +4,7 @@
 //!
 //! * `donjon-flow fig5 INSTRUCTIONS TRIALS FOLDER NAME...`, `hash` and `segments FOLDER NAME` count
 //!   for `cargo xtask bench flow`.
-//! * `donjon-flow lines baseline|sulfur FOLDER` prints the lines of the paper's script.
+//! * `donjon-flow lines baseline|sulfur FOLDER NAME...` prints the lines of the paper's script.
 //!
 //! A folder has four files for each program: `NAME.plain` and `NAME.flow` for a process,
 //! `NAME.plain.image` and `NAME.flow.image` for a compartment.
@@ -26,7 +26,7 @@ fn main() -> anyhow::Result<()> {
     use std::path::Path;
 
     const USAGE: &str = "fig5 INSTRUCTIONS TRIALS FOLDER NAME..., hash, segments FOLDER NAME or \
-                         lines baseline|sulfur FOLDER";
+                         lines baseline|sulfur FOLDER NAME...";
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match *words {
@@ -36,8 +36,12 @@ fn main() -> anyhow::Result<()> {
         }
         ["hash"] => hash::run(),
         ["segments", folder, name] => segments::run(Path::new(folder), name),
-        ["lines", "baseline", folder] => lines::run(lines::What::Baseline, Path::new(folder)),
-        ["lines", "sulfur", folder] => lines::run(lines::What::Sulfur, Path::new(folder)),
+        ["lines", "baseline", folder, ref names @ ..] => {
+            lines::run(lines::What::Baseline, Path::new(folder), names)
+        }
+        ["lines", "sulfur", folder, ref names @ ..] => {
+            lines::run(lines::What::Sulfur, Path::new(folder), names)
+        }
         _ => bail!(USAGE),
     }
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
+use donjon_bench::flow::NAMES;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::environment::Needs;
 use donjon_flow::command;
@@ -25,25 +26,6 @@ const EMULATOR: Needs = Needs {
 
 /// Results of the programs.
 const EXPECTED: &str = "guests/flow/programs/expected.toml";
-
-/// The programs whose costs are compared with published ones.
-const COMPARED: [&str; 15] = [
-    "basicmath_small",
-    "crc_32",
-    "libedn",
-    "libhuffbench",
-    "libminver",
-    "libst",
-    "libud",
-    "matmult-int",
-    "mont64",
-    "nbody",
-    "nettle-aes",
-    "nettle-sha256",
-    "primecount",
-    "sglib-combined",
-    "tarfind",
-];
 
 /// Most that instrumentation may add to the compared programs, as a factor: geometric mean.
 const MOST_COST: f64 = 1.40;
@@ -105,15 +87,15 @@ fn programs() -> Result<()> {
                 row.result
             );
         }
-        if COMPARED.contains(&row.name.as_str()) {
+        if NAMES.contains(&row.name.as_str()) {
             rows.push(row);
         }
     }
     ensure!(
-        rows.len() == COMPARED.len(),
+        rows.len() == NAMES.len(),
         "{} of {} programs are there",
         rows.len(),
-        COMPARED.len()
+        NAMES.len()
     );
     let table = Table(rows);
     println!("{table}");

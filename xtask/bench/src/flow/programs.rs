@@ -34,20 +34,13 @@ pub const FOLDER: &str = "/flow";
 const SOURCES: &str = "guests/flow/programs";
 const BUILDS: &str = "target/flow/bench";
 
-/// Prints the lines of the paper's script.
-const SCRIPT: &str = "\
-#!/bin/sh
-# What the paper on Sulfur prints about its programs: run.sh baseline|sulfur
-exec donjon-flow lines \"$1\" /flow
-";
-
 /// Builds the programs: where a guest is to have each file, and its bytes.
 ///
 /// # Errors
 ///
 /// If a tool fails.
 pub fn files() -> Result<Vec<(String, Vec<u8>)>> {
-    let mut files = vec![(format!("{FOLDER}/run.sh"), SCRIPT.into())];
+    let mut files = vec![(format!("{FOLDER}/run.sh"), script().into_bytes())];
     let step = Step::spinner("build the programs");
     for name in NAMES {
         for (is_instrumented, kind) in [(false, "plain"), (true, "flow")] {
@@ -60,6 +53,16 @@ pub fn files() -> Result<Vec<(String, Vec<u8>)>> {
     }
     step.vanish();
     Ok(files)
+}
+
+/// A script that prints the lines of the paper's.
+fn script() -> String {
+    format!(
+        "#!/bin/sh\n\
+         # What the paper on Sulfur prints about its programs: run.sh baseline|sulfur\n\
+         exec donjon-flow lines \"$1\" {FOLDER} {}\n",
+        NAMES.join(" ")
+    )
 }
 
 fn one(name: &str, is_instrumented: bool, target: Target, file: &str) -> Result<Vec<u8>> {
