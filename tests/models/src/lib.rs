@@ -2,6 +2,7 @@
 //! Models that the rules of the inner domain are tested against.
 //!
 //! * [`cases`]: sequences of calls that bytes stand for, for a fuzzer and for what it found.
+//! * [`flow`]: the chain of a flow log, and a record of it that is forged.
 //! * [`geometry`]: where gate and vectors lead under every forged table geometry, over any
 //!   reader of physical memory: a model or the memory of a running guest.
 //! * [`linux`]: a small machine as Linux leaves it at the hand-over, and a naive look at it.
@@ -13,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cases;
+pub mod flow;
 pub mod geometry;
 pub mod linux;
 pub mod machine;

@@ -4,7 +4,7 @@
 use donjon_flow_chain::{STEPS, State};
 use proptest::prelude::*;
 
-use crate::old;
+use donjon_models::flow::old;
 
 /// Takes the steps of a record from number `first` on back, the last one first.
 fn take_back(state: State, word: u64, first: usize) -> State {

@@ -2,8 +2,7 @@
 //! The attack on the old record, with more help than it can have, against the record as it is.
 
 use donjon_flow_chain::State;
-
-use crate::random::Random;
+use donjon_models::flow::random::Random;
 
 const TRIES: u64 = 2_000_000;
 

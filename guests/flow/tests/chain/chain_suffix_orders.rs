@@ -2,9 +2,8 @@
 //! What repeated jumps to one place behind the injection do: no word comes back.
 
 use donjon_flow_chain::{STEPS, State};
-
-use crate::old;
-use crate::random::Random;
+use donjon_models::flow::old;
+use donjon_models::flow::random::Random;
 
 /// Runs a function on a state again and again.
 fn repeat(state: State, runs: usize, run: impl Fn(State) -> State) -> State {

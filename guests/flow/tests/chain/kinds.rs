@@ -4,8 +4,8 @@
 use donjon_flow_chain::{ADDRESS_END, BITS_START, COUNT_START, Kind, MAX_BITS, State};
 use proptest::prelude::*;
 
-use crate::log::{encode, tag, verify};
-use crate::random::Random;
+use donjon_models::flow::log::{encode, tag, verify};
+use donjon_models::flow::random::Random;
 
 /// Bit 63, which the templates of a counted loop set.
 const TAG: u64 = 1 << 63;

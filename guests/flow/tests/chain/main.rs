@@ -6,7 +6,5 @@ mod chain_new_holds;
 mod chain_old_forged;
 mod chain_suffix_orders;
 mod kinds;
-mod log;
-mod old;
 mod random;
 mod reference;

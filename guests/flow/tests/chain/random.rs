@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Random states and words from a fixed seed.
+//! Properties whose cases follow from a fixed seed.
 
-use donjon_flow_chain::State;
 use proptest::test_runner::{Config, RngSeed};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// Makes a property's cases follow from a seed.
 pub fn fixed(seed: u64) -> Config {
@@ -12,30 +9,5 @@ pub fn fixed(seed: u64) -> Config {
         rng_seed: RngSeed::Fixed(seed),
         failure_persistence: None,
         ..Config::default()
-    }
-}
-
-/// A generator whose whole course follows from its seed.
-pub struct Random(Xoshiro256PlusPlus);
-
-impl Random {
-    /// Begins the course of a seed.
-    pub fn new(seed: u64) -> Self {
-        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
-    }
-
-    /// Draws a number of 64 bits.
-    pub fn word(&mut self) -> u64 {
-        self.0.next_u64()
-    }
-
-    /// Draws a state of 256 bits.
-    pub fn state(&mut self) -> State {
-        State([self.word(), self.word(), self.word(), self.word()])
-    }
-
-    /// Draws the address of an instruction in 1 MiB of text.
-    pub fn address(&mut self) -> u64 {
-        0x40_0000 + 4 * (self.word() >> 46)
     }
 }

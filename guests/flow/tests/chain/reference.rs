@@ -3,8 +3,7 @@
 //! publish them, and SipHash itself as the witness that the list is theirs.
 
 use donjon_flow_chain::State;
-
-use crate::random::Random;
+use donjon_models::flow::random::Random;
 
 /// An operation of SipRound. Operands are numbers of words.
 #[derive(Clone, Copy)]
