@@ -16,10 +16,6 @@ use donjon_machine::tools::LINUX_PACKAGE;
 
 use crate::test::Test;
 
-/// PACIASP and AUTIASP: Debian's kernel signs return addresses by the kernel's own key, an option
-/// that is refused. They are in all of its modules, and in none that is built with ours.
-const KERNELS_OWN_KEY: [u32; 2] = [0xd503_233f, 0xd503_23bf];
-
 /// What a refused word of a module is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -107,10 +103,7 @@ fn refused(module: &Path) -> Result<Option<Kind>> {
         .output()?;
     ensure!(output.status.success(), "xz of {} failed", module.display());
     let report = Report::of_bytes(&output.stdout).with_context(|| module.display().to_string())?;
-    let mut words = report
-        .refused()
-        .filter(|it| !KERNELS_OWN_KEY.contains(&it.word))
-        .peekable();
+    let mut words = report.refused().peekable();
     Ok(words.peek().is_some().then(|| {
         if words.all(|it| it.place.is_constant) {
             Kind::Constant
