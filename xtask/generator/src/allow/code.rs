@@ -64,7 +64,11 @@ pub fn executable<'a>(file: &object::File<'a>) -> Result<Vec<Code<'a>>> {
             bytes: section.data()?,
         });
     }
-    ensure!(!all.is_empty(), "this file has no executable section");
+    // An object may have tables alone.
+    ensure!(
+        !linked || !all.is_empty(),
+        "this file has no executable section"
+    );
     Ok(all)
 }
 
