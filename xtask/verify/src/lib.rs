@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 use donjon_token::Token;
 
 pub use arguments::VerifyArguments;
-pub use flow::{Question, Report, judge};
+pub use flow::{Check, Question, Report, judge, judge_without};
 pub use verdict::{Expected, Verdict};
 
 /// Most bytes of a token.

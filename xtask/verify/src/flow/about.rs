@@ -7,6 +7,7 @@ use donjon_compartment_image::Image;
 use donjon_flow_check::{Program, Refusal};
 use donjon_token::{Token, to_hexadecimal};
 
+use super::check::Check;
 use super::ending;
 use super::log::Log;
 use super::question::Question;
@@ -19,11 +20,25 @@ use crate::{Expected, Verdict};
 /// Most places and segments that are listed.
 const LISTED: usize = 10;
 
-/// Checks the token: signature, key, nonce, build, kind, and the program that it is about.
-pub fn token(report: &mut Report, question: &Question<'_>, token: &Token, image: &Image<'_>) {
-    let measurement = image.measurement();
+/// Checks the token: signature, key, nonce, build, kind, and the program that it is about; not
+/// what is left out.
+pub fn token(
+    report: &mut Report,
+    question: &Question<'_>,
+    token: &Token,
+    image: &Image<'_>,
+    left_out: Option<Check>,
+) {
+    let measurement = match left_out {
+        Some(Check::Program) => token.claims.measurement,
+        _ => image.measurement(),
+    };
+    let nonce = match left_out {
+        Some(Check::Nonce) => token.claims.nonce,
+        _ => question.nonce,
+    };
     let expected = Expected {
-        nonce: Some(question.nonce),
+        nonce: Some(nonce),
         key: Some(question.key),
         measurement: Some(measurement),
         started: question.started,
@@ -146,7 +161,7 @@ pub fn path(
         transcript.words()
     );
     report.blocks = totals.blocks;
-    report.is_finished = transcript.reason == EndReason::Finished;
+    ended(report, transcript);
     let end = ending::words(transcript, program);
     if report.is_finished {
         report.proven.push(format!(
@@ -183,6 +198,11 @@ pub fn path(
             .push("each step is that of the golden run".into());
     }
     open(report, question);
+}
+
+/// Notes whether the program ended by itself.
+pub fn ended(report: &mut Report, transcript: &Transcript) {
+    report.is_finished = transcript.reason == EndReason::Finished;
 }
 
 /// Says what no path proves.

@@ -5,6 +5,7 @@
 //! token, then the transcript by its digest, then the words by digests and tags, and then the path.
 
 mod about;
+mod check;
 mod ending;
 mod folder;
 mod golden;
@@ -20,7 +21,8 @@ mod walk;
 
 use crate::VerifyArguments;
 
-pub use judge::judge;
+pub use check::Check;
+pub use judge::{judge, judge_without};
 pub use question::Question;
 pub use report::Report;
 
