@@ -2,6 +2,7 @@
 //! The types of the table of attacks.
 
 use donjon_machine::arguments::Switch;
+use donjon_verify::Check;
 
 /// An attack: one row in `list`, and functions of the same name in the guest.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct Attack {
     pub modes: &'static [Switch],
     /// Invariants and promises that the attack is about, beside those in `seen_as` of its controls.
     pub holds: &'static [&'static str],
+    /// Whether no kernel stops it, but whoever verifies the report of a run.
+    pub is_for_verifier: bool,
 }
 
 /// All ways to enter the inner domain.
@@ -42,6 +45,7 @@ impl Attack {
         cpu: None,
         modes: MODES,
         holds: &[],
+        is_for_verifier: false,
     };
 
     /// What results and names of tests have.
@@ -82,6 +86,11 @@ impl Attack {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// Whether the hostile module carries it out.
+    pub fn is_of_module(&self) -> bool {
+        !self.is_from_outside() && !self.is_for_verifier
     }
 
     /// Whether the runs from outside carry it out.
@@ -163,6 +172,33 @@ pub struct Without {
     pub inner: &'static [&'static str],
     /// A fragment in `kernel-patch/config/weaken`.
     pub linux: Option<&'static str>,
+    /// A part of flow attestation outside of the guest.
+    pub part: Option<Part>,
+}
+
+/// A part of flow attestation that a control leaves out or exchanges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// A check of the verifier's.
+    Check(Check),
+    /// The policy that the verifier judges by.
+    Policy,
+    /// The record; in its place stands the one that was planned first.
+    Record,
+}
+
+impl Part {
+    /// What is left out, in words.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Check(Check::Nonce) => "no-nonce",
+            Self::Check(Check::Program) => "no-program",
+            Self::Check(Check::Words) => "no-words",
+            Self::Check(Check::Path) => "no-path",
+            Self::Policy => "no-policy",
+            Self::Record => "old-record",
+        }
+    }
 }
 
 impl Without {
@@ -174,12 +210,28 @@ impl Without {
         Self {
             inner: features,
             linux: None,
+            part: None,
+        }
+    }
+
+    /// A verifier, or a program, without a part of flow attestation.
+    pub const fn part(part: Part) -> Self {
+        Self {
+            part: Some(part),
+            ..Self::NOTHING
         }
     }
 
     /// What is left out, in words.
     pub fn name(&self) -> String {
-        let all: Vec<_> = self.inner.iter().chain(&self.linux).copied().collect();
+        let part = self.part.map(Part::name);
+        let all: Vec<_> = self
+            .inner
+            .iter()
+            .chain(&self.linux)
+            .chain(&part)
+            .copied()
+            .collect();
         all.join("+")
     }
 }

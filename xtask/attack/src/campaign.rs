@@ -14,7 +14,7 @@ use super::attempt::{Attack, Without};
 use super::guest::Tried;
 use super::judge::Judgement;
 use super::record::Record;
-use super::{Bench, by_protection, gate, together};
+use super::{Bench, by_protection, gate, paths, together};
 
 /// Machines at a time. The guests of the attacks have two CPUs, which are idle for the most part.
 const PARALLEL: usize = 2;
@@ -34,6 +34,7 @@ enum Job {
     Control(Without),
     Alone(&'static Attack),
     Outside(&'static Attack, Switch),
+    Verifier,
 }
 
 /// What came of it.
@@ -41,6 +42,7 @@ enum Done {
     Protected(Vec<Judgement>),
     Control(BTreeMap<&'static str, Tried>),
     Record(Record),
+    Records(Vec<Record>),
 }
 
 impl Campaign {
@@ -53,6 +55,11 @@ impl Campaign {
             jobs.push(Job::Protected);
         }
         jobs.extend(controls.keys().map(|it| Job::Control(*it)));
+        let attacks = self.attacks.iter().copied();
+        let paths: Vec<_> = attacks.filter(|it| it.is_for_verifier).collect();
+        if !paths.is_empty() {
+            jobs.push(Job::Verifier);
+        }
         for attack in &self.attacks {
             if attack.is_alone() {
                 jobs.push(Job::Alone(attack));
@@ -73,6 +80,7 @@ impl Campaign {
                 Job::Outside(attack, mode) => {
                     Ok(Done::Record(gate::record(attack, bench.host, mode)))
                 }
+                Job::Verifier => paths::records(&paths, bench).map(Done::Records),
             };
             step.advance(1);
             done
@@ -90,6 +98,7 @@ impl Campaign {
                     }
                 }
                 (_, Done::Record(record)) => records.push(record),
+                (_, Done::Records(all)) => records.extend(all),
                 (_, Done::Control(_)) => {}
             }
         }

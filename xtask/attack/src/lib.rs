@@ -8,7 +8,7 @@
 //! has to stop it, and what its control is. One boot serves all attempts that a machine survives;
 //! after each attack the machine is stopped and audited with what is left of it in place. An
 //! attempt that no machine survives has a boot of its own. The runs through the gate from outside,
-//! in [`gate`], are one of the rows.
+//! in [`gate`], are one of the rows; attacks that a verifier has to stop, in [`paths`], are others.
 
 pub mod arguments;
 mod attempt;
@@ -19,6 +19,7 @@ pub mod gate;
 mod guest;
 mod judge;
 mod list;
+pub mod paths;
 mod record;
 mod stale;
 mod table;
@@ -38,7 +39,7 @@ use donjon_machine::machine::Machine;
 
 use crate::arguments::{AttackArguments, AttackCommand};
 
-pub use attempt::{Attack, Control, Without};
+pub use attempt::{Attack, Control, Part, Without};
 use attempt::{Attempt, MODES};
 use campaign::Campaign;
 use guest::Tried;
@@ -170,7 +171,7 @@ pub fn alone() -> impl Iterator<Item = &'static Attack> {
 fn together(
     attacks: impl Iterator<Item = &'static Attack>,
 ) -> impl Iterator<Item = &'static Attack> {
-    attacks.filter(|it| !it.is_alone() && !it.is_from_outside())
+    attacks.filter(|it| !it.is_alone() && it.is_of_module())
 }
 
 /// What `only` names, or everything, as far as it means something in that mode and on that machine;
@@ -195,7 +196,7 @@ fn chosen(only: &[String], switch: Switch, machine: &str) -> Result<Campaign> {
         let cpu = attack
             .cpu
             .is_none_or(|it| board.cpus.iter().any(|cpu| cpu == it));
-        cpu && (machine == VIRT || !attack.is_from_outside() && !attack.is_alone())
+        cpu && (machine == VIRT || attack.is_of_module() && !attack.is_alone())
     };
     let impossible: Vec<_> = list::all()
         .filter(|it| wanted(it) && !possible(it))

@@ -50,7 +50,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 
 /// What the attacks that the module makes in one guest are about.
 fn held_by_module() -> Vec<&'static str> {
-    let of_module = donjon_attack::all().filter(|it| !it.is_from_outside() && !it.is_alone());
+    let of_module = donjon_attack::all().filter(|it| it.is_of_module() && !it.is_alone());
     let mut held: Vec<_> = of_module.flat_map(Attack::all_held).collect();
     held.sort_unstable();
     held.dedup();

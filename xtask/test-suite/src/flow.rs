@@ -2,7 +2,6 @@
 //! Programs that say which path they took: in an emulator of the instruction set, and in a guest.
 
 mod attested;
-mod inputs;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -142,6 +142,7 @@ fn notices(host: &HostArguments, weakened: &Weakened) -> Result<()> {
         without: Without {
             inner: weakened.inner,
             linux: weakened.linux,
+            ..Without::NOTHING
         },
         first: true,
         // Either model has what it takes.

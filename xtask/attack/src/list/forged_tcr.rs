@@ -120,6 +120,7 @@ pub const ATTACKS: &[Attack] = &[
             without: Without {
                 inner: &["weaken-vectors"],
                 linux: Some("vectors"),
+                ..Without::NOTHING
             },
             attempts: &["jump"],
             seen_as: &[],

@@ -23,6 +23,7 @@ pub const ATTACKS: &[Attack] = &[
             without: Without {
                 inner: &["weaken-no-narrow", "weaken-vectors"],
                 linux: Some("vectors"),
+                ..Without::NOTHING
             },
             attempts: &["exit-write"],
             // Nothing stays: the thread ends in the outer view.
