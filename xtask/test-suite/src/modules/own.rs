@@ -101,7 +101,7 @@ pub fn in_debian() -> Test {
             "--exec",
             &script,
         ];
-        let root = Path::new("debian:gcc,make");
+        let root = Path::new("debian:gcc,make,kmod");
         let output = process::both(&mut ourselves(WITH_IMAGE, root, &options))?;
         let said = String::from_utf8_lossy(&output.stdout);
         ensure!(
