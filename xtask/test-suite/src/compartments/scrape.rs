@@ -13,6 +13,8 @@ use crate::test::Test;
 
 /// By name alone.
 const LONG: &str = "compartments:libraries:long";
+/// Seconds of the usual search of compartments: some rounds of every way.
+const SHORT: u64 = 20;
 /// Seconds of the control: one round, which takes longer.
 const ONE_ROUND: u64 = 1;
 /// What is open when the linear map keeps private memory and its tables stay writable, and when any
@@ -49,6 +51,7 @@ fn search(host: &HostArguments, experiment: Experiment, quick: bool) -> Result<(
     let report = measure(&CompartmentsArguments {
         experiments: vec![experiment],
         quick,
+        seconds: quick.then_some(SHORT),
         ..CompartmentsArguments::quick(host)
     })?;
     println!("{report}");
