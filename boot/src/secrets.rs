@@ -6,7 +6,7 @@ use core::sync::atomic::{Ordering, compiler_fence};
 
 use donjon_abi::boot_info::BootSecrets;
 use donjon_abi::manifest::{Identity, Randomness};
-use donjon_core::attestation::{BYTES, Derived};
+use donjon_core::attestation::{BYTES, Derived, Start};
 use donjon_core::placement::Range;
 use donjon_hal::cpu;
 use dtoolkit::fdt::Fdt;
@@ -164,27 +164,13 @@ impl Secrets {
 /// SHA-256 of what is started: the inner domain as it was packed and how it is entered, Linux, and
 /// Linux's command line.
 pub fn started(image: &Image, linux: &[u64; 4], command_line: &str) -> [u8; BYTES] {
-    let mut hash = Sha256::new();
-    let settings = [image.switch_mode as u64, image.dma_profile as u64];
-    for word in settings {
-        hash.update(word.to_le_bytes());
-    }
-    for (segment, bytes) in image.segments() {
-        for word in [
-            segment.address,
-            segment.memory_size,
-            segment.flags,
-            bytes.len() as u64,
-        ] {
-            hash.update(word.to_le_bytes());
-        }
-        hash.update(bytes);
-    }
-    for word in linux {
-        hash.update(word.to_be_bytes());
-    }
-    hash.update(command_line.as_bytes());
-    hash.finalize().into()
+    let start = Start {
+        switch_mode: image.switch_mode,
+        dma_profile: image.dma_profile,
+        linux: *linux,
+        command_line,
+    };
+    start.digest(image.segments())
 }
 
 /// Where the seed is, if it can be a secret.

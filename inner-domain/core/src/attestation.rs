@@ -8,6 +8,8 @@
 //! cannot be told. This is what DICE (TCG, *Hardware Requirements for a Device Identifier
 //! Composition Engine*) does with one layer.
 
+mod start;
+
 use donjon_abi::flow::RECORD;
 use donjon_abi::manifest::Identity;
 use hkdf::Hkdf;
@@ -17,6 +19,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::random::Generator;
 use crate::weaken;
+
+pub use start::Start;
 
 /// Bytes of a secret, a digest and a code.
 pub const BYTES: usize = 32;
