@@ -44,6 +44,14 @@ pub struct VerifyArguments {
     /// Say more about a run that did not end by itself. Its status stays 3.
     #[arg(long)]
     pub prefix: bool,
+    /// Write the result, whichever it is, as an EAT attestation result (EAR) to this new file. It
+    /// needs --nonce, --key, and --measurement or --program. Without a verdict no file is written.
+    #[arg(long, value_name = "FILE", requires = "ear_key")]
+    pub ear: Option<PathBuf>,
+    /// The verifier's own key, with which the attestation result is signed: Ed25519 in PKCS#8, as
+    /// PEM, from `openssl genpkey -algorithm ed25519`.
+    #[arg(long, value_name = "FILE", requires = "ear")]
+    pub ear_key: Option<PathBuf>,
 }
 
 fn digits(text: &str) -> Result<[u8; 32], String> {

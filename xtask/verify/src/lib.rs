@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Checks a signed report, and says in words what it proves and what not: of a compartment, or of
-//! the path that it took.
+//! the path that it took. Results and reference values are also written for other services.
 
 mod arguments;
+mod cause;
+mod ear;
+mod evidence;
 mod flow;
+mod output;
+mod signer;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -12,8 +17,12 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 use donjon_token::Token;
+use ear::{Appraisal, Sink};
+use sha2::{Digest, Sha256};
 
 pub use arguments::VerifyArguments;
+pub use cause::Cause;
+pub use evidence::{Evidence, Outcome};
 pub use flow::{Check, Question, Report, judge, judge_without};
 pub use verdict::{Expected, Verdict};
 
@@ -29,7 +38,7 @@ const MOST: u64 = 4096;
 /// # Errors
 ///
 /// If the file cannot be read, or has no token; if something is expected of a token whose key is
-/// not known, or that only a run has.
+/// not known, or that only a run has; if an attestation result cannot be written.
 pub fn run(arguments: &VerifyArguments) -> Result<u8> {
     if arguments.program.is_some() || arguments.path.is_dir() {
         return Ok(flow::run(arguments));
@@ -43,6 +52,7 @@ pub fn run(arguments: &VerifyArguments) -> Result<u8> {
 
 /// Prints what a token says and proves; 1 if something is wrong with it.
 fn alone(arguments: &VerifyArguments) -> Result<u8> {
+    let sink = Sink::open(arguments, false)?;
     let file = &arguments.path;
     let about = fs::metadata(file).with_context(|| format!("opening {}", file.display()))?;
     ensure!(
@@ -68,5 +78,13 @@ fn alone(arguments: &VerifyArguments) -> Result<u8> {
         "without --key nothing in a token is proven: name the key of a boot that was trusted, which \
          `donjon-run /usr/lib/donjon/quote key` prints there"
     );
+    if let Some(sink) = sink {
+        let evidence = Evidence {
+            token: Sha256::digest(&bytes).into(),
+            ..Evidence::default()
+        };
+        let is_start_compared = arguments.started.is_some();
+        sink.write(&Appraisal::of_token(&verdict, evidence, is_start_compared))?;
+    }
     Ok(u8::from(!verdict.wrong.is_empty()))
 }

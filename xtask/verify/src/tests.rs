@@ -16,5 +16,7 @@ pub fn no_arguments() -> VerifyArguments {
         golden: None,
         max_blocks: 1 << 36,
         prefix: false,
+        ear: None,
+        ear_key: None,
     }
 }

@@ -7,6 +7,8 @@ use donjon_abi::flow::{FLOW_REPORT, KIND_OF_REPORT_SHIFT};
 use donjon_token::{Claims, Token, to_hexadecimal};
 use ed25519_dalek::{Signature, VerifyingKey};
 
+use crate::Cause;
+
 /// Title of the list of what is wrong.
 pub const WRONG: &str = "Wrong:";
 /// Title of the list of what holds.
@@ -36,6 +38,8 @@ pub struct Verdict {
     pub claims: Claims,
     /// What is wrong.
     pub wrong: Vec<String>,
+    /// What is wrong, for programs.
+    pub causes: Vec<Cause>,
     /// What holds, if nothing is wrong.
     pub proven: Vec<String>,
     /// What is as expected, and would be proven if the key were known.
@@ -57,6 +61,7 @@ impl Verdict {
         let mut verdict = Self {
             claims: claims.clone(),
             wrong: Vec::new(),
+            causes: Vec::new(),
             proven: Vec::new(),
             agrees: Vec::new(),
             open: Vec::new(),
@@ -65,25 +70,29 @@ impl Verdict {
         let signed = VerifyingKey::from_bytes(&claims.key)
             .and_then(|key| key.verify_strict(&token.signed, &signature));
         if signed.is_err() {
-            verdict
-                .wrong("the signature does not fit: the token was changed, or another key made it");
+            verdict.wrong(
+                Cause::Signature,
+                "the signature does not fit: the token was changed, or another key made it",
+            );
         }
         verdict.key(expected);
         verdict.nonce(expected);
         verdict.compare(
+            Cause::Program,
             expected.measurement.map(|it| it == claims.measurement),
             "the compartment is the program with the measurement that was expected",
             "the compartment is another program than expected",
             "which program it is: compare the measurement (--measurement) with that of its image",
         );
         verdict.compare(
+            Cause::Started,
             expected.started.map(|it| it == claims.started),
             "the inner domain, Linux and its command line are those that were expected",
             "another inner domain, Linux or command line was started than expected",
             "what was started: compare the digest (--started) with that of a boot that was trusted",
         );
         if self::kind(claims) != kind {
-            verdict.wrong(match (self::kind(claims), kind) {
+            let words = match (self::kind(claims), kind) {
                 (FLOW_REPORT, OWN_REPORT) => {
                     "it is the report of a run under flow attestation: alone it says nothing, \
                      name the folder of the run"
@@ -93,13 +102,15 @@ impl Verdict {
                      under flow attestation"
                 }
                 _ => "its kind is not known",
-            });
+            };
+            verdict.wrong(Cause::Kind, words);
         }
         if claims.weakened != 0 {
-            verdict.wrong(&format!(
+            let words = format!(
                 "the inner domain is a build for tests that leaves out checks ({:#x})",
                 claims.weakened
-            ));
+            );
+            verdict.wrong(Cause::Weakened, &words);
         }
         if expected.key.is_none() {
             verdict.agrees = core::mem::take(&mut verdict.proven);
@@ -111,15 +122,16 @@ impl Verdict {
         verdict
     }
 
-    fn wrong(&mut self, what: &str) {
+    fn wrong(&mut self, cause: Cause, what: &str) {
         self.wrong.push(what.into());
+        self.causes.push(cause);
     }
 
     fn key(&mut self, expected: &Expected) {
         let lasting = self.claims.identity != 0;
         match expected.key {
             Some(key) if key != self.claims.key => {
-                self.wrong("the key is not the machine's: another machine, another boot image or another quoting compartment signed");
+                self.wrong(Cause::Key, "the key is not the machine's: another machine, another boot image or another quoting compartment signed");
             }
             Some(_) => self.proven.push(
                 "the quoting compartment that has this key signed, in a boot with the same secrets as when the key was recorded".into(),
@@ -142,6 +154,7 @@ impl Verdict {
 
     fn nonce(&mut self, expected: &Expected) {
         self.compare(
+            Cause::Nonce,
             expected.nonce.map(|it| it == self.claims.nonce),
             "the report was made after the nonce was sent",
             "the nonce is another one: the token may be an old one",
@@ -149,17 +162,17 @@ impl Verdict {
         );
     }
 
-    fn compare(&mut self, same: Option<bool>, proven: &str, wrong: &str, open: &str) {
+    fn compare(&mut self, cause: Cause, same: Option<bool>, proven: &str, wrong: &str, open: &str) {
         match same {
             Some(true) => self.proven.push(proven.into()),
-            Some(false) => self.wrong(wrong),
+            Some(false) => self.wrong(cause, wrong),
             None => self.open.push(open.into()),
         }
     }
 }
 
 /// Returns the kind of a report: who asked for it.
-fn kind(claims: &Claims) -> u64 {
+pub const fn kind(claims: &Claims) -> u64 {
     claims.limit >> KIND_OF_REPORT_SHIFT
 }
 
@@ -168,13 +181,17 @@ pub const fn limit(claims: &Claims) -> u64 {
     claims.limit & ((1 << KIND_OF_REPORT_SHIFT) - 1)
 }
 
+/// Returns the version of the inner domain, as it is written.
+pub fn version(claims: &Claims) -> String {
+    let version = claims.version;
+    let parts = [version >> 32, version >> 16 & 0xffff, version & 0xffff];
+    parts.map(|it| it.to_string()).join(".")
+}
+
 impl Verdict {
     /// Lists what the token says: names and values.
     pub fn says(&self) -> Vec<(&'static str, String)> {
         let claims = &self.claims;
-        let version = claims.version;
-        let parts =
-            [version >> 32, version >> 16 & 0xffff, version & 0xffff].map(|it| it.to_string());
         let identity = match claims.identity {
             0 => "none".to_owned(),
             1 => "given".to_owned(),
@@ -192,7 +209,7 @@ impl Verdict {
             ("nonce", to_hexadecimal(&claims.nonce)),
             ("data", to_hexadecimal(&claims.data)),
             ("started", to_hexadecimal(&claims.started)),
-            ("inner domain", parts.join(".")),
+            ("inner domain", version(claims)),
             ("weakened", format!("{:#x}", claims.weakened)),
             ("identity", identity),
             ("quoted by", to_hexadecimal(&claims.quoter)),

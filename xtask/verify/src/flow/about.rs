@@ -15,7 +15,7 @@ use super::report::Report;
 use super::transcript::{Transcript, digest};
 use super::walk::Walked;
 use crate::verdict::limit;
-use crate::{Expected, Verdict};
+use crate::{Cause, Expected, Outcome, Verdict};
 
 /// Most places and segments that are listed.
 const LISTED: usize = 10;
@@ -45,33 +45,45 @@ pub fn token(
     };
     let verdict = Verdict::of_kind(token, &expected, FLOW_REPORT);
     report.says = verdict.says();
+    report.claims = Some(verdict.claims);
     report.wrong = verdict.wrong;
+    report.causes = verdict.causes;
     report.proven = verdict.proven;
     report.open = verdict.open;
     if question.measurement.is_some_and(|it| it != measurement) {
-        report.wrong("the program has another measurement than --measurement says");
+        report.wrong(
+            Cause::Program,
+            "the program has another measurement than --measurement says",
+        );
     }
     if limit(&token.claims) != image.limit {
-        report.wrong("the compartment had another limit than the program has");
+        report.wrong(
+            Cause::Program,
+            "the compartment had another limit than the program has",
+        );
     }
 }
 
 /// Says why the program is none of attested form.
 pub fn refusals(report: &mut Report, refusals: &[Refusal]) {
     let count = refusals.len();
-    report.wrong(format!(
+    let words = format!(
         "the program is not of attested form, so its log says no path: {count} places are refused"
-    ));
+    );
+    report.wrong(Cause::Form, words);
     for it in refusals.iter().take(LISTED) {
-        report.wrong(it.to_string());
+        report.wrong(Cause::Form, it.to_string());
     }
 }
 
 /// Checks that the transcript is that of the report, is well formed, and about the same run.
 pub fn transcript(report: &mut Report, token: &Token, bytes: &[u8]) -> Option<Transcript> {
     let claims = &token.claims;
-    if digest(bytes) != claims.data {
+    let digest = digest(bytes);
+    report.evidence.transcript = Some(digest);
+    if digest != claims.data {
         report.wrong(
+            Cause::Transcript,
             "the transcript is another one than that of the report: it was changed, or the report \
              is of another run",
         );
@@ -80,16 +92,25 @@ pub fn transcript(report: &mut Report, token: &Token, bytes: &[u8]) -> Option<Tr
     let transcript = match Transcript::parse(bytes) {
         Ok(transcript) => transcript,
         Err(wrong) => {
-            report.wrong(format!("the transcript is wrong: {wrong}"));
+            report.wrong(
+                Cause::Transcript,
+                format!("the transcript is wrong: {wrong}"),
+            );
             return None;
         }
     };
     let start = &transcript.start;
     if start.nonce != claims.nonce {
-        report.wrong("the transcript has another nonce than the report");
+        report.wrong(
+            Cause::Transcript,
+            "the transcript has another nonce than the report",
+        );
     }
     if start.measurement != claims.measurement {
-        report.wrong("the transcript has another measurement than the report");
+        report.wrong(
+            Cause::Transcript,
+            "the transcript has another measurement than the report",
+        );
     }
     let end = &transcript.end;
     let arguments = start.arguments.map(|it| format!("{it:#x}"));
@@ -101,6 +122,12 @@ pub fn transcript(report: &mut Report, token: &Token, bytes: &[u8]) -> Option<Tr
         ("result", format!("{:#x}", end.word)),
         ("bytes", to_hexadecimal(&end.data)),
     ]);
+    report.outcome = Some(Outcome {
+        arguments: start.arguments,
+        reason: transcript.reason,
+        word: end.word,
+        data: end.data,
+    });
     (!report.is_wrong()).then_some(transcript)
 }
 
@@ -108,9 +135,9 @@ pub fn transcript(report: &mut Report, token: &Token, bytes: &[u8]) -> Option<Tr
 pub fn log(report: &mut Report, transcript: &Transcript, bytes: u64) {
     let words = transcript.words();
     if bytes != 8 * words {
-        report.wrong(format!(
-            "the log has {bytes} bytes, and the transcript {words} words of 8 bytes"
-        ));
+        let wrong =
+            format!("the log has {bytes} bytes, and the transcript {words} words of 8 bytes");
+        report.wrong(Cause::Log, wrong);
     }
 }
 
@@ -135,11 +162,14 @@ pub fn words(report: &mut Report, log: &Log<'_>, transcript: &Transcript) -> Res
         };
         count += 1;
         if count <= LISTED {
-            report.wrong(format!("segment {number}: {what}"));
+            report.wrong(Cause::Log, format!("segment {number}: {what}"));
         }
     }
     if count > LISTED {
-        report.wrong(format!("and {} further segments", count - LISTED));
+        report.wrong(
+            Cause::Log,
+            format!("and {} further segments", count - LISTED),
+        );
     }
     Ok(())
 }
@@ -191,7 +221,7 @@ pub fn path(
         }
     }
     if let Some(differs) = walked.differs {
-        report.wrong(differs.words(program));
+        report.wrong(Cause::Golden, differs.words(program));
     } else if question.golden.is_some() {
         report
             .proven
@@ -241,7 +271,7 @@ pub fn policy(report: &mut Report, broken: Vec<String>, knows_inlined: bool) {
         report.proven.push("the path fulfils the policy".into());
     }
     for it in broken {
-        report.wrong(format!("the policy is not fulfilled: {it}"));
+        report.wrong(Cause::Policy, format!("the policy is not fulfilled: {it}"));
     }
     if !knows_inlined {
         report.open.push(

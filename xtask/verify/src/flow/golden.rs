@@ -11,7 +11,7 @@ use donjon_flow_check::{Event, Limits, Program, replay_loaded};
 
 use super::folder::Folder;
 use super::log::Log;
-use super::transcript::Transcript;
+use super::transcript::{Transcript, digest};
 
 /// Steps that are handed over at a time.
 const BATCH: usize = 1 << 12;
@@ -23,6 +23,8 @@ pub struct Golden {
     folder: Folder,
     transcript: Transcript,
     stopped: AtomicBool,
+    /// SHA-256 of its transcript, which has the digests of its log.
+    pub digest: [u8; 32],
 }
 
 impl Golden {
@@ -56,6 +58,7 @@ impl Golden {
             folder,
             transcript,
             stopped: AtomicBool::new(false),
+            digest: digest(&bytes),
         })
     }
 

@@ -13,9 +13,10 @@ use super::log::Log;
 use super::policy::{Names, Policy, Watch};
 use super::question::Question;
 use super::report::Report;
+use super::transcript::digest;
 use super::walk::{Bounds, unproven, walk};
 use super::{about, ending};
-use crate::MOST;
+use crate::{Cause, MOST};
 
 /// Most bytes of a program's file.
 const PROGRAM_MAX: u64 = 1 << 30;
@@ -39,12 +40,15 @@ pub fn judge_without(question: &Question<'_>, left_out: Option<Check>) -> Result
     let file = read(question.program, PROGRAM_MAX)?;
     let image = Image::parse(&file).with_context(|| name.to_string())?;
     let place = question.folder.join(TOKEN);
-    let token = Token::parse(&read(&place, MOST)?)
+    let bytes = read(&place, MOST)?;
+    let token = Token::parse(&bytes)
         .with_context(|| format!("{} is no token of a quoting compartment", place.display()))?;
     let folder = Folder::open(question.folder)?;
     let policy = question.policy.map(Policy::open).transpose()?;
 
     let mut report = Report::default();
+    report.evidence.token = digest(&bytes);
+    report.evidence.policy = policy.as_ref().map(|it| it.digest);
     about::token(&mut report, question, &token, &image, left_out);
     if report.is_wrong() {
         return Ok(report);
@@ -62,7 +66,7 @@ pub fn judge_without(question: &Question<'_>, left_out: Option<Check>) -> Result
     };
     about::log(&mut report, &transcript, folder.log_bytes);
     if let Err(wrong) = ending::check(&transcript, &program) {
-        report.wrong(wrong);
+        report.wrong(Cause::Path, wrong);
     }
     if report.is_wrong() {
         return Ok(report);
@@ -98,8 +102,9 @@ pub fn judge_without(question: &Question<'_>, left_out: Option<Check>) -> Result
         golden.with_context(|| format!("the golden run {} is of no use", it.display()))
     });
     let golden = golden.transpose()?;
+    report.evidence.golden = golden.as_ref().map(|it| it.digest);
     match walk(&program, &mut log, bounds, &mut watch, golden.as_ref())? {
-        Err(failure) => report.wrong(format!("rejected: {failure}")),
+        Err(failure) => report.wrong(Cause::Path, format!("rejected: {failure}")),
         Ok(walked) => {
             about::path(&mut report, question, &transcript, &program, &walked);
             if let Some(watch) = watch {

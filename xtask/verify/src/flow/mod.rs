@@ -15,13 +15,17 @@ mod policy;
 mod question;
 mod report;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 mod transcript;
 mod walk;
 
+use anyhow::{Context, Result};
+
 use crate::VerifyArguments;
+use crate::ear::{Appraisal, Sink};
 
 pub use check::Check;
+pub use folder::read;
 pub use judge::{judge, judge_without};
 pub use question::Question;
 pub use report::Report;
@@ -29,16 +33,22 @@ pub use report::Report;
 /// The status for what cannot be read, or is too long.
 const UNREADABLE: u8 = 2;
 
-/// Prints what a run proves; the status of the command.
+/// Prints what a run proves, and writes it if that is asked for; the status of the command.
 pub fn run(arguments: &VerifyArguments) -> u8 {
-    match Question::of(arguments).and_then(|it| judge(&it)) {
-        Ok(report) => {
-            print!("{report}");
-            report.status()
-        }
-        Err(trouble) => {
-            eprintln!("error: {trouble:#}");
-            UNREADABLE
-        }
+    judged(arguments).unwrap_or_else(|trouble| {
+        eprintln!("error: {trouble:#}");
+        UNREADABLE
+    })
+}
+
+fn judged(arguments: &VerifyArguments) -> Result<u8> {
+    let question = Question::of(arguments)?;
+    let sink = Sink::open(arguments, true)?;
+    let report = judge(&question)?;
+    print!("{report}");
+    if let Some(sink) = sink {
+        let appraisal = Appraisal::of_run(&report, arguments.started.is_some());
+        sink.write(&appraisal.context("the run has no token")?)?;
     }
+    Ok(report.status())
 }

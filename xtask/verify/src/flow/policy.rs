@@ -9,6 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use super::folder::read;
 
@@ -32,6 +33,9 @@ pub struct Policy {
     pub order: Vec<Order>,
     /// What the program returns.
     pub result: Expected,
+    /// SHA-256 of the text.
+    #[serde(skip)]
+    pub digest: [u8; 32],
 }
 
 /// How often a function is entered.
@@ -114,7 +118,8 @@ impl Policy {
     ///
     /// If it has a key that no policy has, or contradicts itself.
     pub fn parse(text: &str) -> Result<Self> {
-        let policy: Self = toml::from_str(text)?;
+        let mut policy: Self = toml::from_str(text)?;
+        policy.digest = Sha256::digest(text).into();
         for (name, bounds) in &policy.calls {
             ensure!(
                 bounds.most.is_none_or(|it| it >= bounds.least),

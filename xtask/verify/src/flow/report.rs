@@ -3,15 +3,26 @@
 
 use std::fmt;
 
+use donjon_token::Claims;
+
 use crate::verdict::{OPEN, PROVEN, WRONG};
+use crate::{Cause, Evidence, Outcome};
 
 /// What the files of a run say and prove.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Names and values that the files say.
     pub says: Vec<(&'static str, String)>,
+    /// What the token says.
+    pub claims: Option<Claims>,
+    /// What the transcript says, if it is that of the token.
+    pub outcome: Option<Outcome>,
+    /// Digests of the files.
+    pub evidence: Evidence,
     /// What is wrong.
     pub wrong: Vec<String>,
+    /// What is wrong, for programs.
+    pub causes: Vec<Cause>,
     /// What a log shows that is not proven.
     pub unproven: Vec<String>,
     /// What holds, if nothing is wrong.
@@ -41,8 +52,9 @@ impl Report {
     }
 
     /// Adds something that is wrong.
-    pub fn wrong(&mut self, what: impl Into<String>) {
+    pub fn wrong(&mut self, cause: Cause, what: impl Into<String>) {
         self.wrong.push(what.into());
+        self.causes.push(cause);
     }
 }
 

@@ -14,11 +14,11 @@ mod limits;
 mod policies;
 mod run;
 
-use assembler::program;
-use kept::Kept;
-use run::{Round, run};
+pub use assembler::program;
+pub use kept::{Kept, NONCE};
+pub use run::{Round, run};
 
 /// Keeps a run that ends by itself: 100 rounds, in segments of 7 words.
-fn finished() -> Kept {
+pub fn finished() -> Kept {
     Kept::new(&run(&program(), 100, Round::Leave, 7))
 }
