@@ -15,6 +15,7 @@ use donjon_report::arguments::ReportArguments;
 use donjon_test_suite::arguments::TestArguments;
 use donjon_test_suite::check::arguments::CheckArguments;
 use donjon_verify::VerifyArguments;
+use donjon_verify::endorse::EndorseArguments;
 
 /// Builds, runs, measures and tests Donjon.
 #[derive(Parser, Debug)]
@@ -42,6 +43,11 @@ pub enum Command {
     /// status is 0 if the path is proven to its end, 3 if all is right and the program did not end
     /// by itself, and 2 if it cannot be read or is too long.
     Verify(VerifyArguments),
+    /// Write reference values of a program and a boot image as CoRIM
+    ///
+    /// Services that appraise reports compare them with these values: the program's measurement,
+    /// and the digest of what is started.
+    Endorse(EndorseArguments),
     /// Check in minutes what has to hold before a patch is sent
     ///
     /// Status 1 if something does not.

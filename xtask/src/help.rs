@@ -7,7 +7,10 @@ use clap::Command;
 
 /// Groups of subcommands in the order of the help. Each subcommand is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Run", &["run", "kernel", "compartment", "flow", "verify"]),
+    (
+        "Run",
+        &["run", "kernel", "compartment", "flow", "verify", "endorse"],
+    ),
     ("Check", &["check", "test", "audit", "attack", "kselftest"]),
     ("Measure", &["bench", "report"]),
     ("Boards and releases", &["image", "flash", "release"]),

@@ -50,6 +50,7 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Image(command) => donjon_card::command::run(command).map(|()| 0),
         Command::Flash(command) => donjon_card::command::run_flash(command).map(|()| 0),
         Command::Verify(arguments) => donjon_verify::run(arguments),
+        Command::Endorse(arguments) => donjon_verify::endorse::run(arguments).map(|()| 0),
         Command::Flow(command) => {
             if command.runs_programs() {
                 environment::prepare(&HostArguments::default(), EMULATOR)?;

@@ -54,6 +54,11 @@ pub struct VerifyArguments {
     pub ear_key: Option<PathBuf>,
 }
 
-fn digits(text: &str) -> Result<[u8; 32], String> {
+/// Reads 32 bytes from an argument.
+///
+/// # Errors
+///
+/// If the text is not 64 hexadecimal digits.
+pub fn digits(text: &str) -> Result<[u8; 32], String> {
     from_hexadecimal(text.as_bytes()).ok_or_else(|| "64 hexadecimal digits are needed".to_owned())
 }

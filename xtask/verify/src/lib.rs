@@ -5,6 +5,7 @@
 mod arguments;
 mod cause;
 mod ear;
+pub mod endorse;
 mod evidence;
 mod flow;
 mod output;

@@ -19,7 +19,7 @@ use super::{about, ending};
 use crate::{Cause, MOST};
 
 /// Most bytes of a program's file.
-const PROGRAM_MAX: u64 = 1 << 30;
+pub const PROGRAM_MAX: u64 = 1 << 30;
 
 /// Checks a run; what is to be said about it.
 ///

@@ -26,7 +26,8 @@ use crate::ear::{Appraisal, Sink};
 
 pub use check::Check;
 pub use folder::read;
-pub use judge::{judge, judge_without};
+pub use judge::{PROGRAM_MAX, judge, judge_without};
+pub use policy::{Names, Policy, Watch};
 pub use question::Question;
 pub use report::Report;
 
