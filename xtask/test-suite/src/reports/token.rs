@@ -13,6 +13,7 @@ use donjon_machine::arguments::Switch;
 use donjon_machine::gdb;
 use donjon_machine::said::says;
 use donjon_token::{Token, from_hexadecimal};
+use donjon_verify::endorse::started;
 use donjon_verify::{Expected, Verdict};
 use ed25519_dalek::SigningKey;
 use tempfile::TempDir;
@@ -30,6 +31,7 @@ donjon-run report $(printf '5a%.0s' $(seq 32)) > /tmp/report || exit 1
 donjon-run quote < /tmp/report > /tmp/token || exit 1
 echo token $(od -An -tx1 -v /tmp/token | tr -d ' \\n')
 echo key $(donjon-run quote key)
+echo \"line $(cat /proc/cmdline)\"
 for at in 0 32 64 127 128 160 168 176 184 191; do
     (head -c $at /tmp/report; printf '\\377'; tail -c +$((at + 2)) /tmp/report) > /tmp/changed
     donjon-run quote < /tmp/changed > /tmp/out; echo changed $? $(wc -c < /tmp/out)
@@ -40,7 +42,8 @@ exit 0
 /// Fields that the script changes.
 const CHANGES: usize = 10;
 
-/// In a sound build; the key and the measurements are what the host computes.
+/// In a sound build; the key, the digest of what is started and the measurements are what the host
+/// computes.
 pub fn signed(host: &HostArguments) -> Result<()> {
     let place = TempDir::new()?;
     let identity = place.path().join("identity");
@@ -59,7 +62,7 @@ pub fn signed(host: &HostArguments) -> Result<()> {
         nonce: Some(NONCE),
         key: Some(key),
         measurement: Some(measurement("report")?),
-        started: None,
+        started: Some(started(&boot.image, line("line ")?)?),
     };
     let verdict = Verdict::of(&token, &expected);
     ensure!(verdict.wrong.is_empty(), "{verdict}");
