@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches};
 use donjon_builder::arguments::HostArguments;
-use donjon_builder::environment::{self, Needs};
+use donjon_builder::environment;
 use donjon_builder::{compartment, kernel, run};
 use donjon_generator::{allow, architecture, header};
 use donjon_machine::process;
@@ -29,12 +29,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the subcommands of `flow` that run programs need.
-const EMULATOR: Needs = Needs {
-    user_qemu: true,
-    ..Needs::NONE
-};
-
 fn dispatch(command: &Command) -> Result<u8> {
     process::end_children_when_told_to_stop()?;
     match command {
@@ -52,8 +46,8 @@ fn dispatch(command: &Command) -> Result<u8> {
         Command::Verify(arguments) => donjon_verify::run(arguments),
         Command::Endorse(arguments) => donjon_verify::endorse::run(arguments).map(|()| 0),
         Command::Flow(command) => {
-            if command.runs_programs() {
-                environment::prepare(&HostArguments::default(), EMULATOR)?;
+            if let Some(needs) = command.needs() {
+                environment::prepare(&HostArguments::default(), needs)?;
             }
             donjon_flow::command::run(command)
         }

@@ -10,7 +10,11 @@
 #include <donjon.h>
 
 /* Functions that a test finds by their names, and whose frames are their own */
+#if __has_attribute(noipa)
 #define KEPT __attribute__((noipa))
+#else
+#define KEPT __attribute__((noinline))
+#endif
 
 enum state {
 	LOGIN,

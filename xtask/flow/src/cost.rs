@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::build::{Build, Target, build};
+use crate::build::{Build, Compiler, Target, build};
 use crate::compare::compare;
 use crate::execute::{Input, execute, trace};
 
@@ -45,7 +45,7 @@ impl Cost {
 /// # Errors
 ///
 /// If building or running fails, results or paths differ, or the log is wrong.
-pub fn cost(path: &Path, input: &Input, folder: &Path) -> Result<Cost> {
+pub fn cost(path: &Path, compiler: Compiler, input: &Input, folder: &Path) -> Result<Cost> {
     let name = path.file_stem().context("the path has no name")?;
     let name = name.to_string_lossy().into_owned();
     let build = |is_instrumented: bool| {
@@ -54,6 +54,7 @@ pub fn cost(path: &Path, input: &Input, folder: &Path) -> Result<Cost> {
             path,
             target: Target::Process,
             is_instrumented,
+            compiler,
             has_lines: true,
         };
         build(&what, &folder.join(format!("{name}-{kind}")))

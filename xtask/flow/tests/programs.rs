@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use donjon_compartment_image::Image;
-use donjon_flow::build::{Build, Target, build};
+use donjon_flow::build::{Build, Compiler, Target, build};
 use donjon_flow::cost::{Table, cost};
 use donjon_flow::execute::{Input, Outcome, execute};
 use donjon_flow_chain::{Kind, State};
@@ -33,6 +33,7 @@ fn built(name: &str, target: Target, is_instrumented: bool, folder: &Path) -> Pa
         path: &fixture(name),
         target,
         is_instrumented,
+        compiler: Compiler::Gcc,
         has_lines: true,
     };
     build(&what, folder).expect("it builds")
@@ -119,7 +120,8 @@ fn counted_loops_cost_next_to_nothing() {
         state: STATES[1],
         argument: 3,
     };
-    let found = cost(&fixture("loops"), &input, folder.path()).expect("both forms run");
+    let found =
+        cost(&fixture("loops"), Compiler::Gcc, &input, folder.path()).expect("both forms run");
     assert!(found.ratio() > 1.0 && found.ratio() < 1.05, "{found:?}");
     let printed = Table(vec![found]).to_string();
     assert!(printed.contains("geometric mean"));
@@ -144,17 +146,44 @@ fn text(bytes: &[u8]) -> (u64, Vec<u8>) {
 }
 
 #[test]
+fn what_clang_compiled_takes_the_path_that_its_log_says() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    for name in [
+        "nested",
+        "switch",
+        "recursion",
+        "leaves",
+        "entries",
+        "exclusive",
+        "loops",
+        "down",
+        "pointers",
+    ] {
+        let input = Input {
+            state: STATES[1],
+            argument: 12_345,
+        };
+        let found = cost(&fixture(name), Compiler::Clang, &input, folder.path());
+        let found = found.expect("both forms run, and the path is the one that was traced");
+        assert!(found.ratio() > 1.0, "{found:?}");
+    }
+}
+
+#[test]
 fn lines_change_nothing_that_is_loaded() {
     let folder = tempfile::tempdir().expect("a folder is made");
     let programs = fixture("x").with_file_name("../../../guests/flow/programs");
     let large = ["picojpeg", "matcher", "wikisort"].map(|it| programs.join(it).with_extension("c"));
     let small = ["entries", "loops", "pointers", "switch", "recursion"].map(fixture);
-    for path in small.iter().chain(&large) {
+    let by_gcc = small.iter().chain(&large).map(|it| (it, Compiler::Gcc));
+    let by_clang = small.iter().map(|it| (it, Compiler::Clang));
+    for (path, compiler) in by_gcc.chain(by_clang) {
         let built = [false, true].map(|has_lines| {
             let what = Build {
                 path,
                 target: Target::Compartment,
                 is_instrumented: true,
+                compiler,
                 has_lines,
             };
             let folder = folder.path().join(has_lines.to_string());

@@ -42,6 +42,9 @@ pub const UEFI: Tool = tool(
 /// Runs programs for arm64 on this host: those of flow attestation.
 pub const USER_QEMU: Tool = tool("qemu-aarch64", "qemu-user");
 
+/// Compiles programs of flow attestation, if it is asked for.
+pub const CLANG: Tool = tool("clang", "clang");
+
 /// What makes a root file system of Debian's packages.
 pub const ROOTFS: [Tool; 2] = [
     tool(DEBOOTSTRAP, "debootstrap"),
@@ -103,7 +106,7 @@ fn executable(file: &Path) -> bool {
 pub fn hint(name: &str) -> String {
     match TOOLS
         .iter()
-        .chain([&GDB, &CXX, &USER_QEMU])
+        .chain([&GDB, &CXX, &USER_QEMU, &CLANG])
         .find(|tool| tool.name == name)
     {
         Some(tool) => format!(

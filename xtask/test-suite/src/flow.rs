@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use donjon_bench::flow::NAMES;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::environment::Needs;
+use donjon_flow::build::Compiler;
 use donjon_flow::command;
 use donjon_flow::cost::{Cost, Table, cost};
 use donjon_flow::execute::{Input, random_state};
@@ -22,6 +23,19 @@ const EMULATOR: Needs = Needs {
     user_qemu: true,
     ..Needs::NONE
 };
+
+const CLANG: Needs = EMULATOR.or(Compiler::Clang.needs());
+
+/// Programs of few instructions, which clang compiles in each run.
+const OF_CLANG: [&str; 7] = [
+    "crc_32",
+    "libminver",
+    "libst",
+    "matcher",
+    "nsichneu",
+    "protocol",
+    "statemate",
+];
 
 /// Results of the programs.
 const EXPECTED: &str = "guests/flow/programs/expected.toml";
@@ -44,11 +58,18 @@ pub fn tests() -> Vec<Test> {
         cargo("flow-verifier", &[package.as_slice(), &what].concat())
     };
     let tests = [
-        Test::beside("flow:fixtures", fixtures),
-        Test::beside("flow:verifier", verifier),
-        Test::beside("flow:programs", programs),
+        Test::beside("flow:fixtures", fixtures).needs(CLANG),
+        Test::beside("flow:verifier", verifier).needs(EMULATOR),
+        Test::beside("flow:programs", programs).needs(EMULATOR),
+        Test::beside("flow:clang", clang).needs(CLANG),
     ];
-    tests.map(|it| it.on_host().needs(EMULATOR)).into()
+    tests.map(Test::on_host).into()
+}
+
+/// The test that takes long.
+pub fn long() -> Test {
+    let test = Test::beside("flow:clang:all", all_by_clang);
+    test.on_host().needs(CLANG).long()
 }
 
 /// The test that boots.
@@ -63,33 +84,11 @@ struct Results {
     one: Option<u64>,
 }
 
-/// Builds each program with and without instrumentation; compares results, the path that the log
-/// says with the emulator's trace, and the costs with their limits.
+/// Builds each program by gcc with and without instrumentation; compares results, the path that the
+/// log says with the emulator's trace, and the costs with their limits.
 fn programs() -> Result<()> {
-    let expected = fs::read_to_string(paths::in_root(EXPECTED)).context(EXPECTED)?;
-    let expected: BTreeMap<String, Results> = toml::from_str(&expected).context(EXPECTED)?;
-    let input = Input {
-        state: random_state()?,
-        argument: 1,
-    };
-    let folder = paths::in_root("target/flow/test");
-    let mut rows: Vec<Cost> = Vec::new();
-    println!("{}", Table::head());
-    for source in command::programs()? {
-        let row = cost(&source, &input, &folder)?;
-        println!("{row}");
-        if let Some(result) = expected.get(&row.name).and_then(|it| it.one) {
-            ensure!(
-                row.result == result,
-                "{} returns {:#x}, and {EXPECTED} says {result:#x}",
-                row.name,
-                row.result
-            );
-        }
-        if NAMES.contains(&row.name.as_str()) {
-            rows.push(row);
-        }
-    }
+    let mut rows = measured(Compiler::Gcc, |_| true)?;
+    rows.retain(|it| NAMES.contains(&it.name.as_str()));
     ensure!(
         rows.len() == NAMES.len(),
         "{} of {} programs are there",
@@ -110,4 +109,55 @@ fn programs() -> Result<()> {
         table.bytes()
     );
     Ok(())
+}
+
+/// Builds the shortest programs by clang, compares results, and paths with traces.
+fn clang() -> Result<()> {
+    let rows = measured(Compiler::Clang, |name| OF_CLANG.contains(&name))?;
+    ensure!(
+        rows.len() == OF_CLANG.len(),
+        "{} of {} programs are there",
+        rows.len(),
+        OF_CLANG.len()
+    );
+    Ok(())
+}
+
+/// Builds all programs by clang, compares results, and paths with traces.
+fn all_by_clang() -> Result<()> {
+    println!("{}", Table(measured(Compiler::Clang, |_| true)?));
+    Ok(())
+}
+
+/// Builds the programs that are wanted with and without instrumentation, compares their results
+/// with each other and with those that are expected, and the path that the log says with the
+/// emulator's trace; what each of them costs.
+fn measured(compiler: Compiler, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Cost>> {
+    let expected = fs::read_to_string(paths::in_root(EXPECTED)).context(EXPECTED)?;
+    let expected: BTreeMap<String, Results> = toml::from_str(&expected).context(EXPECTED)?;
+    let input = Input {
+        state: random_state()?,
+        argument: 1,
+    };
+    let folder = paths::in_root("target/flow/test").join(compiler.name());
+    let mut rows: Vec<Cost> = Vec::new();
+    println!("{}", Table::head());
+    for source in command::programs()? {
+        let name = source.file_stem().unwrap_or_default().to_string_lossy();
+        if !is_wanted(&name) {
+            continue;
+        }
+        let row = cost(&source, compiler, &input, &folder)?;
+        println!("{row}");
+        if let Some(result) = expected.get(&row.name).and_then(|it| it.one) {
+            ensure!(
+                row.result == result,
+                "{} returns {:#x}, and {EXPECTED} says {result:#x}",
+                row.name,
+                row.result
+            );
+        }
+        rows.push(row);
+    }
+    Ok(rows)
 }

@@ -128,6 +128,7 @@ fn long(host: &HostArguments) -> Vec<Test> {
         inside_outside::test(host),
         compartments::long(host),
         fuzz::long(),
+        flow::long(),
         random_calls::long(host),
         machines::newer(host),
         rootfs::debian(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use donjon_flow::build::{Build, Target, build};
+use donjon_flow::build::{Build, Compiler, Target, build};
 use donjon_flow::execute::{Input, Outcome, execute, random_state};
 use donjon_flow_chain::{Kind, State};
 use donjon_flow_check::{Program, read};
@@ -40,6 +40,7 @@ fn ran(path: &Path, argument: u64) -> Ran {
             path,
             target,
             is_instrumented: true,
+            compiler: Compiler::Gcc,
             has_lines: true,
         };
         build(&what, &folder.path().join(target.name())).expect("it builds")

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::prepare;
-use donjon_flow::build::{Build, Target, build};
+use donjon_flow::build::{Build, Compiler, Target, build};
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::said::says;
@@ -192,6 +192,7 @@ fn program(name: &str) -> Result<PathBuf> {
     let what = Build {
         path: &source.with_extension("c"),
         target: Target::Compartment,
+        compiler: Compiler::Gcc,
         is_instrumented: true,
         has_lines: true,
     };

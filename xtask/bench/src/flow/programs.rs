@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use donjon_builder::progress::Step;
-use donjon_flow::build::{Build, Target, build};
+use donjon_flow::build::{Build, Compiler, Target, build};
 use donjon_machine::paths;
 
 /// The programs of the paper on Sulfur, under its names and in its order.
@@ -71,6 +71,7 @@ fn one(name: &str, is_instrumented: bool, target: Target, file: &str) -> Result<
         path: &source,
         target,
         is_instrumented,
+        compiler: Compiler::Gcc,
         has_lines: false,
     };
     let folder = paths::in_root(BUILDS).join(file);

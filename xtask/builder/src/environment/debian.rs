@@ -10,7 +10,8 @@ use donjon_machine::process;
 
 use super::Needs;
 use super::tools::{
-    CROSS_LIBC, CXX, GDB, LIBSSL, LINUX_PACKAGE, LINUX_TARBALL, ROOTFS, TOOLS, UEFI, USER_QEMU,
+    CLANG, CROSS_LIBC, CXX, GDB, LIBSSL, LINUX_PACKAGE, LINUX_TARBALL, ROOTFS, TOOLS, UEFI,
+    USER_QEMU,
 };
 use crate::arguments::HostArguments;
 use crate::paths;
@@ -24,8 +25,9 @@ pub fn missing(host: &HostArguments, needs: Needs) -> Result<Vec<&'static str>> 
     let cross_libc = needs.cross_libc.then_some(&CROSS_LIBC);
     let uefi = needs.uefi.then_some(&UEFI);
     let user_qemu = needs.user_qemu.then_some(&USER_QEMU);
+    let clang = needs.clang.then_some(&CLANG);
     let libssl = host.has_debian_config().then_some(&LIBSSL);
-    let wanted = [gdb, cxx, cross_libc, uefi, user_qemu, libssl]
+    let wanted = [gdb, cxx, cross_libc, uefi, user_qemu, clang, libssl]
         .into_iter()
         .flatten();
     let rootfs = ROOTFS.iter().filter(|_| needs.rootfs);

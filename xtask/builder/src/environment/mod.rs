@@ -14,7 +14,7 @@ use crate::arguments::HostArguments;
 pub use rust::{BARE_TARGET, COMPARTMENT_TARGET, GUEST_TARGET, NIGHTLY};
 
 /// What a command needs beyond the tools that every build needs.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// gdb for arm64.
     pub gdb: bool,
@@ -30,6 +30,8 @@ pub struct Needs {
     pub rootfs: bool,
     /// An emulator that runs programs for arm64 without a machine.
     pub user_qemu: bool,
+    /// The compiler clang, for programs of flow attestation.
+    pub clang: bool,
 }
 
 impl Needs {
@@ -42,6 +44,7 @@ impl Needs {
         uefi: false,
         rootfs: false,
         user_qemu: false,
+        clang: false,
     };
 
     /// What one of two needs.
@@ -55,6 +58,7 @@ impl Needs {
             uefi: self.uefi || other.uefi,
             rootfs: self.rootfs || other.rootfs,
             user_qemu: self.user_qemu || other.user_qemu,
+            clang: self.clang || other.clang,
         }
     }
 }

@@ -6,54 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use donjon_builder::compartment::c::{COMPILER, FLAGS, RUNTIME};
-use donjon_machine::qemu::SOURCES;
+use donjon_builder::compartment::c::{COMPILER, RUNTIME};
 use donjon_machine::{paths, process};
 
-use super::Build;
+use super::{Build, Compiler};
 use crate::Source;
-
-/// Flags of instrumented programs.
-///
-/// `-dA` writes into the assembly how often the compiler believes that each block runs.
-const FLOW: [&str; 3] = [
-    "-fno-jump-tables",
-    "-fno-reorder-blocks-and-partition",
-    "-dA",
-];
-
-/// Flags for lines and functions in debug information, which is not loaded: the text stays as it
-/// is. Where variables are is left out, as it would not be true of rewritten code.
-const DEBUG: [&str; 4] = [
-    "-g",
-    "-gdwarf-5",
-    "-fno-var-tracking",
-    "-gno-variable-location-views",
-];
-
-/// Returns the flags of a file's debug information. Its paths are the same wherever it is made.
-fn debug(what: &Build) -> impl Iterator<Item = String> {
-    let map = format!("-fdebug-prefix-map={}=/{SOURCES}", paths::root().display());
-    let flags = DEBUG.into_iter().map(str::to_owned).chain([map]);
-    flags.filter(|_| what.has_lines)
-}
-
-/// Returns the flags that instrumented programs are compiled with besides.
-fn reserved() -> impl Iterator<Item = String> {
-    let registers = (22..=28).map(|it| format!("-ffixed-x{it}"));
-    FLOW.into_iter().map(str::to_owned).chain(registers)
-}
 
 /// Compiles a file to assembly.
 pub fn to_assembly(source: &Path, what: &Build, folder: &Path) -> Result<Source> {
     let out = folder.join("compiled.s");
-    let mut command = Command::new(COMPILER);
-    command.args(FLAGS);
-    if what.is_instrumented {
-        command.args(reserved());
-    }
+    let mut command = what.compiler.command(what);
     command
-        .args(debug(what))
         .arg("-I")
         .arg(paths::in_root(RUNTIME))
         .arg("-S")
@@ -73,20 +36,15 @@ pub fn assemble(source: &Source, index: usize, folder: &Path) -> Result<PathBuf>
     let name = Path::new(&source.name).file_stem().unwrap_or_default();
     let file = folder.join(format!("{index}-{}.s", name.to_string_lossy()));
     fs::write(&file, &source.text).with_context(|| format!("writing {}", file.display()))?;
-    object(&file, [].into_iter(), index, folder)
+    object(&file, &[], index, folder)
 }
 
 /// Assembles a file that was written by hand.
 pub fn assemble_file(source: &Path, what: &Build, index: usize, folder: &Path) -> Result<PathBuf> {
-    object(source, debug(what), index, folder)
+    object(source, &Compiler::Gcc.debug(what), index, folder)
 }
 
-fn object(
-    source: &Path,
-    flags: impl Iterator<Item = String>,
-    index: usize,
-    folder: &Path,
-) -> Result<PathBuf> {
+fn object(source: &Path, flags: &[String], index: usize, folder: &Path) -> Result<PathBuf> {
     let object = folder.join(format!("{index}.o"));
     let mut command = Command::new(COMPILER);
     command

@@ -2,6 +2,7 @@
 //! Builds programs in C, instrumented or plain.
 
 mod compile;
+mod compiler;
 mod link;
 
 use std::path::{Path, PathBuf};
@@ -12,6 +13,8 @@ use donjon_builder::compartment::c;
 use donjon_machine::paths;
 
 use crate::rewrite;
+
+pub use compiler::Compiler;
 
 /// Where a program is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,6 +44,8 @@ pub struct Build<'a> {
     pub target: Target,
     /// Whether it says which path it took.
     pub is_instrumented: bool,
+    /// What compiles its files in C.
+    pub compiler: Compiler,
     /// Whether it has debug information, which is not loaded and changes no instruction.
     pub has_lines: bool,
 }

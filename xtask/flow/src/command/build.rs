@@ -27,6 +27,7 @@ pub fn run(arguments: &BuildArguments) -> Result<u8> {
             path: source,
             target: arguments.target,
             is_instrumented: !arguments.plain,
+            compiler: arguments.compiler,
             has_lines: true,
         };
         let mut program = build::build(&what, &folder.join(name))?;

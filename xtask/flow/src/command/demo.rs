@@ -28,7 +28,7 @@ pub fn run(arguments: &DemoArguments) -> Result<u8> {
     println!("{}", Table::head());
     let mut rows = Vec::new();
     for source in &sources {
-        let row = cost(source, &input, &folder)?;
+        let row = cost(source, arguments.compiler, &input, &folder)?;
         println!("{row}");
         rows.push(row);
     }

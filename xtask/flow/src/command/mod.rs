@@ -11,13 +11,20 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use donjon_builder::environment::Needs;
 
-use crate::build::Target;
+use crate::build::{Compiler, Target};
 
 pub use demo::programs;
 
 /// Name of the file with what a run left, in the folder that it is kept in.
 const OUTCOME: &str = "outcome";
+
+/// What commands that run programs need.
+const EMULATOR: Needs = Needs {
+    user_qemu: true,
+    ..Needs::NONE
+};
 
 /// Flow attestation: programs that say which path they took.
 #[derive(Args, Debug)]
@@ -27,9 +34,15 @@ pub struct FlowCommand {
 }
 
 impl FlowCommand {
-    /// Says whether the command runs programs, so that it needs an emulator.
-    pub const fn runs_programs(&self) -> bool {
-        matches!(self.action, Action::Run(_) | Action::Demo(_))
+    /// Returns what the command needs beyond what every build needs. `None`: it builds and runs
+    /// nothing that could be missing.
+    pub fn needs(&self) -> Option<Needs> {
+        match &self.action {
+            Action::Build(it) => Some(it.compiler.needs()).filter(|it| *it != Needs::NONE),
+            Action::Run(_) => Some(EMULATOR),
+            Action::Demo(it) => Some(EMULATOR.or(it.compiler.needs())),
+            Action::Check(_) | Action::Decode(_) => None,
+        }
     }
 }
 
@@ -62,6 +75,9 @@ struct BuildArguments {
     /// Where the programs are to run.
     #[arg(long = "for", value_enum, default_value = "compartment")]
     target: Target,
+    /// What compiles files in C.
+    #[arg(long = "cc", value_enum, default_value_t)]
+    compiler: Compiler,
     /// Build without instrumentation, to compare.
     #[arg(long)]
     plain: bool,
@@ -121,6 +137,9 @@ struct DemoArguments {
     /// Programs: C files, or folders with C files. Without any, those of guests/flow/programs.
     #[arg(value_name = "SOURCE")]
     sources: Vec<PathBuf>,
+    /// What compiles files in C.
+    #[arg(long = "cc", value_enum, default_value_t)]
+    compiler: Compiler,
     /// First argument of each program's call: how often it repeats its work.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     argument: u64,
