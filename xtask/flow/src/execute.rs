@@ -182,8 +182,8 @@ pub fn trace(program: &Path, input: &Input, mut each: impl FnMut(u64)) -> Result
     let mut line = Vec::new();
     let mut count = 0;
     while reader.read_until(b'\n', &mut line)? > 0 {
-        if line.starts_with(b"Trace ") {
-            each(address(&line).context("the emulator's trace has another form")?);
+        if let Some(entry) = entry(&line) {
+            each(address(entry).context("the emulator's trace has another form")?);
             count += 1;
         }
         line.clear();
@@ -192,6 +192,16 @@ pub fn trace(program: &Path, input: &Input, mut each: impl FnMut(u64)) -> Result
     ensure!(status.success(), "{} failed ({status})", program.display());
     ensure!(count > 0, "{EMULATOR} has traced no instruction");
     Ok(count)
+}
+
+/// The emulator's part of a line: what the program printed may stand before it.
+fn entry(line: &[u8]) -> Option<&[u8]> {
+    const BEGIN: &[u8] = b"Trace ";
+    if line.starts_with(BEGIN) {
+        return Some(line);
+    }
+    let place = line.windows(BEGIN.len()).rposition(|it| it == BEGIN)?;
+    Some(&line[place..])
 }
 
 /// The address in a line `Trace 0: HOST [BASE/ADDRESS/FLAGS/FLAGS]`.
