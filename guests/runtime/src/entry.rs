@@ -46,15 +46,10 @@ macro_rules! entry {
             function([a, b, c, d])
         }
 
-        // The stack pointer and the arguments are there, everything else is zero.
+        $crate::start!(donjon_call);
+
         ::core::arch::global_asm!(
             r#"
-            .section .text.donjon_start, "ax"
-            .global _start
-        _start:
-            bl {call}
-            svc #{over}
-
             .section .bss.donjon_stack, "aw", %nobits
             .balign 4096
             .skip {stack_bytes}
@@ -74,11 +69,45 @@ macro_rules! entry {
             .quad {shared_pages}
             .text
             "#,
-            call = sym donjon_call,
-            over = const $crate::RETURN,
             limit = const DONJON_PROGRAM.limit,
             shared_pages = const DONJON_PROGRAM.shared_pages,
             stack_bytes = const DONJON_PROGRAM.stack_pages * $crate::PAGE,
         );
+    };
+}
+
+/// Writes how a call begins and ends. The stack pointer and the arguments are there, everything
+/// else is zero.
+#[cfg(not(donjon_flow))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! start {
+    ($call:path) => {
+        ::core::arch::global_asm!(
+            r#"
+            .section .text.donjon_start, "ax"
+            .global _start
+        _start:
+            bl {call}
+            svc #{over}
+            .text
+            "#,
+            call = sym $call,
+            over = const $crate::RETURN,
+        );
+    };
+}
+
+/// Names the function that `xtask/flow/runtime/start.S` calls: a call under flow attestation begins
+/// and ends there.
+#[cfg(donjon_flow)]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! start {
+    ($call:path) => {
+        #[unsafe(export_name = "donjon_call")]
+        extern "C" fn donjon_attested_call(a: u64, b: u64, c: u64, d: u64) -> u64 {
+            $call(a, b, c, d)
+        }
     };
 }
