@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use donjon_compartment_image::Image;
-use donjon_flow::build::{Build, Compiler, Target, build};
+use donjon_flow::Source;
+use donjon_flow::build::{Build, Compiler, Target, build, reserved};
 use donjon_flow::cost::{Table, cost};
 use donjon_flow::execute::{Input, Outcome, execute};
 use donjon_flow_chain::{Kind, State};
@@ -167,6 +168,77 @@ fn what_clang_compiled_takes_the_path_that_its_log_says() {
         let found = found.expect("both forms run, and the path is the one that was traced");
         assert!(found.ratio() > 1.0, "{found:?}");
     }
+}
+
+/// Builds a program in Rust that panics.
+fn rust(target: Target, is_instrumented: bool, has_lines: bool, folder: &Path) -> PathBuf {
+    let what = Build {
+        path: &fixture("panic").with_extension("rs"),
+        target,
+        is_instrumented,
+        compiler: Compiler::Gcc,
+        has_lines,
+    };
+    let name = format!("{}-{is_instrumented}-{has_lines}", target.name());
+    build(&what, &folder.join(name)).expect("it builds")
+}
+
+#[test]
+fn a_panic_in_rust_ends_the_run_and_names_its_line() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let program = rust(Target::Process, true, true, folder.path());
+    let input = |argument| Input {
+        state: STATES[1],
+        argument,
+    };
+    let outcome = execute(&program, &input(2)).expect("it runs");
+    assert_eq!((outcome.request, outcome.result[0]), (12, 16));
+    // Of eight values none has number ten.
+    let outcome = execute(&program, &input(5)).expect("it runs");
+    let source = std::fs::read_to_string(fixture("panic").with_extension("rs"));
+    let source = source.expect("it is there");
+    let line = source
+        .lines()
+        .position(|it| it.contains("values[at"))
+        .expect("it is there")
+        + 1;
+    assert_eq!(outcome.request, 4);
+    assert_eq!(outcome.result[0] & 0xffff_ffff, line as u64);
+    let program = rust(Target::Compartment, true, true, folder.path());
+    let names = read(&std::fs::read(program).expect("it is there"))
+        .expect("sound")
+        .names;
+    let mut all = names.all().iter().filter(|it| it.1 == "looked_up");
+    let place = names.line(all.next().expect("it is there").0);
+    assert_eq!(place, Some(format!("xtask/flow/fixtures/panic.rs:{line}")));
+}
+
+#[test]
+fn rust_uses_reserved_registers_only_where_it_was_not_told_otherwise() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let uses = |is_instrumented| {
+        let program = rust(Target::Process, is_instrumented, true, folder.path());
+        let text = std::fs::read_to_string(program.with_file_name("compiled.s"));
+        let compiled = Source {
+            name: "compiled.s".into(),
+            text: text.expect("it is there"),
+        };
+        reserved(&compiled).expect("it is assembly")
+    };
+    assert!(uses(false) > 10);
+    assert_eq!(uses(true), 0);
+}
+
+#[test]
+fn lines_change_nothing_in_rust() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let texts = [false, true].map(|has_lines| {
+        let program = rust(Target::Compartment, true, has_lines, folder.path());
+        let program = std::fs::read(program).expect("it is there");
+        assert_eq!(read(&program).expect("sound").names.has_lines(), has_lines);
+        text(&program)
+    });
+    assert!(texts[0] == texts[1]);
 }
 
 #[test]

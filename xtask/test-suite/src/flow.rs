@@ -5,12 +5,13 @@ mod attested;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use donjon_bench::flow::NAMES;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::environment::Needs;
-use donjon_flow::build::Compiler;
+use donjon_flow::build::{Compiler, is_rust};
 use donjon_flow::command;
 use donjon_flow::cost::{Cost, Table, cost};
 use donjon_flow::execute::{Input, random_state};
@@ -22,6 +23,11 @@ use crate::test::Test;
 const EMULATOR: Needs = Needs {
     user_qemu: true,
     ..Needs::NONE
+};
+
+const RUST: Needs = Needs {
+    core_sources: true,
+    ..EMULATOR
 };
 
 const CLANG: Needs = EMULATOR.or(Compiler::Clang.needs());
@@ -58,10 +64,11 @@ pub fn tests() -> Vec<Test> {
         cargo("flow-verifier", &[package.as_slice(), &what].concat())
     };
     let tests = [
-        Test::beside("flow:fixtures", fixtures).needs(CLANG),
+        Test::beside("flow:fixtures", fixtures).needs(CLANG.or(RUST)),
         Test::beside("flow:verifier", verifier).needs(EMULATOR),
         Test::beside("flow:programs", programs).needs(EMULATOR),
         Test::beside("flow:clang", clang).needs(CLANG),
+        Test::beside("flow:rust", rust).needs(RUST),
     ];
     tests.map(Test::on_host).into()
 }
@@ -87,7 +94,7 @@ struct Results {
 /// Builds each program by gcc with and without instrumentation; compares results, the path that the
 /// log says with the emulator's trace, and the costs with their limits.
 fn programs() -> Result<()> {
-    let mut rows = measured(Compiler::Gcc, |_| true)?;
+    let mut rows = measured(Compiler::Gcc, |it| !is_rust(it))?;
     rows.retain(|it| NAMES.contains(&it.name.as_str()));
     ensure!(
         rows.len() == NAMES.len(),
@@ -113,7 +120,12 @@ fn programs() -> Result<()> {
 
 /// Builds the shortest programs by clang, compares results, and paths with traces.
 fn clang() -> Result<()> {
-    let rows = measured(Compiler::Clang, |name| OF_CLANG.contains(&name))?;
+    let is_wanted = |it: &Path| {
+        OF_CLANG
+            .iter()
+            .any(|name| it.file_stem() == Some(name.as_ref()))
+    };
+    let rows = measured(Compiler::Clang, is_wanted)?;
     ensure!(
         rows.len() == OF_CLANG.len(),
         "{} of {} programs are there",
@@ -125,14 +137,22 @@ fn clang() -> Result<()> {
 
 /// Builds all programs by clang, compares results, and paths with traces.
 fn all_by_clang() -> Result<()> {
-    println!("{}", Table(measured(Compiler::Clang, |_| true)?));
+    println!("{}", Table(measured(Compiler::Clang, |it| !is_rust(it))?));
+    Ok(())
+}
+
+/// Builds the programs in Rust with a core of the nightly toolchain's, compares results, and paths
+/// with traces.
+fn rust() -> Result<()> {
+    let rows = measured(Compiler::Gcc, is_rust)?;
+    ensure!(!rows.is_empty(), "there is no program in Rust");
     Ok(())
 }
 
 /// Builds the programs that are wanted with and without instrumentation, compares their results
 /// with each other and with those that are expected, and the path that the log says with the
 /// emulator's trace; what each of them costs.
-fn measured(compiler: Compiler, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Cost>> {
+fn measured(compiler: Compiler, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<Cost>> {
     let expected = fs::read_to_string(paths::in_root(EXPECTED)).context(EXPECTED)?;
     let expected: BTreeMap<String, Results> = toml::from_str(&expected).context(EXPECTED)?;
     let input = Input {
@@ -143,8 +163,7 @@ fn measured(compiler: Compiler, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<
     let mut rows: Vec<Cost> = Vec::new();
     println!("{}", Table::head());
     for source in command::programs()? {
-        let name = source.file_stem().unwrap_or_default().to_string_lossy();
-        if !is_wanted(&name) {
+        if !is_wanted(&source) {
             continue;
         }
         let row = cost(&source, compiler, &input, &folder)?;

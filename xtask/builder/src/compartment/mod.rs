@@ -3,7 +3,7 @@
 
 pub mod c;
 pub mod command;
-mod rust;
+pub mod rust;
 
 use std::fs;
 use std::path::{Path, PathBuf};

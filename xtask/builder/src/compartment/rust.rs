@@ -20,9 +20,13 @@ use crate::paths;
 /// MMU. A compartment has neither: its pages are Normal memory, its own and shared ones, and the
 /// inner domain clears `SCTLR_EL1.A` while it runs one. Programs in C and processes are compiled
 /// so, too. Crates that come with the compiler, such as core, stay as they are.
-const UNALIGNED: &str = "-Ctarget-feature=-strict-align";
-/// Words of the compiler's warning that this option has no name of its own.
-const NO_OPTION: &str = "feature specified for `-Ctarget-feature`: `strict-align`";
+pub const UNALIGNED: &str = "-Ctarget-feature=-strict-align";
+/// Words of the compiler's warnings that options have no names of their own: this one, and those
+/// that reserve registers for flow attestation.
+const NO_OPTION: [&str; 2] = [
+    "feature specified for `-Ctarget-feature`: `strict-align`",
+    "feature specified for `-Ctarget-feature`: `reserve-x",
+];
 
 /// What cargo says: what it built, or what the compiler said.
 #[derive(Deserialize)]
@@ -41,7 +45,7 @@ struct Diagnostic {
 impl Diagnostic {
     /// Prints it, unless it is about a flag of ours.
     fn show(&self) {
-        if !self.message.ends_with(NO_OPTION) {
+        if !NO_OPTION.iter().any(|it| self.message.contains(it)) {
             eprint!("{}", self.rendered.as_ref().unwrap_or(&self.message));
         }
     }
@@ -53,7 +57,7 @@ pub fn build(folder: &Path) -> Result<PathBuf> {
     let mut command = Command::new("cargo");
     command
         .args(["build", "--release", "--quiet", "--bins"])
-        .arg(format!("--message-format={}", format()))
+        .arg(messages())
         .arg(format!("--target={COMPARTMENT_TARGET}"))
         .arg("--manifest-path")
         .arg(folder.join("Cargo.toml"))
@@ -61,11 +65,28 @@ pub fn build(folder: &Path) -> Result<PathBuf> {
         .arg(target(folder))
         // The toolchain is this repository's.
         .current_dir(paths::root())
-        .env("CARGO_ENCODED_RUSTFLAGS", flags(folder).join("\x1f"))
-        .stdin(Stdio::null());
+        .env("CARGO_ENCODED_RUSTFLAGS", flags(folder).join("\x1f"));
+    let mut programs = run(&mut command, folder)?;
+    let count = programs.len();
+    match programs.pop() {
+        Some(program) if count == 1 => Ok(program),
+        _ => bail!(
+            "{} has {count} programs; an image is made of one",
+            folder.display()
+        ),
+    }
+}
+
+/// Runs a cargo command that has the argument of [`messages`] and builds what is at a path. Shows what the compiler says, but for
+/// warnings about flags of ours; the programs that were built.
+///
+/// # Errors
+///
+/// If cargo cannot be run, or fails.
+pub fn run(command: &mut Command, path: &Path) -> Result<Vec<PathBuf>> {
     let (reader, writer) = io::pipe()?;
-    command.stdout(writer);
-    let mut cargo = Running::start(&mut command)?;
+    command.stdin(Stdio::null()).stdout(writer);
+    let mut cargo = Running::start(command)?;
     command.stdout(Stdio::null());
     let mut programs = Vec::new();
     for line in BufReader::new(reader).lines() {
@@ -77,25 +98,19 @@ pub fn build(folder: &Path) -> Result<PathBuf> {
     if !status.success() {
         bail!(
             "building {} failed ({status}); cargo's messages stand above",
-            folder.display()
+            path.display()
         );
     }
-    let count = programs.len();
-    match programs.pop() {
-        Some(program) if count == 1 => Ok(program),
-        _ => bail!(
-            "{} has {count} programs; an image is made of one",
-            folder.display()
-        ),
-    }
+    Ok(programs)
 }
 
-/// In colours, where cargo's own messages have them.
-fn format() -> &'static str {
+/// Returns the argument that has cargo write its messages for [`run`]: with colours, where cargo's
+/// own messages have them.
+pub fn messages() -> &'static str {
     if io::stderr().is_terminal() {
-        "json-diagnostic-rendered-ansi"
+        "--message-format=json-diagnostic-rendered-ansi"
     } else {
-        "json"
+        "--message-format=json"
     }
 }
 

@@ -11,7 +11,7 @@ use donjon_machine::tools;
 
 use crate::arguments::HostArguments;
 
-pub use rust::{BARE_TARGET, COMPARTMENT_TARGET, GUEST_TARGET, NIGHTLY};
+pub use rust::{BARE_TARGET, COMPARTMENT_TARGET, GUEST_TARGET, NIGHTLY, core_sources};
 
 /// What a command needs beyond the tools that every build needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Needs {
     pub user_qemu: bool,
     /// The compiler clang, for programs of flow attestation.
     pub clang: bool,
+    /// The nightly toolchain with the sources of core, which such programs in Rust are built with.
+    pub core_sources: bool,
 }
 
 impl Needs {
@@ -45,6 +47,7 @@ impl Needs {
         rootfs: false,
         user_qemu: false,
         clang: false,
+        core_sources: false,
     };
 
     /// What one of two needs.
@@ -59,6 +62,7 @@ impl Needs {
             rootfs: self.rootfs || other.rootfs,
             user_qemu: self.user_qemu || other.user_qemu,
             clang: self.clang || other.clang,
+            core_sources: self.core_sources || other.core_sources,
         }
     }
 }

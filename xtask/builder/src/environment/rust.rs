@@ -5,14 +5,15 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use donjon_machine::process;
 
 use super::Needs;
 use crate::paths;
 use crate::progress::Step;
 
-/// The nightly toolchain that Miri runs on; nothing else uses it.
+/// The nightly toolchain that Miri runs on, and that programs in Rust for flow attestation are built
+/// by; nothing else uses it.
 pub const NIGHTLY: &str = "nightly-2026-05-20";
 
 /// Target of inner domain and boot stage.
@@ -31,6 +32,8 @@ pub enum Missing {
     Component(&'static str),
     /// [`NIGHTLY`] with Miri.
     Nightly,
+    /// [`NIGHTLY`] with the sources of core.
+    CoreSources,
 }
 
 impl fmt::Display for Missing {
@@ -39,26 +42,27 @@ impl fmt::Display for Missing {
             Self::Target(name) => write!(f, "target {name}"),
             Self::Component(name) => write!(f, "component {name}"),
             Self::Nightly => write!(f, "toolchain {NIGHTLY} with miri and rust-src"),
+            Self::CoreSources => write!(f, "toolchain {NIGHTLY} with rust-src"),
         }
     }
 }
 
 impl Missing {
     fn arguments(&self) -> Vec<&'static str> {
+        const MINIMAL: [&str; 7] = [
+            "toolchain",
+            "install",
+            NIGHTLY,
+            "--profile",
+            "minimal",
+            "--component",
+            "rust-src",
+        ];
         match self {
             Self::Target(name) => vec!["target", "add", name],
             Self::Component(name) => vec!["component", "add", name],
-            Self::Nightly => vec![
-                "toolchain",
-                "install",
-                NIGHTLY,
-                "--profile",
-                "minimal",
-                "--component",
-                "miri",
-                "--component",
-                "rust-src",
-            ],
+            Self::Nightly => [&MINIMAL[..], &["--component", "miri"]].concat(),
+            Self::CoreSources => MINIMAL.to_vec(),
         }
     }
 
@@ -110,15 +114,33 @@ pub fn missing(needs: Needs) -> Result<Vec<Missing>> {
     }
     if needs.miri && !nightly_complete() {
         missing.push(Missing::Nightly);
+    } else if needs.core_sources && core_sources().is_err() {
+        missing.push(Missing::CoreSources);
     }
     Ok(missing)
 }
 
 fn nightly_complete() -> bool {
-    sysroot(Some(NIGHTLY)).is_ok_and(|root| {
-        root.join("bin/cargo-miri").exists()
-            && root.join("lib/rustlib/src/rust/library/core").exists()
-    })
+    let has_miri = |it: PathBuf| it.join("bin/cargo-miri").exists();
+    sysroot(Some(NIGHTLY)).is_ok_and(has_miri) && core_sources().is_ok()
+}
+
+/// Finds the folder of [`NIGHTLY`] that has the sources of core, `library/core` among them.
+///
+/// # Errors
+///
+/// If the toolchain or its component `rust-src` is not installed; the error says how to install it.
+pub fn core_sources() -> Result<PathBuf> {
+    let found = sysroot(Some(NIGHTLY)).map(|it| it.join("lib/rustlib/src/rust"));
+    let Some(folder) = found.ok().filter(|it| it.join("library/core").exists()) else {
+        bail!(
+            "the {} is not installed, and programs in Rust for flow attestation need a core that \
+             is built with them; install it: {}",
+            Missing::CoreSources,
+            Missing::CoreSources.install_line()
+        );
+    };
+    Ok(folder)
 }
 
 fn sysroot(toolchain: Option<&str>) -> Result<PathBuf> {
@@ -132,4 +154,21 @@ fn sysroot(toolchain: Option<&str>) -> Result<PathBuf> {
     let text = process::output(&mut command)
         .context("asking rustc where it is; install Rust with rustup (https://rustup.rs)")?;
     Ok(Path::new(text.trim()).to_path_buf())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_core_sources_are_installed_by_one_line() {
+        let line = Missing::CoreSources.install_line();
+        let wanted = format!("rustup toolchain install {NIGHTLY} --profile minimal");
+        assert_eq!(line, format!("{wanted} --component rust-src"));
+        // What Miri needs has them as well.
+        assert_eq!(
+            Missing::Nightly.install_line(),
+            format!("{line} --component miri")
+        );
+    }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Builds programs in C, instrumented or plain.
+//! Builds programs in C and Rust, instrumented or plain.
 
 mod compile;
 mod compiler;
 mod link;
+mod rust;
+mod sections;
 
 use std::path::{Path, PathBuf};
 
@@ -15,6 +17,7 @@ use donjon_machine::paths;
 use crate::rewrite;
 
 pub use compiler::Compiler;
+pub use rust::reserved;
 
 /// Where a program is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -38,7 +41,7 @@ impl Target {
 /// What to build.
 #[derive(Clone, Debug)]
 pub struct Build<'a> {
-    /// A C file, or a folder with C files.
+    /// A C file, a folder with C files, or a file in Rust that is the root of a crate.
     pub path: &'a Path,
     /// Where it is to run.
     pub target: Target,
@@ -63,12 +66,14 @@ const START: &str = "xtask/flow/runtime/start.S";
 pub fn build(what: &Build, folder: &Path) -> Result<PathBuf> {
     std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     let sources = sources(what)?;
-    let (in_c, assembly): (Vec<PathBuf>, Vec<PathBuf>) = sources
-        .into_iter()
-        .partition(|it| it.extension().is_some_and(|it| it == "c"));
     let mut texts = Vec::new();
-    for source in &in_c {
-        texts.push(compile::to_assembly(source, what, folder)?);
+    let mut assembly = Vec::new();
+    for source in sources {
+        match extension(&source) {
+            "c" => texts.push(compile::to_assembly(&source, what, folder)?),
+            "rs" => texts.extend(rust::to_assembly(&source, what, folder)?),
+            _ => assembly.push(source),
+        }
     }
     if what.is_instrumented {
         let new = rewrite(&texts)?;
@@ -97,12 +102,26 @@ pub fn build(what: &Build, folder: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
+fn extension(path: &Path) -> &str {
+    let extension = path.extension().and_then(|it| it.to_str());
+    extension.unwrap_or_default()
+}
+
+/// Says whether a path is that of a program in Rust.
+pub fn is_rust(path: &Path) -> bool {
+    extension(path) == "rs"
+}
+
 /// The sources of a program and of what it is linked with.
 fn sources(what: &Build) -> Result<Vec<PathBuf>> {
+    if is_rust(what.path) {
+        let start = Some(paths::in_root(START)).filter(|_| what.is_instrumented);
+        return Ok([what.path.to_owned()].into_iter().chain(start).collect());
+    }
     let own = c::sources(what.path)?;
     if own.is_empty() {
         bail!(
-            "{} is neither a C file nor a folder with C files",
+            "{} is no C file, no folder with C files and no file in Rust",
             what.path.display()
         );
     }

@@ -8,6 +8,7 @@ use donjon_machine::paths;
 
 use super::DemoArguments;
 use super::build::BUILDS;
+use crate::build::is_rust;
 use crate::cost::{Table, cost};
 use crate::execute::{Input, random_state};
 
@@ -16,10 +17,7 @@ const PROGRAMS: &str = "guests/flow/programs";
 
 /// Builds programs, runs them, compares their paths and prints what they cost.
 pub fn run(arguments: &DemoArguments) -> Result<u8> {
-    let sources = match arguments.sources.as_slice() {
-        [] => programs()?,
-        sources => sources.to_vec(),
-    };
+    let sources = sources(arguments)?;
     let input = Input {
         state: random_state()?,
         argument: arguments.argument,
@@ -36,6 +34,14 @@ pub fn run(arguments: &DemoArguments) -> Result<u8> {
     Ok(0)
 }
 
+/// Returns the programs that a command line means.
+pub fn sources(arguments: &DemoArguments) -> Result<Vec<PathBuf>> {
+    match arguments.sources.as_slice() {
+        [] => programs(),
+        sources => Ok(sources.to_vec()),
+    }
+}
+
 /// Lists the programs of the repository.
 ///
 /// # Errors
@@ -47,7 +53,7 @@ pub fn programs() -> Result<Vec<PathBuf>> {
         .read_dir()
         .with_context(|| format!("reading {}", folder.display()))?;
     let mut found: Vec<_> = entries.filter_map(Result::ok).map(|it| it.path()).collect();
-    found.retain(|it| it.extension().is_some_and(|it| it == "c"));
+    found.retain(|it| is_rust(it) || it.extension().is_some_and(|it| it == "c"));
     found.sort();
     Ok(found)
 }

@@ -13,7 +13,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use donjon_builder::environment::Needs;
 
-use crate::build::{Compiler, Target};
+use crate::build::{Compiler, Target, is_rust};
 
 pub use demo::programs;
 
@@ -37,10 +37,22 @@ impl FlowCommand {
     /// Returns what the command needs beyond what every build needs. `None`: it builds and runs
     /// nothing that could be missing.
     pub fn needs(&self) -> Option<Needs> {
+        let compilers = |compiler: Compiler, sources: &[PathBuf]| {
+            let has_rust = sources.iter().any(|it| is_rust(it));
+            compiler.needs().or(Needs {
+                core_sources: has_rust,
+                ..Needs::NONE
+            })
+        };
         match &self.action {
-            Action::Build(it) => Some(it.compiler.needs()).filter(|it| *it != Needs::NONE),
+            Action::Build(it) => {
+                Some(compilers(it.compiler, &it.sources)).filter(|it| *it != Needs::NONE)
+            }
             Action::Run(_) => Some(EMULATOR),
-            Action::Demo(it) => Some(EMULATOR.or(it.compiler.needs())),
+            Action::Demo(it) => {
+                let sources = demo::sources(it).unwrap_or_default();
+                Some(EMULATOR.or(compilers(it.compiler, &sources)))
+            }
             Action::Check(_) | Action::Decode(_) => None,
         }
     }
@@ -48,7 +60,7 @@ impl FlowCommand {
 
 #[derive(Subcommand, Debug)]
 enum Action {
-    /// Build a program in C that says which path it takes, and check it
+    /// Build a program in C or Rust that says which path it takes, and check it
     Build(BuildArguments),
     /// Prove that a built program has the form of an attested one
     ///
@@ -69,7 +81,7 @@ enum Action {
 /// What to build.
 #[derive(Args, Debug)]
 struct BuildArguments {
-    /// C files, or folders with C files; each is a program.
+    /// C files, folders with C files, or files in Rust; each is a program.
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// Where the programs are to run.
@@ -134,7 +146,7 @@ struct DecodeArguments {
 /// What to show.
 #[derive(Args, Debug)]
 struct DemoArguments {
-    /// Programs: C files, or folders with C files. Without any, those of guests/flow/programs.
+    /// Programs: C files, folders with C files, or files in Rust. Without any, those of guests/flow/programs.
     #[arg(value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// What compiles files in C.
