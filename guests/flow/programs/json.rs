@@ -77,7 +77,7 @@ fn drawn_text(draw: &mut Draw, document: &mut Document) -> Value {
         " ",
         "a \"word\"",
         "line\n",
-        "caf\u{e9}",
+        "\u{e9}t\u{e9}",
         "\u{1f511}",
         "\u{1}\\",
     ];
@@ -92,7 +92,7 @@ fn drawn_text(draw: &mut Draw, document: &mut Document) -> Value {
 const BAD: [(&[u8], usize); 20] = [
     (b"", 0),
     (b" nul", 4),
-    (b"truE", 3),
+    (b"tree", 2),
     (b"[1, 2", 5),
     (b"[1,]", 3),
     (b"[1 2]", 3),

@@ -236,7 +236,8 @@ fn lines_change_nothing_in_rust() {
         let program = rust(Target::Compartment, true, has_lines, folder.path());
         let program = std::fs::read(program).expect("it is there");
         assert_eq!(read(&program).expect("sound").names.has_lines(), has_lines);
-        text(&program)
+        let image = Image::parse(&program).expect("an image");
+        (text(&program), image.measurement())
     });
     assert!(texts[0] == texts[1]);
 }

@@ -77,8 +77,8 @@ pub fn build(folder: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Runs a cargo command that has the argument of [`messages`] and builds what is at a path. Shows what the compiler says, but for
-/// warnings about flags of ours; the programs that were built.
+/// Runs a cargo command that has the argument of [`messages`] and builds what is at a path. Shows
+/// what the compiler says, but for warnings about flags of ours; returns the programs.
 ///
 /// # Errors
 ///

@@ -12,8 +12,8 @@ use super::Needs;
 use crate::paths;
 use crate::progress::Step;
 
-/// The nightly toolchain that Miri runs on, and that programs in Rust for flow attestation are built
-/// by; nothing else uses it.
+/// The nightly toolchain that Miri runs on, and that builds programs in Rust for flow attestation;
+/// nothing else uses it.
 pub const NIGHTLY: &str = "nightly-2026-05-20";
 
 /// Target of inner domain and boot stage.
@@ -131,8 +131,12 @@ fn nightly_complete() -> bool {
 ///
 /// If the toolchain or its component `rust-src` is not installed; the error says how to install it.
 pub fn core_sources() -> Result<PathBuf> {
-    let found = sysroot(Some(NIGHTLY)).map(|it| it.join("lib/rustlib/src/rust"));
-    let Some(folder) = found.ok().filter(|it| it.join("library/core").exists()) else {
+    sources_in(sysroot(Some(NIGHTLY)).ok())
+}
+
+fn sources_in(sysroot: Option<PathBuf>) -> Result<PathBuf> {
+    let folder = sysroot.map(|it| it.join("lib/rustlib/src/rust"));
+    let Some(folder) = folder.filter(|it| it.join("library/core").exists()) else {
         bail!(
             "the {} is not installed, and programs in Rust for flow attestation need a core that \
              is built with them; install it: {}",
@@ -165,6 +169,10 @@ mod tests {
         let line = Missing::CoreSources.install_line();
         let wanted = format!("rustup toolchain install {NIGHTLY} --profile minimal");
         assert_eq!(line, format!("{wanted} --component rust-src"));
+        for sysroot in [None, Some(PathBuf::from("/nowhere"))] {
+            let refused = sources_in(sysroot).expect_err("they are not there");
+            assert!(refused.to_string().ends_with(&line), "{refused}");
+        }
         // What Miri needs has them as well.
         assert_eq!(
             Missing::Nightly.install_line(),

@@ -146,7 +146,8 @@ struct DecodeArguments {
 /// What to show.
 #[derive(Args, Debug)]
 struct DemoArguments {
-    /// Programs: C files, folders with C files, or files in Rust. Without any, those of guests/flow/programs.
+    /// Programs: C files, folders with C files, or files in Rust. Without any, those of
+    /// guests/flow/programs.
     #[arg(value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// What compiles files in C.
