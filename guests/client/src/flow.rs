@@ -40,6 +40,12 @@ pub trait Evidence {
     ///
     /// If it cannot be kept. The run ends with that.
     fn message(&mut self, bytes: &[u8; MESSAGE]) -> io::Result<()>;
+
+    /// Says whether the host ends the run here. It is asked whenever the program is on no CPU, so
+    /// after each signal for this process. Words that were not handed out by then are lost.
+    fn is_cut(&self) -> bool {
+        false
+    }
 }
 
 /// A run that is over.
@@ -54,7 +60,8 @@ pub struct Attested {
 impl Instance {
     /// Runs the program once under flow attestation, whose compartment must not have run, and
     /// serves what it asks for, as [`serve`](Self::serve) does. The words of the log and the
-    /// messages of the transcript go to `evidence`. The compartment does not run again.
+    /// messages of the transcript go to `evidence`, which may end the run as well. The compartment
+    /// does not run again.
     ///
     /// # Errors
     ///
@@ -80,13 +87,16 @@ impl Instance {
         });
         keep(evidence.message(&start.to_bytes()))?;
         let mut arguments = [0; 4];
-        let exit = loop {
-            match self.compartment().go_on(arguments)? {
+        let mut exit = Exit::Interrupted;
+        while !evidence.is_cut() {
+            exit = self.compartment().run(arguments)?;
+            match exit {
+                Exit::Interrupted => {}
                 Exit::CalledOut(word) => arguments = [answer(word, self.shared()), 0, 0, 0],
                 Exit::LogFull(words) => commit(self.compartment(), evidence, &mut log, words)?,
-                exit => break exit,
+                _ => break,
             }
-        };
+        }
         if let Exit::Ended(words) | Exit::Faulted(words) = exit {
             match commit(self.compartment(), evidence, &mut log, words) {
                 // The program has left its form, and its last words are lost.

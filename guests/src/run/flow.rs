@@ -4,10 +4,13 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
 use donjon_abi::flow::EndReason;
 use donjon_client::{Evidence, Exit, FAILED, FlowRun, Image, Instance, PAGE, Request};
+use nix::libc::c_int;
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use crate::options::Flow;
 use crate::serve;
@@ -15,11 +18,26 @@ use crate::serve;
 /// The quoting compartment.
 const QUOTE: &str = "/usr/lib/donjon/quote";
 
+/// Signals that end a run, which is attested up to there. Each of them ends this process the second
+/// time.
+const CUTS: [Signal; 2] = [Signal::SIGINT, Signal::SIGTERM];
+
+/// Whether one of the signals has come.
+static IS_CUT: AtomicBool = AtomicBool::new(false);
+
 /// Runs the program, keeps its log, its transcript and the signed report; returns 0 if the program
 /// ended the run by itself.
 pub fn run(mut instance: Instance, arguments: [u64; 4], flow: &Flow) -> Result<u8> {
     let folder = &flow.folder;
     fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    let mut files =
+        fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))?;
+    ensure!(
+        files.next().is_none(),
+        "{} is not empty; a run needs a folder of its own",
+        folder.display()
+    );
+    cut_by_signals()?;
     let mut kept = Kept::new(folder)?;
     let run = FlowRun {
         nonce: flow.nonce,
@@ -41,6 +59,21 @@ pub fn run(mut instance: Instance, arguments: [u64; 4], flow: &Flow) -> Result<u
         end.esr, end.word
     );
     Ok(1)
+}
+
+/// Lets a signal end the run instead of this process.
+fn cut_by_signals() -> Result<()> {
+    extern "C" fn cut(_: c_int) {
+        IS_CUT.store(true, Ordering::Relaxed);
+    }
+    // Reading input must end as well, so system calls do not start again.
+    let flags = SaFlags::SA_RESETHAND;
+    let action = SigAction::new(SigHandler::Handler(cut), flags, SigSet::empty());
+    for signal in CUTS {
+        // SAFETY: the handler only stores to an atomic, which may be done at any point.
+        unsafe { sigaction(signal, &action) }.context("waiting for signals")?;
+    }
+    Ok(())
 }
 
 /// The files of the log and the transcript.
@@ -75,6 +108,10 @@ impl Evidence for Kept {
 
     fn message(&mut self, bytes: &[u8; 128]) -> io::Result<()> {
         self.transcript.write_all(bytes)
+    }
+
+    fn is_cut(&self) -> bool {
+        IS_CUT.load(Ordering::Relaxed)
     }
 }
 

@@ -13,7 +13,8 @@ const USAGE: &str =
   --measure      print the measurement of the compartment, and do not run it
   --calls COUNT  call it so many times, unless a status is not 0
   --flow DIR NONCE  run it once under flow attestation, and keep in DIR what a verifier needs:
-                 transcript, log and token; NONCE is the verifier's, 64 hexadecimal digits
+                 transcript, log and token; NONCE is the verifier's, 64 hexadecimal digits.
+                 SIGINT or SIGTERM ends the run, which is attested up to there
   --log PAGES    pages of memory for the log, 1 to 2048; 256 if it is not said";
 
 /// What to do.

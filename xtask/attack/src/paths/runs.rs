@@ -25,7 +25,7 @@ pub const NONCE: [u8; 32] = [0x5a; 32];
 const FILES: [&str; 3] = ["token", "transcript", "log"];
 
 /// Runs of the protocol, each with its input; one of another program with a log of one page, so of
-/// many segments; and one that ends itself. What they left is printed.
+/// many segments; one that only a signal ends; and one that ends itself. What they left is printed.
 const SCRIPT: &str = "\
 mkdir /tmp/runs
 nonce=$(printf '5a%.0s' $(seq 32))
@@ -33,9 +33,16 @@ for it in good data lawful return pointer; do
     donjon-run --flow /tmp/runs/$it $nonce /files/protocol < /files/$it > /tmp/out || exit 1
     echo \"opened $it $(grep -c 'the door opens' /tmp/out)\"
 done
-donjon-run --flow /tmp/runs/tagged $nonce /files/protocol < /files/tagged > /tmp/out 2> /dev/null
-echo \"tagged $? $(grep -c 'the door opens' /tmp/out)\"
+for it in tagged letters; do
+    donjon-run --flow /tmp/runs/$it $nonce /files/protocol < /files/$it > /tmp/out 2> /dev/null
+    echo \"$it $? $(grep -c 'the door opens' /tmp/out)\"
+done
 donjon-run --flow /tmp/runs/segments $nonce --log 1 /files/libhuffbench || exit 1
+donjon-run --flow /tmp/runs/cut $nonce --log 1 /files/endless 2> /tmp/out &
+until [ -s /tmp/runs/cut/log ]; do usleep 10000; done
+kill -INT $!
+wait $!
+echo cut $?
 donjon-run --flow /tmp/runs/kind $nonce --log 1 /usr/lib/donjon/hello 2> /tmp/out
 echo status $?
 echo key $(donjon-run /usr/lib/donjon/quote key)
@@ -55,8 +62,10 @@ pub type Kept = BTreeMap<String, Vec<u8>>;
 pub struct Runs {
     /// The program that speaks a protocol, `guests/flow/programs/protocol.c`.
     pub protocol: PathBuf,
-    /// Another program.
+    /// A program with a long log.
     pub huffman: PathBuf,
+    /// A program that does not end.
+    pub endless: PathBuf,
     /// The quoting compartment's public key.
     key: [u8; 32],
     /// What the guest printed beside files.
@@ -74,10 +83,12 @@ impl Runs {
     pub fn make(host: &HostArguments, switch: Switch) -> Result<Self> {
         let protocol = program("protocol")?;
         let huffman = program("libhuffbench")?;
+        let endless = built("xtask/attack/src/paths/endless.c")?;
         let places = Places::of(&fs::read(&protocol)?)?;
         let mut files = vec![
             ("/files/protocol".to_owned(), fs::read(&protocol)?),
             ("/files/libhuffbench".to_owned(), fs::read(&huffman)?),
+            ("/files/endless".to_owned(), fs::read(&endless)?),
         ];
         for (name, input) in inputs::all(&places) {
             files.push((format!("/files/{name}"), input));
@@ -93,6 +104,7 @@ impl Runs {
         let runs = Self {
             protocol,
             huffman,
+            endless,
             key: key.context("a key")?,
             text: lines.join("\n"),
             kept: kept(&files)?,
@@ -188,12 +200,17 @@ fn kept(lines: &[&str]) -> Result<BTreeMap<String, Kept>> {
 }
 
 fn program(name: &str) -> Result<PathBuf> {
-    let source = paths::in_root("guests/flow/programs").join(name);
+    built(&format!("guests/flow/programs/{name}.c"))
+}
+
+fn built(source: &str) -> Result<PathBuf> {
+    let source = paths::in_root(source);
+    let name = source.file_stem().context("a file's name")?;
     let what = Build {
-        path: &source.with_extension("c"),
+        path: &source,
         target: Target::Compartment,
-        compiler: Compiler::Gcc,
         is_instrumented: true,
+        compiler: Compiler::Gcc,
         has_lines: true,
     };
     build(&what, &paths::in_root("target/flow/attested").join(name))

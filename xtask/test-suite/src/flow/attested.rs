@@ -20,11 +20,20 @@ pub fn attested(host: &HostArguments) -> Result<()> {
     let asked = Asked::new(&runs.huffman);
     let report = runs.judge_as(runs.kept("segments")?, &asked)?;
     expect("segments", &report, 0, "segments     7")?;
+    // Full segments of a run that a signal ended are proven.
+    runs.says("cut 1")?;
+    let report = runs.judge_as(runs.kept("cut")?, &Asked::new(&runs.endless))?;
+    expect("cut", &report, 3, "the host ended it")?;
+    ensure!(report.blocks > 0, "a run that was cut has a path: {report}");
     let report = runs.judge(runs.kept("return")?)?;
     expect("return", &report, 1, "protocol.c:")?;
     expect("return", &report, 1, "echo+")?;
     let report = runs.judge_as(runs.kept("good")?, &asked)?;
     expect("another program", &report, 1, "another program")?;
+    // A return to what is no address of a program is named, whatever word it looks like.
+    runs.says("letters 1 0")?;
+    let report = runs.judge(runs.kept("letters")?)?;
+    expect("letters", &report, 1, "ended at 0x4141414141414141, where")?;
     // The CPU took the tagged address for no executable one.
     runs.says("tagged 1 0")?;
     // A program without instrumentation leaves the form at once, and says nothing.
