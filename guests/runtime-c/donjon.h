@@ -36,6 +36,13 @@
 /* The program's */
 uint64_t donjon_call(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
+/*
+ * What the report of a run under flow attestation binds beside the result; zeros unless the program
+ * writes it. Only programs of `cargo xtask flow build` have it. The verifier prints the bytes in
+ * this order.
+ */
+extern uint8_t donjon_flow_data[32];
+
 #define DONJON_TEXT_(it) #it
 #define DONJON_TEXT(it) DONJON_TEXT_(it)
 

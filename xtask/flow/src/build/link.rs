@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use donjon_builder::compartment::SCRIPT;
 use donjon_builder::compartment::c::COMPILER;
 use donjon_machine::{paths, process};
@@ -56,5 +56,9 @@ fn link(objects: &[PathBuf], script: &str, program: &Path) -> Result<()> {
         .arg(format!("-T{}", paths::in_root(script).display()))
         .args(objects)
         .arg("-o");
-    process::output(command.arg(program)).map(|_| ())
+    process::output(command.arg(program)).context(
+        "linking the program: what it may call is in guests/runtime-c/donjon.h, and no more of a \
+         C library",
+    )?;
+    Ok(())
 }

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use donjon_flow_check::{Event, Limits, Program, replay};
 
-use super::{DecodeArguments, OUTCOME};
+use super::{DecodeArguments, OUTCOME, TRANSCRIPT};
 use crate::execute::Outcome;
 use crate::fold::{Folded, fold};
 use crate::proof::proved;
@@ -17,6 +17,11 @@ use crate::proof::proved;
 pub fn run(arguments: &DecodeArguments) -> Result<u8> {
     let program = proved(&arguments.program)?;
     let file = arguments.folder.join(OUTCOME);
+    ensure!(
+        file.exists() || !arguments.folder.join(TRANSCRIPT).exists(),
+        "{} is a run that `donjon-run --flow` kept: it is for `cargo xtask verify`",
+        arguments.folder.display()
+    );
     let bytes = fs::read(&file).with_context(|| format!("opening {}", file.display()))?;
     let outcome = Outcome::parse(&bytes).with_context(|| file.display().to_string())?;
     let segments = [outcome.segment(&program)?];

@@ -19,6 +19,8 @@ pub use demo::programs;
 
 /// Name of the file with what a run left, in the folder that it is kept in.
 const OUTCOME: &str = "outcome";
+/// Name of a file in the folder of a run in a compartment.
+const TRANSCRIPT: &str = "transcript";
 
 /// What commands that run programs need.
 const EMULATOR: Needs = Needs {
