@@ -51,6 +51,20 @@ pub fn words(transcript: &Transcript, program: &Program) -> String {
     }
 }
 
+/// Says where the CPU was led, if that is no instruction of the program. The log may show such an
+/// address as a word of another kind, and then names a step behind it.
+pub fn astray(transcript: &Transcript, program: &Program) -> Option<String> {
+    let last = transcript.segments.last()?;
+    let is_astray = transcript.reason == EndReason::Faulted && program.word(last.pc).is_none();
+    is_astray.then(|| {
+        format!(
+            "the run ended at {:#x}, where the program has no instruction: the step above may \
+             stand behind the one that led there",
+            last.pc
+        )
+    })
+}
+
 fn place(program: &Program, last: &Segment) -> String {
     match program.names().located(last.pc) {
         Some(place) => format!("{:#x} ({place})", last.pc),

@@ -40,7 +40,12 @@ pub fn judge_without(question: &Question<'_>, left_out: Option<Check>) -> Result
     let file = read(question.program, PROGRAM_MAX)?;
     let image = Image::parse(&file).with_context(|| name.to_string())?;
     let place = question.folder.join(TOKEN);
-    let bytes = read(&place, MOST)?;
+    let bytes = read(&place, MOST).with_context(|| {
+        format!(
+            "{} has no token: a host gets one when the run ends, or when it ends the run",
+            question.folder.display()
+        )
+    })?;
     let token = Token::parse(&bytes)
         .with_context(|| format!("{} is no token of a quoting compartment", place.display()))?;
     let folder = Folder::open(question.folder)?;
@@ -104,7 +109,12 @@ pub fn judge_without(question: &Question<'_>, left_out: Option<Check>) -> Result
     let golden = golden.transpose()?;
     report.evidence.golden = golden.as_ref().map(|it| it.digest);
     match walk(&program, &mut log, bounds, &mut watch, golden.as_ref())? {
-        Err(failure) => report.wrong(Cause::Path, format!("rejected: {failure}")),
+        Err(failure) => {
+            report.wrong(Cause::Path, format!("rejected: {failure}"));
+            if let Some(astray) = ending::astray(&transcript, &program) {
+                report.wrong(Cause::Path, astray);
+            }
+        }
         Ok(walked) => {
             about::path(&mut report, question, &transcript, &program, &walked);
             if let Some(watch) = watch {
