@@ -267,7 +267,7 @@ pub fn check_objects(
         let mut objects = walk::files(&output.join(directory))?;
         objects.retain(|it| it.extension().is_some_and(|it| it == "o"));
         for object in &objects {
-            allow::check_vmlinux(object)?;
+            allow::check_object(object)?;
         }
         checked += objects.len();
     }

@@ -43,10 +43,7 @@ pub fn executable<'a>(file: &object::File<'a>) -> Result<Vec<Code<'a>>> {
     let map = if linked { Some(Map::of(file)?) } else { None };
     let mut all = Vec::new();
     for section in file.sections() {
-        let SectionFlags::Elf { sh_flags, .. } = section.flags() else {
-            continue;
-        };
-        if !sh_flags.contains(elf::SHF_EXECINSTR) || section.size() == 0 {
+        if !is_code(&section) {
             continue;
         }
         let name = section.name()?.to_owned();
@@ -64,12 +61,20 @@ pub fn executable<'a>(file: &object::File<'a>) -> Result<Vec<Code<'a>>> {
             bytes: section.data()?,
         });
     }
-    // An object may have tables alone.
-    ensure!(
-        !linked || !all.is_empty(),
-        "this file has no executable section"
-    );
+    ensure!(!all.is_empty(), "this file has no executable section");
     Ok(all)
+}
+
+/// Whether a file has instructions; an object of the kernel may have tables alone.
+pub fn has_code(file: &object::File<'_>) -> bool {
+    file.sections().any(|it| is_code(&it))
+}
+
+fn is_code<'a>(section: &impl ObjectSection<'a>) -> bool {
+    let SectionFlags::Elf { sh_flags, .. } = section.flags() else {
+        return false;
+    };
+    sh_flags.contains(elf::SHF_EXECINSTR) && section.size() > 0
 }
 
 /// What Linux maps how, by the symbols of its linker script.

@@ -10,6 +10,7 @@ mod list;
 mod report;
 mod table;
 
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -41,6 +42,16 @@ pub fn check_vmlinux(path: &Path) -> Result<Report> {
         .ensure_clean()
         .with_context(|| format!("{} must not run over the inner domain", path.display()))?;
     Ok(report)
+}
+
+/// Fails as [`check_vmlinux`] does for an object of the kernel; one without code passes.
+pub fn check_object(path: &Path) -> Result<()> {
+    let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
+    let file = object::File::parse(&*bytes).with_context(|| path.display().to_string())?;
+    if code::has_code(&file) {
+        check_vmlinux(path)?;
+    }
+    Ok(())
 }
 
 /// Writes the generated files, or with `check` only compares them.

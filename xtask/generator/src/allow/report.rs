@@ -46,7 +46,7 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// If it is no ELF file for AArch64, or a linked one without code.
+    /// If it is no ELF file for AArch64 with code.
     pub fn of_bytes(bytes: &[u8]) -> Result<Self> {
         let file = object::File::parse(bytes)?;
         let mut report = Self::default();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reports about small test files.
 
+use std::io::Write as _;
+
 use object::write::{Object, StandardSegment, Symbol, SymbolSection};
 use object::{
     Architecture, BinaryFormat, Endianness, SectionKind, SymbolFlags, SymbolKind, SymbolScope,
 };
 
-use super::super::list;
+use super::super::{check_object, list};
 use super::*;
 
 const NOP: u32 = 0xd503_201f;
@@ -71,6 +73,9 @@ fn a_file_without_refused_words_is_clean() {
 fn a_file_without_code_or_for_another_machine_is_refused() {
     let data = module(&[(".data", SectionKind::Data, &[NOP])]);
     assert!(Report::of_bytes(&data).is_err());
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    file.write_all(&data).expect("written");
+    check_object(file.path()).expect("an object of the kernel may have tables alone");
     let other = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little)
         .write()
         .expect("a small object");
