@@ -53,12 +53,15 @@ impl InnerVariant {
 }
 
 /// Profile of the builds that the test command alone boots, some sixty of them, those that are
-/// weakened and those that write down their steps: 7 s of CPU time
-/// each instead of 20. One unit stays: the gate's symbols are local to it.
+/// weakened and those that write down their steps: 7 s of CPU time each instead of 20. One unit
+/// stays: the gate's symbols are local to it.
 const BUILT_SOON: [&str; 2] = [
     "--config=profile.release.lto=\"off\"",
     "--config=profile.release.debug=\"line-tables-only\"",
 ];
+
+/// Protections that the boot stage has a part in: it maps the inner domain's pages.
+const OF_BOOT: [&str; 1] = ["weaken-global"];
 
 /// Where sources are.
 #[derive(Clone, Debug)]
@@ -101,7 +104,7 @@ pub fn build_in(place: &Place, variant: &InnerVariant) -> Result<BareMetal> {
     // Another process may build another variant: its programs have the same names.
     let _lock = lock::take(&shared.join("lock"))?;
     inner_domain(place, variant, &shared)?;
-    boot_stage(place, &shared)?;
+    boot_stage(place, variant, &shared)?;
     let programs = shared.join(BARE_TARGET).join("release");
     Ok(BareMetal {
         inner: copy(&programs, "donjon-image", &own)?,
@@ -125,11 +128,17 @@ fn inner_domain(place: &Place, variant: &InnerVariant, shared: &Path) -> Result<
     finish(command, "inner domain")
 }
 
-/// Builds the boot stage, which no feature of a variant changes: a build of its own, since cargo
-/// would compile it again with the rules of each weakened inner domain.
-fn boot_stage(place: &Place, shared: &Path) -> Result<()> {
+/// Builds the boot stage by a command of its own, since cargo would compile it again with the rules
+/// of each weakened inner domain, which change nothing in it but for [`OF_BOOT`].
+fn boot_stage(place: &Place, variant: &InnerVariant, shared: &Path) -> Result<()> {
+    let weakened = variant.weakened.iter().map(String::as_str);
+    let features = ["bare"]
+        .into_iter()
+        .chain(weakened.filter(|it| OF_BOOT.contains(it)));
+    let features: Vec<_> = features.map(|it| format!("donjon-boot/{it}")).collect();
     let mut command = cargo(place, BARE_TARGET, &[])?;
-    command.args(["--package=donjon-boot", "--features=donjon-boot/bare"]);
+    command.arg("--package=donjon-boot");
+    command.arg(format!("--features={}", features.join(",")));
     command.arg("--target-dir").arg(shared);
     finish(command, "boot stage")
 }
