@@ -41,8 +41,8 @@ pub trait Evidence {
     /// If it cannot be kept. The run ends with that.
     fn message(&mut self, bytes: &[u8; MESSAGE]) -> io::Result<()>;
 
-    /// Says whether the host ends the run here. It is asked whenever the program is on no CPU, so
-    /// after each signal for this process. Words that were not handed out by then are lost.
+    /// Says whether the host ends the run here: asked whenever the program is on no CPU, above all
+    /// where a signal for this process took it from one. Words that were not handed out are lost.
     fn is_cut(&self) -> bool {
         false
     }

@@ -4,26 +4,16 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
 use donjon_abi::flow::EndReason;
 use donjon_client::{Evidence, Exit, FAILED, FlowRun, Image, Instance, PAGE, Request};
-use nix::libc::c_int;
-use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use crate::options::Flow;
-use crate::serve;
+use crate::{serve, signals};
 
 /// The quoting compartment.
 const QUOTE: &str = "/usr/lib/donjon/quote";
-
-/// Signals that end a run, which is attested up to there. Each of them ends this process the second
-/// time.
-const CUTS: [Signal; 2] = [Signal::SIGINT, Signal::SIGTERM];
-
-/// Whether one of the signals has come.
-static IS_CUT: AtomicBool = AtomicBool::new(false);
 
 /// Runs the program, keeps its log, its transcript and the signed report; returns 0 if the program
 /// ended the run by itself.
@@ -37,7 +27,7 @@ pub fn run(mut instance: Instance, arguments: [u64; 4], flow: &Flow) -> Result<u
         "{} is not empty; a run needs a folder of its own",
         folder.display()
     );
-    cut_by_signals()?;
+    signals::cut_the_run()?;
     let mut kept = Kept::new(folder)?;
     let run = FlowRun {
         nonce: flow.nonce,
@@ -59,21 +49,6 @@ pub fn run(mut instance: Instance, arguments: [u64; 4], flow: &Flow) -> Result<u
         end.esr, end.word
     );
     Ok(1)
-}
-
-/// Lets a signal end the run instead of this process.
-fn cut_by_signals() -> Result<()> {
-    extern "C" fn cut(_: c_int) {
-        IS_CUT.store(true, Ordering::Relaxed);
-    }
-    // Reading input must end as well, so system calls do not start again.
-    let flags = SaFlags::SA_RESETHAND;
-    let action = SigAction::new(SigHandler::Handler(cut), flags, SigSet::empty());
-    for signal in CUTS {
-        // SAFETY: the handler only stores to an atomic, which may be done at any point.
-        unsafe { sigaction(signal, &action) }.context("waiting for signals")?;
-    }
-    Ok(())
 }
 
 /// The files of the log and the transcript.
@@ -111,7 +86,7 @@ impl Evidence for Kept {
     }
 
     fn is_cut(&self) -> bool {
-        IS_CUT.load(Ordering::Relaxed)
+        signals::is_cut()
     }
 }
 

@@ -8,6 +8,8 @@ mod flow;
 mod options;
 #[cfg(target_arch = "aarch64")]
 mod serve;
+#[cfg(target_arch = "aarch64")]
+mod signals;
 
 #[cfg(target_arch = "aarch64")]
 mod program {

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Result, Write, stderr, stdin, stdout};
 use std::os::unix::ffi::OsStrExt;
 
+use crate::signals;
 use anyhow::{Context, ensure};
 use donjon_client::{FAILED, Request};
 
@@ -46,7 +47,7 @@ fn write(mut stream: impl Write, bytes: &[u8]) -> Result<usize> {
 fn read(to: &mut [u8]) -> Result<usize> {
     loop {
         match stdin().read(to) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted && !signals::is_cut() => {}
             other => return other,
         }
     }

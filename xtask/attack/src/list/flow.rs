@@ -130,7 +130,8 @@ pub const ATTACKS: &[Attack] = &[
     },
 ];
 
-const OTHER_WORDS: &str = "other ones than the host committed to";
+/// What a verifier says of a log that was changed.
+pub const OTHER_WORDS: &str = "other ones than the host committed to";
 
 /// What the rows of a verifier have in common.
 const OF_VERIFIER: Attack = Attack {

@@ -18,6 +18,8 @@ mod text;
 mod tlb;
 mod user_tables;
 
+pub use flow::OTHER_WORDS;
+
 use super::attempt::{Attack, Attempt, AttemptEnd, Control, Without};
 
 /// What attacks have in common that stand together.

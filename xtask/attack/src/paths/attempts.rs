@@ -11,6 +11,7 @@ use donjon_verify::Report;
 use super::runs::{Asked, Kept, Runs};
 use crate::attempt::Part;
 use crate::guest::{Line, Outcome};
+use crate::list::OTHER_WORDS;
 
 /// Runs whose records are forged.
 const TRIES: usize = 20_000;
@@ -127,6 +128,12 @@ impl Attempts<'_> {
             }
             ("flow-data", "overwrite") => {
                 let policy = (self.without != Some(Part::Policy)).then_some(POLICY);
+                let asked = Asked {
+                    policy,
+                    ..of_protocol
+                };
+                let status = self.runs.judge_as(good, &asked)?.status();
+                ensure!(status == 0, "the policy rejects a run without an attack");
                 self.said(
                     self.runs.kept("data")?,
                     &Asked {
@@ -172,6 +179,11 @@ impl Attempts<'_> {
             if made.0 == Outcome::Succeeded {
                 return Ok((made.0, format!("bit {bit}: {}", made.1)));
             }
+            ensure!(
+                self.without.is_some() || made.1.contains(OTHER_WORDS),
+                "bit {bit} is stopped by something else: {}",
+                made.1
+            );
             last = Some(made);
         }
         last.context("a log without words")

@@ -25,7 +25,8 @@ pub const NONCE: [u8; 32] = [0x5a; 32];
 const FILES: [&str; 3] = ["token", "transcript", "log"];
 
 /// Runs of the protocol, each with its input; one of another program with a log of one page, so of
-/// many segments; one that only a signal ends; and one that ends itself. What they left is printed.
+/// many segments; two that only a signal ends; and one of a program without instrumentation. What
+/// they left is printed.
 const SCRIPT: &str = "\
 mkdir /tmp/runs
 nonce=$(printf '5a%.0s' $(seq 32))
@@ -40,9 +41,16 @@ done
 donjon-run --flow /tmp/runs/segments $nonce --log 1 /files/libhuffbench || exit 1
 donjon-run --flow /tmp/runs/cut $nonce --log 1 /files/endless 2> /tmp/out &
 until [ -s /tmp/runs/cut/log ]; do usleep 10000; done
-kill -INT $!
+kill -TERM $!
 wait $!
 echo cut $?
+mkfifo /tmp/input
+sleep 1000 > /tmp/input &
+donjon-run --flow /tmp/runs/waiting $nonce /files/protocol < /tmp/input > /tmp/out 2>&1 &
+until [ -e /tmp/runs/waiting/log ]; do usleep 10000; done
+kill -TERM $!
+wait $!
+echo waiting $?
 donjon-run --flow /tmp/runs/kind $nonce --log 1 /usr/lib/donjon/hello 2> /tmp/out
 echo status $?
 echo key $(donjon-run /usr/lib/donjon/quote key)
@@ -113,6 +121,8 @@ impl Runs {
         for (name, opened) in [("good", 0), ("data", 1), ("return", 1), ("pointer", 1)] {
             runs.says(&format!("opened {name} {opened}"))?;
         }
+        // The CPU took a tagged address for no executable one.
+        runs.says("tagged 1 0")?;
         Ok(runs)
     }
 

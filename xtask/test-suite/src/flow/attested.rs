@@ -24,6 +24,9 @@ pub fn attested(host: &HostArguments) -> Result<()> {
     runs.says("cut 1")?;
     let report = runs.judge_as(runs.kept("cut")?, &Asked::new(&runs.endless))?;
     expect("cut", &report, 3, "the host ended it")?;
+    runs.says("waiting 1")?;
+    let waiting = runs.judge(runs.kept("waiting")?)?;
+    expect("waiting", &waiting, 3, "the host ended it")?;
     ensure!(report.blocks > 0, "a run that was cut has a path: {report}");
     let report = runs.judge(runs.kept("return")?)?;
     expect("return", &report, 1, "protocol.c:")?;
@@ -34,8 +37,6 @@ pub fn attested(host: &HostArguments) -> Result<()> {
     runs.says("letters 1 0")?;
     let report = runs.judge(runs.kept("letters")?)?;
     expect("letters", &report, 1, "ended at 0x4141414141414141, where")?;
-    // The CPU took the tagged address for no executable one.
-    runs.says("tagged 1 0")?;
     // A program without instrumentation leaves the form at once, and says nothing.
     runs.says("status 1")?;
     let report = runs.judge(runs.kept("kind")?)?;
