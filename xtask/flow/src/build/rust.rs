@@ -50,7 +50,13 @@ pub fn to_assembly(source: &Path, what: &Build, folder: &Path) -> Result<Vec<Sou
     } else {
         "plain"
     };
-    let builds = paths::in_root(PACKAGES).join(NIGHTLY).join(kind);
+    let flags = flags(what, &core);
+    // Cargo does not write the assembly of crates again where it has them for other flags.
+    let digest = digest_name(&Sha256::digest(flags.join("\n")));
+    let builds = paths::in_root(PACKAGES)
+        .join(NIGHTLY)
+        .join(kind)
+        .join(digest);
     fs::create_dir_all(&builds).with_context(|| format!("making {}", builds.display()))?;
     // Another command may build another program.
     let _lock = lock::take(&builds.join("lock"))?;
@@ -74,7 +80,7 @@ pub fn to_assembly(source: &Path, what: &Build, folder: &Path) -> Result<Vec<Sou
         .args(program_flags(&source))
         .current_dir(paths::root())
         .env("RUSTUP_TOOLCHAIN", NIGHTLY)
-        .env("CARGO_ENCODED_RUSTFLAGS", flags(what, &core).join("\x1f"));
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
     run(&mut command, &source)?;
     let mut program = read(&out, source.display().to_string())?;
     program.text.insert_str(0, FILE);
@@ -128,7 +134,12 @@ fn program_flags(source: &Path) -> Option<String> {
 
 /// Makes the package of a program; its folder. It is kept, so that nothing is compiled twice.
 fn package(source: &Path, builds: &Path) -> Result<PathBuf> {
-    let digest = Sha256::digest(source.as_os_str().as_encoded_bytes());
+    let lock = paths::in_root(LOCK);
+    let versions = fs::read(&lock).with_context(|| format!("reading {}", lock.display()))?;
+    let digest = Sha256::new()
+        .chain_update(source.as_os_str().as_encoded_bytes())
+        .chain_update(Sha256::digest(versions))
+        .finalize();
     let folder = builds.join(digest_name(&digest));
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
     let quoted = |it: &Path| format!("{:?}", it.display().to_string());
@@ -146,7 +157,7 @@ fn package(source: &Path, builds: &Path) -> Result<PathBuf> {
     );
     let file = folder.join("Cargo.toml");
     if fs::read_to_string(&file).ok().as_ref() != Some(&manifest) {
-        fs::copy(paths::in_root(LOCK), folder.join(LOCK))
+        fs::copy(&lock, folder.join(LOCK))
             .and_then(|_| fs::write(&file, manifest))
             .with_context(|| format!("writing {}", file.display()))?;
     }

@@ -106,7 +106,8 @@ pub fn without_lines(text: &str) -> String {
         } else if statement.starts_with(".text") {
             is_debug = false;
         }
-        if !is_debug && !statement.starts_with(".loc") && !statement.starts_with(".file") {
+        let directive = statement.split_whitespace().next();
+        if !is_debug && !matches!(directive, Some(".loc" | ".file")) {
             kept += line;
             kept.push('\n');
         }
