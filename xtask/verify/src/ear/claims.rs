@@ -124,15 +124,21 @@ fn verifier_claims(appraisal: &Appraisal<'_>) -> Option<Value> {
         let words = it.iter().map(|it| Value::from(it.as_str()));
         Value::Array(words.collect())
     };
+    // Of evidence without a known author the fault of its signature alone is said.
+    let is_signed = appraisal.is_signed();
+    let causes = appraisal.causes.iter().zip(appraisal.wrong);
+    let counted = causes.filter(|(cause, _)| is_signed || cause.is_unsigned());
+    let wrong: Vec<_> = counted.map(|(_, words)| words.clone()).collect();
+    let open = if is_signed { appraisal.open } else { &[] };
     let evidence = &appraisal.evidence;
     let mut digests = vec![("token".into(), bytes(&evidence.token))];
     if let Some(it) = &evidence.transcript {
         digests.push(("transcript".into(), bytes(it)));
     }
     map([
-        ("wrong".into(), list(appraisal.wrong)),
+        ("wrong".into(), list(&wrong)),
         ("proven".into(), list(appraisal.proven)),
-        ("open".into(), list(appraisal.open)),
+        ("open".into(), list(open)),
         ("sha-256".into(), map(digests)?),
     ])
 }

@@ -20,8 +20,11 @@ pub const EXECUTABLES: i64 = 2;
 
 /// Nothing is claimed: the evidence does not suffice.
 pub const NO_CLAIM: i64 = 0;
-/// The aspect is recognized and approved, whichever of the three it is.
+/// The instance is recognized, or the configuration is approved.
 pub const APPROVED: i64 = 2;
+/// What was loaded at boot is approved. The number for what is loaded later as well, 2, would cover
+/// Linux's programs, about which the evidence says nothing.
+pub const APPROVED_AT_BOOT: i64 = 3;
 /// Executables are not recognized.
 pub const UNRECOGNIZED_EXECUTABLES: i64 = 33;
 /// Executables or a configuration are contraindicated.
@@ -52,7 +55,10 @@ pub fn vector(appraisal: &Appraisal<'_>) -> BTreeMap<i64, i64> {
                 vector.insert(CONFIGURATION, APPROVED);
             }
             let is_whole = appraisal.is_start_compared && appraisal.tier == Tier::Affirming;
-            vector.insert(EXECUTABLES, if is_whole { APPROVED } else { NO_CLAIM });
+            vector.insert(
+                EXECUTABLES,
+                if is_whole { APPROVED_AT_BOOT } else { NO_CLAIM },
+            );
         }
     }
     if vector.is_empty() {

@@ -43,16 +43,11 @@ pub struct EndorseArguments {
     #[arg(long, value_name = "SECONDS")]
     pub not_after: Option<u32>,
     /// A key that signs the values: Ed25519 in PKCS#8, as PEM.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "signer")]
     pub key: Option<PathBuf>,
     /// The name of who signs.
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "key",
-        default_value = "The Donjon developers"
-    )]
-    pub signer: String,
+    #[arg(long, value_name = "NAME", requires = "key")]
+    pub signer: Option<String>,
     /// The new file with the reference values.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,

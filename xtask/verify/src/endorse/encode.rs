@@ -45,7 +45,11 @@ pub fn encode(reference: &Reference, arguments: &EndorseArguments) -> Result<Vec
     let unsigned = unsigned(reference, arguments.not_after)?;
     match signer {
         None => Ok(unsigned),
-        Some(signer) => signed(unsigned, &signer, &arguments.signer),
+        Some(signer) => {
+            let name = arguments.signer.as_deref();
+            let name = name.context("name who signs: --signer")?;
+            signed(unsigned, &signer, name)
+        }
     }
 }
 

@@ -53,7 +53,6 @@ pub fn judge_without(question: &Question<'_>, left_out: Option<Check>) -> Result
 
     let mut report = Report::default();
     report.evidence.token = digest(&bytes);
-    report.evidence.policy = policy.as_ref().map(|it| it.digest);
     about::token(&mut report, question, &token, &image, left_out);
     if report.is_wrong() {
         return Ok(report);
@@ -117,6 +116,7 @@ pub fn judge_without(question: &Question<'_>, left_out: Option<Check>) -> Result
         }
         Ok(walked) => {
             about::path(&mut report, question, &transcript, &program, &walked);
+            report.evidence.policy = policy.as_ref().map(|it| it.digest);
             if let Some(watch) = watch {
                 let broken = watch.violations(&program, &transcript.end);
                 let knows_inlined = program.names().has_lines();

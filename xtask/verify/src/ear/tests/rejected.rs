@@ -75,6 +75,11 @@ fn what_has_no_known_author_is_not_passed_on() {
     for read in [forged, other] {
         assert!(entry(&read.appraisal, 1005).is_none());
         assert!(entry(&read.appraisal, 10).is_none());
+        let wrong = read.list("wrong");
+        assert!(
+            wrong.len() == 1 && read.list("open").is_empty(),
+            "{wrong:?}"
+        );
     }
     // The control: signed by the machine, the same claims are passed on.
     let read = rejected("weakened", &kept, &kept.token(), &[(1, 96)]);

@@ -56,7 +56,7 @@ impl Place {
             policy: None,
             not_after: None,
             key: None,
-            signer: "someone".into(),
+            signer: Some("someone".into()),
             output: self.path("values"),
         }
     }

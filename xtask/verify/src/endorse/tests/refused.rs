@@ -24,6 +24,17 @@ fn a_policy_has_to_suit_the_program() {
 }
 
 #[test]
+fn a_signature_names_who_signs() {
+    let place = Place::new();
+    let arguments = EndorseArguments {
+        key: Some(place.path("key")),
+        signer: None,
+        ..place.arguments()
+    };
+    refused(&arguments, "--signer");
+}
+
+#[test]
 fn what_is_started_has_to_be_known_and_to_agree() {
     let place = Place::new();
     let reference = Reference::of(&place.arguments()).expect("values");
