@@ -26,7 +26,7 @@ pub struct Attack {
     pub modes: &'static [Switch],
     /// Invariants and promises that the attack is about, beside those in `seen_as` of its controls.
     pub holds: &'static [&'static str],
-    /// Whether no kernel stops it, but whoever verifies the report of a run.
+    /// Whether the verifier of a run's report has to stop it, and not the inner domain.
     pub is_for_verifier: bool,
 }
 

@@ -112,10 +112,9 @@ impl Attempts<'_> {
                 let segments = self.runs.kept("segments")?;
                 let mut files = segments.clone();
                 let mut transcript = files["transcript"].clone();
-                let size = MESSAGE;
-                ensure!(transcript.len() >= 4 * size, "a run of one segment");
-                let (left, right) = transcript.split_at_mut(2 * size);
-                left[size..].swap_with_slice(&mut right[..size]);
+                ensure!(transcript.len() >= 4 * MESSAGE, "a run of one segment");
+                let (left, right) = transcript.split_at_mut(2 * MESSAGE);
+                left[MESSAGE..].swap_with_slice(&mut right[..MESSAGE]);
                 files.insert("transcript".into(), transcript);
                 let program = &self.runs.huffman;
                 self.said(

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Attacks on programs under flow attestation that whoever verifies their reports has to stop.
+//! Attacks on programs under flow attestation that the verifier of their reports stops.
 //!
-//! The attacker is the program's host, or whoever sends the program its input. One guest runs the
-//! programs, with every protection on; each attempt shows the verifier files that the guest left,
-//! changed or not. Controls ask a verifier that lacks a check, or use a record that can be forged.
+//! The attacker is the program's host, or a peer that sends the program its input. One guest runs
+//! the programs, with every protection on; each attempt shows the verifier files that the guest
+//! left, changed or not. Controls ask a verifier that lacks a check, or use a record that can be
+//! forged.
 
 mod attempts;
 mod inputs;
