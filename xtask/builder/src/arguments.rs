@@ -15,7 +15,7 @@ use crate::rootfs::Root;
 const DEBIAN: &str = "debian";
 
 /// Where Linux comes from and whether the host may be changed.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Kernel and host")]
 pub struct HostArguments {
     /// Only name what is missing on this host; install nothing.

@@ -15,6 +15,7 @@ use crate::environment::{BARE_TARGET, GUEST_TARGET};
 use crate::{lock, paths};
 
 /// The two programs of a boot image.
+#[derive(Clone, Debug)]
 pub struct BareMetal {
     /// ELF file of the inner domain.
     pub inner: PathBuf,

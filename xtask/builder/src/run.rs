@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask run`.
 
+mod programs;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -17,12 +18,14 @@ use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Boot, DiskImage, Network, Stream, Symbols};
 
 use crate::arguments::{HostArguments, RunArguments};
-use crate::bare::{self, BareMetal, InnerVariant};
+use crate::bare::{BareMetal, InnerVariant};
 use crate::environment::{self, Needs};
 use crate::kernel::{self, Kernel, Variant};
 use crate::progress::Step;
 use crate::rootfs::Root;
-use crate::{compartment, guest, pack, paths, rootfs};
+use crate::{guest, paths, rootfs};
+
+use programs::Programs;
 
 /// Everything that a boot is made of.
 pub struct Parts {
@@ -41,44 +44,26 @@ pub fn prepare(host: &HostArguments, machine: Machine, variant: &InnerVariant) -
 }
 
 /// Builds what `machine` boots over a Linux of choice. One build at a time, however many threads
-/// ask.
+/// ask; what this process has built before is not looked at again.
 pub fn prepare_over(
     host: &HostArguments,
     machine: Machine,
     variant: &InnerVariant,
     linux: Variant,
 ) -> Result<Parts> {
-    // Two builds at a time would wait for each other's locks, or write the same file.
-    static BUILDING: Mutex<()> = Mutex::new(());
-    let _alone = BUILDING
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
     environment::qemu::check_for(&machine)?;
-    let kernel = kernel::obtain(host, linux)?;
-    let busybox = guest::obtain_busybox()?;
-    let initramfs = guest::base(&busybox, &bare::build_guests()?, &kernel.modules)?;
-    let initramfs = guest::with_programs(&initramfs, &compartment::examples()?)?;
-    let (image, bare) = match machine.switch.mode() {
-        None => (kernel.image.clone(), None),
-        Some(mode) => {
-            let bare = bare::build(variant)?;
-            let newest = newest_image(variant, linux, machine.dma);
-            let modes = (mode, machine.dma.profile());
-            let image = pack::pack(&bare.boot, &bare.inner, modes, &kernel, &newest)?;
-            (image, Some(bare))
-        }
-    };
+    let programs = Programs::of(host, &machine, variant, linux)?;
     let grub = match machine.firmware {
         Firmware::Grub => Some(guest::obtain_grub()?),
         Firmware::None | Firmware::Uefi => None,
     };
     let device_tree = machine.recipe.device_tree.as_ref();
-    let device_tree = device_tree.map(|it| kernel.device_trees.join(it));
+    let device_tree = device_tree.map(|it| programs.kernel.device_trees.join(it));
     Ok(Parts {
         boot: Boot {
             machine,
-            image,
-            initramfs,
+            image: programs.image,
+            initramfs: programs.initramfs,
             grub,
             disk: None,
             disk_is_root: false,
@@ -87,22 +72,9 @@ pub fn prepare_over(
             device_tree,
             trace: None,
         },
-        kernel,
-        bare,
+        kernel: programs.kernel,
+        bare: programs.bare,
     })
-}
-
-/// The link to the image that was packed last.
-fn newest_image(variant: &InnerVariant, linux: Variant, dma: Dma) -> PathBuf {
-    let mut name = "boot".to_owned();
-    if let Variant::Weakened(protection) = linux {
-        name = format!("{name}-{protection}");
-    }
-    if dma == Dma::Strict {
-        name.push_str("-dma-strict");
-    }
-    name.push_str(".img");
-    bare::variant_directory(variant).join(name)
 }
 
 /// A file for a guest: where it is there, and its bytes.
