@@ -170,7 +170,7 @@ impl Secrets {
     /// Whether a report with this code was made in this boot. The time that it takes does not
     /// depend on how much of the code is right.
     pub fn is_genuine(&self, subject: &Subject, code: &[u8; BYTES]) -> bool {
-        self.authenticate(subject).verify_slice(code).is_ok() || weaken::REPORT
+        self.authenticate(subject).verify_slice(code).is_ok() || weaken::REPORT.is_left_out()
     }
 
     /// A key that no compartment with another measurement gets.

@@ -291,7 +291,7 @@ impl<'a> Compartments<'a> {
         let slot = self.slots.get(handle.index() as usize);
         let state = slot.ok_or(Reason::NoCompartment)?.0.lock();
         let is_gone = state.phase == Phase::Vacant || state.generation != handle.generation();
-        if is_gone && !weaken::HANDLE {
+        if is_gone && !weaken::HANDLE.is_left_out() {
             return Err(Reason::NoCompartment);
         }
         Ok(Guard {

@@ -50,7 +50,7 @@ impl Question {
         };
         let fits = (1..=BUFFER).contains(&buffer.len()) && *bytes as usize == buffer.len() * 4;
         let listed = PROPERTIES.iter().find(|it| it.tag == *number);
-        if !fits || (listed.is_none() && !weaken::PROPERTIES) {
+        if !fits || (listed.is_none() && !weaken::PROPERTIES.is_left_out()) {
             return Err(Reason::BadProperty);
         }
         let has_subject = listed.is_none_or(|it| it.has_subject);

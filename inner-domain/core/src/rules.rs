@@ -48,7 +48,7 @@ use crate::weaken;
 use table::LinkedEntry;
 use types::EntryAddress;
 
-pub use checks::{Checks, Configured};
+pub use checks::{Check, Checks, Configured};
 pub use extension::Progress;
 pub use pool_frame::PoolFrame;
 pub use pools::{MAX_TABLE_BLOCKS, MAX_TEXT_BLOCKS, PoolKind};
@@ -160,7 +160,7 @@ impl<'a, C: Checks> Rules<'a, C> {
         value: RawDescriptor,
     ) -> Result<RawDescriptor, Reason> {
         let class = self.frames.get(entry.as_u64());
-        if weaken::PRIVATE_TABLES && self.is_private_table(class, value) {
+        if weaken::PRIVATE_TABLES.is_left_out() && self.is_private_table(class, value) {
             let old = entry.read(hw);
             entry.write(hw, value);
             return Ok(old);
@@ -175,7 +175,7 @@ impl<'a, C: Checks> Rules<'a, C> {
             table,
             level,
         };
-        if C::VECTORS && self.shows_vectors(place) {
+        if C::VECTORS.is_made() && self.shows_vectors(place) {
             return Err(Reason::NotText);
         }
         match level.next() {

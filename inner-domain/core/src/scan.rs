@@ -71,7 +71,7 @@ pub fn is_sensitive(word: u32) -> bool {
 
 #[inline]
 fn is_allowed(word: u32) -> bool {
-    !in_space(word) || decide(word) || crate::weaken::SCAN
+    !in_space(word) || decide(word) || crate::weaken::SCAN.is_left_out()
 }
 
 #[inline]

@@ -31,7 +31,7 @@ pub fn slot_without_comparison(vectors: u64, word: impl Fn(u64) -> u32) -> Optio
         let target = unless_zero(at(branch)).map(|offset| address.wrapping_add_signed(offset));
         begins && target.is_some_and(|it| it / PAGE_SIZE == vectors / PAGE_SIZE)
     };
-    (0..SLOTS).find(|slot| !compares(*slot) && !weaken::VECTORS)
+    (0..SLOTS).find(|slot| !compares(*slot) && !weaken::VECTORS.is_left_out())
 }
 
 /// Leaves zero in x18 if `TCR_EL1` is the outer value, and for no other value: 24 bits are

@@ -27,9 +27,10 @@ const _: () = assert!(
     "choose one of the features switch-asid, switch-tlbi and switch-strict"
 );
 
-/// Bits that tell which protections this image was built without, and whether it writes down its
-/// steps.
-pub const WEAKENED: u64 = weaken::MASK | (cfg!(feature = "trace-steps") as u64) << 18;
+/// Returns bits that tell which protections this image lacks, and whether it writes down its steps.
+pub fn weakened() -> u64 {
+    weaken::mask() | u64::from(cfg!(feature = "trace-steps")) << 18
+}
 
 /// `TCR_EL1` of this image's inner view.
 pub const INNER: u64 = match SWITCH_MODE {

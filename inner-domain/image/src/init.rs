@@ -23,6 +23,8 @@ use donjon_core::shadow::{self, Cell, Shadows};
 use donjon_core::weaken;
 use donjon_hal::{physical, registers, steps};
 
+#[cfg(feature = "weaken-any")]
+use crate::left_out;
 use crate::state::{self, MachineInfo};
 use crate::{attestation, compartments, domain, gate, heap, logger, pen, secondary_entry, users};
 
@@ -34,6 +36,8 @@ use crate::{attestation, compartments, domain, gate, heap, logger, pen, secondar
 /// `donjon_abi::layout` mapped as they say.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
+    #[cfg(feature = "weaken-any")]
+    left_out::choose();
     // SAFETY: the boot stage filled it in and calls this once.
     let boot = unsafe {
         heap::HEAP.init();
@@ -71,8 +75,9 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     if steps::consider_core() {
         log::info!("TLB invalidations are made twice");
     }
-    if gate::WEAKENED != 0 {
-        log::warn!("this build is weakened on purpose: {:#x}", gate::WEAKENED);
+    let weakened = gate::weakened();
+    if weakened != 0 {
+        log::warn!("this build is weakened on purpose: {weakened:#x}");
     }
     pen::take_over(machine);
     logger::leave_console();
@@ -176,7 +181,7 @@ fn machine(boot: BootInfo) -> Option<MachineInfo> {
         .collect();
     let mut withheld = vec![region, range(&boot.stays)?, range(&boot.table_block)?];
     let reserved: Vec<Range> = boot.reserved.iter().filter_map(range).collect();
-    if !weaken::RESERVED {
+    if !weaken::RESERVED.is_left_out() {
         withheld.extend(&reserved);
     }
     let outer = OuterMemory::new(&banks, &withheld).ok()?;

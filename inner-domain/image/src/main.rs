@@ -17,6 +17,8 @@ mod domain;
 mod gate;
 mod heap;
 mod init;
+#[cfg(feature = "weaken-any")]
+mod left_out;
 mod logger;
 mod masked;
 mod outcome;

@@ -3,7 +3,7 @@
 
 use core::marker::PhantomData;
 
-use donjon_core::rules::{Checks, Configured};
+use donjon_core::rules::{Check, Checks, Configured};
 
 use crate::shadow;
 use crate::space::{self, random::Random};
@@ -84,7 +84,7 @@ macro_rules! weakened {
         const WEAKENED: &[(&str, Run)] = &[$(($name, {
             struct Weakened;
             impl Checks for Weakened {
-                const $check: bool = false;
+                const $check: Check = Check::LeftOut;
             }
             without(PhantomData::<Weakened>)
         }),)*];

@@ -3,7 +3,7 @@
 
 use donjon_abi::call::Reason;
 use donjon_core::frames::FrameType;
-use donjon_core::rules::{Checks, Configured, PoolKind, Progress, Rules, Seal};
+use donjon_core::rules::{Check, Checks, Configured, PoolKind, Progress, Rules, Seal};
 use donjon_models::space::memory::{PAGE, SmallMachine};
 use donjon_models::space::small::{
     self, BLOCK, DATA, IMAGE, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, LINEAR, ORDINARY, OwnedStorage, RAM,
@@ -133,7 +133,7 @@ fn resume_from_private<C: Checks>() -> Result<(), Reason> {
 fn what_is_private_by_now_becomes_no_text() {
     struct Weakened;
     impl Checks for Weakened {
-        const SOURCE: bool = false;
+        const SOURCE: Check = Check::LeftOut;
     }
     assert_eq!(resume_from_private::<Configured>(), Err(Reason::InUse));
     assert_eq!(resume_from_private::<Weakened>(), Ok(()));

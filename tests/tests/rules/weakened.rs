@@ -3,7 +3,7 @@
 //! the TLBs tell.
 
 use donjon_abi::call::Reason;
-use donjon_core::rules::{Checks, Configured, PoolKind, Progress, Rules};
+use donjon_core::rules::{Check, Checks, Configured, PoolKind, Progress, Rules};
 use donjon_models::space::invariants;
 use donjon_models::space::memory::{PAGE, SmallMachine, Violation};
 use donjon_models::space::small::{
@@ -57,7 +57,7 @@ macro_rules! attack {
         fn $name() {
             struct Weakened;
             impl Checks for Weakened {
-                const $check: bool = false;
+                const $check: Check = Check::LeftOut;
             }
             fn carry_out<C: Checks>(attack: &mut Attack<'_, C>) -> Result<u64, Reason> {
                 #[allow(clippy::redundant_closure_call)]
@@ -174,7 +174,7 @@ fn grow<C: Checks>() -> Vec<Violation> {
 fn a_forgotten_writable_entry_does_not_outlive_the_change_to_a_pool() {
     struct Weakened;
     impl Checks for Weakened {
-        const FLUSH: bool = false;
+        const FLUSH: Check = Check::LeftOut;
     }
     assert_eq!(grow::<Configured>(), [] as [Violation; 0]);
     let violations = grow::<Weakened>();
@@ -186,7 +186,7 @@ fn a_forgotten_writable_entry_does_not_outlive_the_change_to_a_pool() {
 fn the_linear_map_shows_a_new_pool_read_only() {
     struct Weakened;
     impl Checks for Weakened {
-        const POOL: bool = false;
+        const POOL: Check = Check::LeftOut;
     }
     let violations = grow::<Weakened>();
     let named = violations.iter().any(|it| it.contains("I2"));

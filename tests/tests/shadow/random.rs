@@ -3,7 +3,7 @@
 
 use std::panic::catch_unwind;
 
-use donjon_core::rules::{Checks, Configured, Step};
+use donjon_core::rules::{Check, Checks, Configured, Step};
 use donjon_models::shadow::outer::{self, Counters, Lost};
 use donjon_models::space::random::Random;
 
@@ -52,7 +52,7 @@ fn each_kind_of_step_is_needed() {
 fn a_refresh_that_adds_rights_is_noticed() {
     struct Weakened;
     impl Checks for Weakened {
-        const REFRESH: bool = false;
+        const REFRESH: Check = Check::LeftOut;
     }
     let noticed = |seed| outer::run::<Weakened>(Random::new(seed), 4_000, false, None).err();
     let (call, wrong) = (0..20).find_map(noticed).expect("a run that notices");

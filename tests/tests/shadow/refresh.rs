@@ -4,7 +4,7 @@
 
 use core::marker::PhantomData;
 
-use donjon_core::rules::{Checks, Configured};
+use donjon_core::rules::{Check, Checks, Configured};
 use donjon_core::shadow::{Fill, LEAST_PAGES, Shadows};
 use donjon_models::shadow::storage::OwnedStorage;
 use donjon_models::shadow::{BLOCK, PAGE, World, leaves};
@@ -120,7 +120,7 @@ fn no_right_appears_by_refresh() {
 fn without_the_check_rights_appear() {
     struct Weakened;
     impl Checks for Weakened {
-        const REFRESH: bool = false;
+        const REFRESH: Check = Check::LeftOut;
     }
     for page in [true, false] {
         let before = WRITABLE | NO_EL0 | if page { PAGE_SHAPE } else { 0 };

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use donjon_core::frames::{FrameTable, FrameType};
-use donjon_core::rules::{Checks, Configured, Hardware, PoolKind, Progress, Step};
+use donjon_core::rules::{Check, Checks, Configured, Hardware, PoolKind, Progress, Step};
 use donjon_core::shadow::{Fill, LEAST_PAGES, Shadows};
 use donjon_models::shadow::storage::OwnedStorage;
 use donjon_models::shadow::{PAGE, World, leaves};
@@ -35,7 +35,7 @@ macro_rules! without {
     ($check:ident) => {{
         struct Weakened;
         impl Checks for Weakened {
-            const $check: bool = false;
+            const $check: Check = Check::LeftOut;
         }
         core::marker::PhantomData::<Weakened>
     }};

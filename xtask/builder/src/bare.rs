@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Building the programs that do not run on the host: inner domain, boot stage, guest programs.
 
+mod left_out;
+
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,9 +55,9 @@ impl InnerVariant {
     }
 }
 
-/// Profile of the builds that the test command alone boots, some sixty of them, those that are
-/// weakened and those that write down their steps: 7 s of CPU time each instead of 20. One unit
-/// stays: the gate's symbols are local to it.
+/// Profile of the builds that the test command alone boots, those that are weakened and those that
+/// write down their steps: 7 s of CPU time each instead of 20. One unit stays: the gate's symbols
+/// are local to it.
 const BUILT_SOON: [&str; 2] = [
     "--config=profile.release.lto=\"off\"",
     "--config=profile.release.debug=\"line-tables-only\"",
@@ -107,18 +109,23 @@ pub fn build_in(place: &Place, variant: &InnerVariant) -> Result<BareMetal> {
     inner_domain(place, variant, &shared)?;
     boot_stage(place, variant, &shared)?;
     let programs = shared.join(BARE_TARGET).join("release");
-    Ok(BareMetal {
+    let built = BareMetal {
         inner: copy(&programs, "donjon-image", &own)?,
         boot: copy(&programs, "donjon-boot", &own)?,
-    })
+    };
+    left_out::choose(&built.inner, &variant.weakened)?;
+    Ok(built)
 }
 
 /// Builds the inner domain of a variant.
 fn inner_domain(place: &Place, variant: &InnerVariant, shared: &Path) -> Result<()> {
-    let weakened = variant.weakened.iter().map(String::as_str);
     let switch = format!("switch-{}", variant.switch.name());
-    let features = [switch.as_str()].into_iter().chain(weakened);
-    let features: Vec<_> = features.map(|it| format!("donjon-image/{it}")).collect();
+    let mut features = vec![switch.as_str()];
+    features.extend(left_out::features(&variant.weakened));
+    let features: Vec<_> = features
+        .iter()
+        .map(|it| format!("donjon-image/{it}"))
+        .collect();
     let mut command = cargo(place, BARE_TARGET, &[])?;
     command.arg("--package=donjon-image");
     if !variant.weakened.is_empty() {

@@ -42,7 +42,10 @@ fn lints() -> Vec<Test> {
         ("asid", "switch-asid"),
         ("tlbi", "switch-tlbi"),
         ("strict", "switch-strict"),
-        ("trace-steps", "switch-asid,donjon-image/trace-steps"),
+        (
+            "trace-steps",
+            "switch-asid,donjon-image/trace-steps,donjon-image/weaken-any",
+        ),
     ] {
         tests.push(Test::alone(&format!("clippy:{name}"), move || {
             clippy_bare(name, features)

@@ -35,7 +35,7 @@ pub struct Addition {
 /// Whether Linux may name a frame as one that a compartment copies or shares.
 pub(super) fn may_be_given(frames: &FrameTable<'_>, frame: u64) -> bool {
     let is_ordinary = frames.get(frame) == Some(FrameType::Ordinary);
-    (is_ordinary || weaken::SHARE) && frame.is_multiple_of(PAGE_SIZE)
+    (is_ordinary || weaken::SHARE.is_left_out()) && frame.is_multiple_of(PAGE_SIZE)
 }
 
 impl Compartments<'_> {
@@ -57,7 +57,7 @@ impl Compartments<'_> {
         limit: u64,
         template: u32,
     ) -> Result<Handle, Reason> {
-        let has_kind = limit >> KIND_OF_REPORT_SHIFT != 0 && !weaken::FLOW_KIND;
+        let has_kind = limit >> KIND_OF_REPORT_SHIFT != 0 && !weaken::FLOW_KIND.is_left_out();
         if limit < LEAST_FRAMES || has_kind {
             return Err(Reason::OverLimit);
         }
@@ -67,7 +67,10 @@ impl Compartments<'_> {
         }
         let (index, mut state) = self.take_vacant().ok_or(Reason::OverLimit)?;
         let owner = Owner::compartment(index);
-        let shared = weaken::TREE.then(|| self.any_root()).flatten();
+        let shared = weaken::TREE
+            .is_left_out()
+            .then(|| self.any_root())
+            .flatten();
         let root = shared.or_else(|| private.take(owner));
         let root = root.ok_or(Reason::NoRoom)?;
         let context = private.take(owner).ok_or(Reason::NoRoom)?;
@@ -103,7 +106,7 @@ impl Compartments<'_> {
         (va, access, from): (u64, Access, u64),
     ) -> Result<bool, Reason> {
         let Guard { mut state, owner } = self.of(handle)?;
-        let is_after_seal = weaken::SEAL && state.phase == Phase::Idle;
+        let is_after_seal = weaken::SEAL.is_left_out() && state.phase == Phase::Idle;
         if state.phase != Phase::Building && !is_after_seal || state.template != NONE {
             return Err(Reason::WrongTime);
         }
@@ -137,7 +140,7 @@ impl Compartments<'_> {
         let mut seen = [0; PIECE];
         memory.copy_in(from + addition.done, addition.to + addition.done, &mut seen);
         state.hash.update(seen);
-        if weaken::READ_ONCE {
+        if weaken::READ_ONCE.is_left_out() {
             // Until it has changed, or for a while: what another CPU does on a busy host must have
             // time to fall between.
             const COPIES: usize = 1_000;
@@ -191,7 +194,8 @@ impl Compartments<'_> {
         if hw.read(entry) != 0 || state.addition.is_some_and(|it| it.entry == entry) {
             return Err(Reason::BadEntry);
         }
-        let is_counted = !weaken::SHARE || frames.get(frame) == Some(FrameType::Ordinary);
+        let is_counted =
+            !weaken::SHARE.is_left_out() || frames.get(frame) == Some(FrameType::Ordinary);
         if is_counted && !private.share(frame) {
             return Err(Reason::OverLimit);
         }

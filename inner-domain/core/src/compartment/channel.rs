@@ -67,7 +67,7 @@ fn pieces<H: Hardware>(
     written: bool,
 ) -> Option<[Piece; 2]> {
     let end = va.checked_add(bytes).filter(|end| *end <= super::END)?;
-    let border = if weaken::MESSAGE {
+    let border = if weaken::MESSAGE.is_left_out() {
         end
     } else {
         (va + PAGE_SIZE) & !(PAGE_SIZE - 1)
@@ -77,7 +77,7 @@ fn pieces<H: Hardware>(
             return Some((0, 0));
         }
         let leaf = hw.read(space::entry_of(hw, root, from)?);
-        let refused = written && leaf & bits::READ_ONLY != 0 && !weaken::MESSAGE;
+        let refused = written && leaf & bits::READ_ONLY != 0 && !weaken::MESSAGE.is_left_out();
         if !bits::is_valid(leaf) || refused {
             return None;
         }
@@ -111,7 +111,7 @@ impl End {
     /// do: numbers of handles come again after four thousand million compartments in one slot.
     fn is_of(&self, handle: Handle, number: u64) -> bool {
         let is_joined = self.peer == handle && u64::from(self.peer_end) == number;
-        self.inbox != 0 && (is_joined || weaken::HANDLE)
+        self.inbox != 0 && (is_joined || weaken::HANDLE.is_left_out())
     }
 }
 

@@ -34,8 +34,8 @@ impl Compartments<'_> {
     ) -> Result<bool, Reason> {
         let Guard { mut state, owner } = self.of(handle)?;
         let is_running = matches!(state.phase, Phase::Running(_) | Phase::AttestedRunning(_));
-        let runs = is_running && !weaken::RUNNING;
-        if runs || state.clones > 0 && !weaken::TEMPLATE {
+        let runs = is_running && !weaken::RUNNING.is_left_out();
+        if runs || state.clones > 0 && !weaken::TEMPLATE.is_left_out() {
             return Err(Reason::InUse);
         }
         if state.phase != Phase::Ending {
@@ -163,7 +163,7 @@ pub(super) fn wipe<H: Hardware>(hw: &mut H, private: &mut Private<'_>, frame: u6
 }
 
 pub(super) fn zero<H: Hardware>(hw: &mut H, frame: u64) {
-    if !weaken::WIPE {
+    if !weaken::WIPE.is_left_out() {
         hw.perform(Step::ZeroFrame(frame));
     }
 }

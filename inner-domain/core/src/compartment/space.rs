@@ -69,8 +69,8 @@ pub(super) const fn is_page(va: u64) -> bool {
 
 /// Whether Linux may say that a page is to be mapped there: below the heap, and not where a log of
 /// flow attestation is.
-pub(super) const fn may_be_filled(va: u64) -> bool {
-    let is_log = va >= LOG && va < LOG + LOG_RANGE && !weaken::FLOW_PLACE;
+pub(super) fn may_be_filled(va: u64) -> bool {
+    let is_log = (LOG..LOG + LOG_RANGE).contains(&va) && !weaken::FLOW_PLACE.is_left_out();
     is_page(va) && va < HEAP && !is_log
 }
 
@@ -80,7 +80,7 @@ pub(super) fn take(
     owner: Owner,
     private: &mut Private<'_>,
 ) -> Result<u64, Reason> {
-    if state.frames >= state.limit && !weaken::LIMIT {
+    if state.frames >= state.limit && !weaken::LIMIT.is_left_out() {
         return Err(Reason::OverLimit);
     }
     let frame = private.take(owner).ok_or(Reason::NoRoom)?;

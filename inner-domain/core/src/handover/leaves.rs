@@ -78,7 +78,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         }
         let checked = match (entry.level, kind) {
             // Left as they were, on purpose.
-            (Level::Two, LeafKind::Pool | LeafKind::TextPool) if !C::POOL => Ok(()),
+            (Level::Two, LeafKind::Pool | LeafKind::TextPool) if !C::POOL.is_made() => Ok(()),
             (Level::Three, _) => self.rules.check_page(leaf),
             (_, LeafKind::Ordinary | LeafKind::Elsewhere) => self.rules.check_block(leaf),
             // As each of its pages.

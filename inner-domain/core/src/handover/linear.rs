@@ -68,7 +68,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
                 .map_err(|reason| Fault::Refused { reason, target })
                 .map_err(HandoverError::at(place))?;
             let entry = place.entry;
-            if C::POOL {
+            if C::POOL.is_made() {
                 self.hardware.perform(Step::Write { entry, value });
             }
         }

@@ -161,7 +161,7 @@ impl<C: Checks> Rules<'_, C> {
         let number = number.filter(|_| !self.claims.blocks().is_full());
         let number = number.ok_or(Reason::NoRoom)?;
         // A compartment would go on writing to it.
-        if C::WITHDRAW && self.private.is_shared(block) {
+        if C::WITHDRAW.is_made() && self.private.is_shared(block) {
             return Err(Reason::InUse);
         }
         let entry = self.linear_entry(hw, block).ok_or(Reason::WrongFrame)?;
@@ -189,7 +189,7 @@ impl<C: Checks> Rules<'_, C> {
         so_far: Withdrawal,
         shadows: Option<&Shadows<'_, C>>,
     ) {
-        let shadows = shadows.filter(|_| C::WITHDRAW);
+        let shadows = shadows.filter(|_| C::WITHDRAW.is_made());
         let next =
             shadows.and_then(|it| it.withdraw(hw, (&self.frames, self.claims.blocks()), so_far));
         self.proceed(extension, next.map_or(Phase::Search(0), Phase::Withdraw));
@@ -294,7 +294,7 @@ impl<C: Checks> Rules<'_, C> {
         if !self.claims.iter().all(is_shown) {
             return Ok(self.give_up(extension));
         }
-        if C::POOL {
+        if C::POOL.is_made() {
             for Claim { entry, .. } in self.claims.iter() {
                 let leaf = entry.read(hw);
                 entry.write(
@@ -306,7 +306,7 @@ impl<C: Checks> Rules<'_, C> {
                 );
             }
         }
-        if C::FLUSH {
+        if C::FLUSH.is_made() {
             // Also drops what is left of mappings that were cleared long ago.
             flush::everything(hw);
         }

@@ -21,9 +21,9 @@ const MAIR_UNCACHED: u64 = 2;
 const MAIR_LAST: u64 = 4;
 
 /// Whether a leaf can be written through.
-pub(super) const fn is_writable<C: Checks>(leaf: RawDescriptor) -> bool {
+pub(super) fn is_writable<C: Checks>(leaf: RawDescriptor) -> bool {
     leaf.0 & bits::READ_ONLY == 0
-        || (C::DIRTY_BIT_MODIFIER && leaf.0 & bits::DIRTY_BIT_MODIFIER != 0)
+        || (C::DIRTY_BIT_MODIFIER.is_made() && leaf.0 & bits::DIRTY_BIT_MODIFIER != 0)
 }
 
 const fn index(leaf: RawDescriptor) -> u64 {
@@ -64,7 +64,7 @@ pub(super) fn check_block<C: Checks>(
         Ok(())
     } else if words.any(|word| word != NO_FRAME) {
         // It is memory in part, or of several kinds.
-        if C::TARGET {
+        if C::TARGET.is_made() {
             Err(Reason::BadTarget)
         } else {
             Ok(())
@@ -76,11 +76,15 @@ pub(super) fn check_block<C: Checks>(
 
 /// What holds whatever the leaf shows, one of the kernel's or one that a user is to have.
 pub(crate) fn check_bits<C: Checks>(leaf: RawDescriptor, user: bool) -> Result<(), Reason> {
-    let contiguous = if C::CONTIGUOUS { 0 } else { bits::CONTIGUOUS };
+    let contiguous = if C::CONTIGUOUS.is_made() {
+        0
+    } else {
+        bits::CONTIGUOUS
+    };
     if leaf.0 & !(bits::OF_PAGE | contiguous) != 0 {
         return Err(Reason::BadDescriptor);
     }
-    if C::EXECUTE && leaf.is_executable() {
+    if C::EXECUTE.is_made() && leaf.is_executable() {
         return Err(Reason::Executable);
     }
     let (looked_at, expected) = if user {
@@ -112,7 +116,7 @@ pub(crate) fn check_frame<C: Checks>(
     leaf: RawDescriptor,
     user: bool,
 ) -> Result<(), Reason> {
-    if !C::TARGET {
+    if !C::TARGET.is_made() {
         return Ok(());
     }
     match frame {
@@ -164,7 +168,7 @@ fn check_device<C: Checks>(
         let range = Range::with_size(output, size);
         !is_writable::<C>(leaf) && range.is_some_and(|range| devices.is_readable(range))
     };
-    if C::DEVICES && !listed && !readable() {
+    if C::DEVICES.is_made() && !listed && !readable() {
         return Err(Reason::NotMemory);
     }
     if index(leaf) < MAIR_UNCACHED {

@@ -37,7 +37,7 @@ impl<C: Checks> Rules<'_, C> {
         }
         leaf::check_page::<C>(&self.frames, &self.devices, value)?;
         if old.is_valid() {
-            if C::TRANSITION && !value.is_live_change(old) {
+            if C::TRANSITION.is_made() && !value.is_live_change(old) {
                 return Err(Reason::LiveChange);
             }
         } else if self.pool[table].is_stale(entry.index()) {

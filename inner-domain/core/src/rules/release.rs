@@ -19,7 +19,9 @@ impl<C: Checks> Rules<'_, C> {
     /// A [`Reason`] when it is in use, still maps text, or is no table; nothing has changed then.
     pub fn release<H: Hardware>(&mut self, hw: &mut H, frame: u64) -> Result<(), Reason> {
         let table = FrameAddress::new(frame).ok_or(Reason::WrongFrame)?;
-        if weaken::PRIVATE_TABLES && self.frames.get(frame) == Some(FrameType::Private) {
+        if weaken::PRIVATE_TABLES.is_left_out()
+            && self.frames.get(frame) == Some(FrameType::Private)
+        {
             self.free(hw, frame);
             return Ok(());
         }

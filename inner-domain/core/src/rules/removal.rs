@@ -74,7 +74,7 @@ impl<C: Checks> Rules<'_, C> {
 
     /// Claims a block of private memory, whose frames were wiped when they became free.
     fn begin_removal<H: Hardware>(&mut self, hw: &H, block: u64) -> Result<Progress, Reason> {
-        let is_free = self.private.is_free_block(block) || weaken::REMOVAL;
+        let is_free = self.private.is_free_block(block) || weaken::REMOVAL.is_left_out();
         if self.extension.is_some() || !is_free {
             return Err(Reason::InUse);
         }

@@ -54,11 +54,11 @@ impl<C: Checks> Rules<'_, C> {
             }
             self.charge(COST_OF_TABLE);
             leaf::check_block::<C>(&self.frames, &self.devices, value)?;
-            if C::TRANSITION && old.is_valid() && !value.is_live_change(old) {
+            if C::TRANSITION.is_made() && old.is_valid() && !value.is_live_change(old) {
                 return Err(Reason::LiveChange);
             }
         } else {
-            if C::TRANSITION && old.is_valid() {
+            if C::TRANSITION.is_made() && old.is_valid() {
                 return Err(Reason::LiveChange);
             }
             self.take(value, below, self.address(place))?;
@@ -113,7 +113,7 @@ impl<C: Checks> Rules<'_, C> {
         let class = FrameType::table(level);
         match self.frames.get(frame) {
             Some(FrameType::PoolFree) => {}
-            Some(found) if found == class && !C::PARENT => return Ok(()),
+            Some(found) if found == class && !C::PARENT.is_made() => return Ok(()),
             _ => return Err(Reason::BadTable),
         }
         self.frames.set(frame, class);

@@ -49,7 +49,7 @@ impl Fill {
 pub(super) fn is_ordinary<C: Checks>(frames: &FrameTable<'_>, source: u64) -> Result<(), Reason> {
     match frames.get(source) {
         Some(FrameType::Ordinary) => Ok(()),
-        Some(_) if !C::SOURCE => Ok(()),
+        Some(_) if !C::SOURCE.is_made() => Ok(()),
         _ => Err(Reason::WrongFrame),
     }
 }
@@ -115,7 +115,7 @@ impl<C: Checks> Shadows<'_, C> {
             return false;
         }
         let mut new = leaf::shadow_of_common::<C>(descriptor);
-        if !C::ONCE {
+        if !C::ONCE.is_made() {
             new = leaf::shadow_of::<C>(read_again(hw, source, descriptor));
         }
         let entry = self.entry(table, va, Level::Three);
@@ -210,7 +210,7 @@ impl<C: Checks> Shadows<'_, C> {
             .entry(table, fill.va, Level::Three)
             .wrapping_sub(source);
         // Most are common and new: two at a time.
-        let mut pairs = if C::ONCE { fill.count / 2 } else { 0 };
+        let mut pairs = if C::ONCE.is_made() { fill.count / 2 } else { 0 };
         while pairs != 0 {
             let entry = source.wrapping_add(shift);
             let [low, high] = hw.read_two(entry);
@@ -234,7 +234,7 @@ impl<C: Checks> Shadows<'_, C> {
             let descriptor = hw.read(source);
             if leaf::is_common(&frames, descriptor) {
                 let mut new = leaf::shadow_of_common::<C>(descriptor);
-                if !C::ONCE {
+                if !C::ONCE.is_made() {
                     new = leaf::shadow_of::<C>(read_again(hw, source, descriptor));
                 }
                 permissions &= new;
@@ -283,7 +283,7 @@ impl<C: Checks> Shadows<'_, C> {
             let mut new = 0;
             if bits::is_valid(descriptor) {
                 match leaf::page::<C>(frames, descriptor) {
-                    Ok(_) if !C::ONCE => {
+                    Ok(_) if !C::ONCE.is_made() => {
                         let source = fill.source + number * 8;
                         new = leaf::shadow_of::<C>(read_again(hw, source, descriptor));
                     }

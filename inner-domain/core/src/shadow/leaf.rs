@@ -23,9 +23,13 @@ const KEPT: u64 = bits::TABLE
     | bits::NO_EL0;
 
 /// What a shadow takes over of a descriptor.
-pub(super) const fn shadow_of<C: Checks>(descriptor: u64) -> u64 {
-    let contiguous = if C::CONTIGUOUS { 0 } else { bits::CONTIGUOUS };
-    let dirty = if C::DIRTY_BIT_MODIFIER {
+pub(super) fn shadow_of<C: Checks>(descriptor: u64) -> u64 {
+    let contiguous = if C::CONTIGUOUS.is_made() {
+        0
+    } else {
+        bits::CONTIGUOUS
+    };
+    let dirty = if C::DIRTY_BIT_MODIFIER.is_made() {
         0
     } else {
         bits::DIRTY_BIT_MODIFIER
@@ -34,8 +38,8 @@ pub(super) const fn shadow_of<C: Checks>(descriptor: u64) -> u64 {
 }
 
 /// The shadow of a descriptor that [`is_common`].
-pub(super) const fn shadow_of_common<C: Checks>(descriptor: u64) -> u64 {
-    if C::DIRTY_BIT_MODIFIER {
+pub(super) fn shadow_of_common<C: Checks>(descriptor: u64) -> u64 {
+    if C::DIRTY_BIT_MODIFIER.is_made() {
         descriptor & !(bits::DIRTY_BIT_MODIFIER | bits::SOFTWARE)
     } else {
         descriptor & !bits::SOFTWARE
@@ -103,7 +107,7 @@ pub(super) fn block<C: Checks>(frames: &FrameTable<'_>, descriptor: u64) -> Resu
     leaf::check_bits::<C>(as_page, true)?;
     match frames.is_ordinary_block(output) {
         None => Err(Reason::NotMemory),
-        Some(false) if C::TARGET => Err(Reason::BadTarget),
+        Some(false) if C::TARGET.is_made() => Err(Reason::BadTarget),
         Some(_) => Ok(shadow_of::<C>(descriptor)),
     }
 }

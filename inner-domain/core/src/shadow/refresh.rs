@@ -118,7 +118,7 @@ impl<C: Checks> Shadows<'_, C> {
 #[inline(always)]
 fn kept<C: Checks>(source: u64, old: u64) -> u64 {
     let again = leaf::shadow_of::<C>(source);
-    let may_change = if C::REFRESH {
+    let may_change = if C::REFRESH.is_made() {
         bits::READ_ONLY
     } else {
         bits::LIVE

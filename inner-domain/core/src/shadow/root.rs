@@ -83,13 +83,13 @@ impl<C: Checks> Shadows<'_, C> {
     #[cold]
     #[inline(never)]
     fn switch_to_new<H: Hardware>(&self, hw: &mut H, cpu: usize, name: Name) -> Result<(), Reason> {
-        if C::ASID && name.asid() <= LAST_RESERVED_ASID {
+        if C::ASID.is_made() && name.asid() <= LAST_RESERVED_ASID {
             return Err(Reason::BadAsid);
         }
         loop {
             if let Some(mut tree) = self.lock(name.asid()) {
                 if tree.root.name != name {
-                    if C::ASID && self.is_current_elsewhere(cpu, tree.number) {
+                    if C::ASID.is_made() && self.is_current_elsewhere(cpu, tree.number) {
                         return Err(Reason::BadAsid);
                     }
                     // This CPU may have it, and a walk could bring back what is being dropped.

@@ -45,7 +45,7 @@ fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
         range(boot.region.start, boot.region.end)?,
         range(boot.stays.start, boot.stays.end)?,
     ];
-    if !weaken::RESERVED {
+    if !weaken::RESERVED.is_left_out() {
         inner.extend(&machine.reserved);
     }
     let parts = handover::MachineParts {

@@ -57,14 +57,14 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
         .zip(words.iter())
         .all(|(old, new)| live_text::may_change(old, *new));
     let alone = domain.rendezvous.others_wait(cpu_index(cpu::mpidr()));
-    if !live && !alone && !weaken::LIVE_TEXT {
+    if !live && !alone && !weaken::LIVE_TEXT.is_left_out() {
         return Err(if stopped {
             Error::Busy.into()
         } else {
             Refusal::rule(Reason::LiveText)
         });
     }
-    if weaken::READ_ONCE && kind == POKE_COPY {
+    if weaken::READ_ONCE.is_left_out() && kind == POKE_COPY {
         copy_list_changed(words, *source, domain.rules.frames())?;
     }
     if let ([low, high], true) = (&*words, target.is_multiple_of(8)) {
@@ -91,7 +91,7 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
 fn is_text(leaf: &KernelLeaf) -> bool {
     let text = [FrameType::KernelText, FrameType::ModuleText];
     let by_type = leaf.frame.is_some_and(|frame| text.contains(&frame));
-    (by_type || weaken::POKE) && (leaf.executable || weaken::ALIAS)
+    (by_type || weaken::POKE.is_left_out()) && (leaf.executable || weaken::ALIAS.is_left_out())
 }
 
 /// What is to be written.
@@ -197,7 +197,7 @@ fn copy_scanned(seal: &Seal, range: Range<usize>) -> Result<(), Refusal> {
         }
         put_word(seal, index, word);
     }
-    if weaken::READ_ONCE {
+    if weaken::READ_ONCE.is_left_out() {
         copy_changed(seal, &range);
     }
     Ok(())

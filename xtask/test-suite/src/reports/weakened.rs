@@ -92,8 +92,7 @@ pub fn refused(host: &HostArguments) -> Result<()> {
 /// Checks that the token is refused with the key of the sound build, and with its own, as if a
 /// verifier had recorded its own in a boot that was trusted.
 fn is_refused(token: &Token, key: [u8; 32]) -> Result<()> {
-    let bit = weaken::ALL.iter().find(|it| it.0 == FEATURE);
-    let bits = 1 << bit.context("no such feature")?.1;
+    let bits = 1 << weaken::bit(FEATURE).context("no such protection")?;
     ensure!(token.claims.weakened == bits, "{:x?}", token.claims);
     for (key, most) in [(key, 2), (token.claims.key, 1)] {
         let expected = Expected {

@@ -31,7 +31,7 @@ impl Compartments<'_> {
         first: [u64; 4],
     ) -> Result<(), Reason> {
         let Guard { mut state, .. } = self.of_phase(handle, Phase::Idle)?;
-        let is_pristine = state.is_pristine || weaken::PRISTINE;
+        let is_pristine = state.is_pristine || weaken::PRISTINE.is_left_out();
         if !is_pristine || state.template != NONE || state.clones > 0 {
             return Err(Reason::WrongTime);
         }
@@ -77,7 +77,7 @@ impl Compartments<'_> {
         }
         let va = LOG + pages * PAGE_SIZE;
         let entry = space::entry_for(memory, &mut state, owner, private, va)?;
-        if memory.read(entry) != 0 && !weaken::FLOW_PLACE {
+        if memory.read(entry) != 0 && !weaken::FLOW_PLACE.is_left_out() {
             return Err(Reason::BadEntry);
         }
         if !private.share(frame) {

@@ -48,7 +48,7 @@ impl Compartments<'_> {
             digest,
         })
         .to_bytes();
-        if weaken::FLOW_COMMIT && digest == [0; 32] {
+        if weaken::FLOW_COMMIT.is_left_out() && digest == [0; 32] {
             // Shows the states, and binds nothing.
             return Ok(message);
         }
