@@ -85,6 +85,7 @@ gives_the_same_result! {
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn loops_that_count_up_leave_counts_of_what_they_moved() {
     for outcome in runs("loops") {
         let counts: Vec<_> = outcome.log.iter().filter(|it| **it >> 63 == 1).collect();
@@ -98,6 +99,7 @@ fn loops_that_count_up_leave_counts_of_what_they_moved() {
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn loops_that_count_down_leave_counts_of_what_they_moved() {
     for outcome in runs("down") {
         let counts: Vec<_> = outcome.log.iter().map(|it| it ^ 1 << 63).collect();
@@ -107,6 +109,7 @@ fn loops_that_count_down_leave_counts_of_what_they_moved() {
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn targets_of_pointers_are_in_the_log() {
     for outcome in runs("pointers") {
         // Two calls and a jump in each of 60 rounds, and the steps of the machine.
@@ -115,6 +118,7 @@ fn targets_of_pointers_are_in_the_log() {
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn counted_loops_cost_next_to_nothing() {
     let folder = tempfile::tempdir().expect("a folder is made");
     let input = Input {
@@ -129,6 +133,7 @@ fn counted_loops_cost_next_to_nothing() {
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn a_compartment_and_a_process_have_one_text() {
     let folder = tempfile::tempdir().expect("a folder is made");
     let texts = [Target::Compartment, Target::Process].map(|target| {
@@ -147,6 +152,7 @@ fn text(bytes: &[u8]) -> (u64, Vec<u8>) {
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn what_clang_compiled_takes_the_path_that_its_log_says() {
     let folder = tempfile::tempdir().expect("a folder is made");
     for name in [
@@ -184,6 +190,7 @@ fn rust(target: Target, is_instrumented: bool, has_lines: bool, folder: &Path) -
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn a_panic_in_rust_ends_the_run_and_names_its_line() {
     let folder = tempfile::tempdir().expect("a folder is made");
     let program = rust(Target::Process, true, true, folder.path());
@@ -214,6 +221,7 @@ fn a_panic_in_rust_ends_the_run_and_names_its_line() {
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn rust_uses_reserved_registers_only_where_it_was_not_told_otherwise() {
     let folder = tempfile::tempdir().expect("a folder is made");
     let uses = |is_instrumented| {
@@ -230,6 +238,7 @@ fn rust_uses_reserved_registers_only_where_it_was_not_told_otherwise() {
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn lines_change_nothing_in_rust() {
     let folder = tempfile::tempdir().expect("a folder is made");
     let texts = [false, true].map(|has_lines| {
@@ -243,6 +252,7 @@ fn lines_change_nothing_in_rust() {
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn lines_change_nothing_that_is_loaded() {
     let folder = tempfile::tempdir().expect("a folder is made");
     let programs = fixture("x").with_file_name("../../../guests/flow/programs");
@@ -274,6 +284,7 @@ fn lines_change_nothing_that_is_loaded() {
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn each_instruction_has_a_line_of_its_function() {
     const NOP: u32 = 0xd503_201f;
     let folder = tempfile::tempdir().expect("a folder is made");
@@ -316,6 +327,7 @@ fn section(bytes: &[u8], name: &str) -> std::ops::Range<usize> {
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn a_refused_place_has_its_line() {
     let folder = tempfile::tempdir().expect("a folder is made");
     let program = built("switch", Target::Compartment, true, folder.path());
@@ -335,6 +347,7 @@ fn a_refused_place_has_its_line() {
 }
 
 #[test]
+#[ignore = "it compiles for arm64 and runs in an emulator: cargo xtask test flow:fixtures"]
 fn damaged_debug_information_makes_nothing_panic() {
     let folder = tempfile::tempdir().expect("a folder is made");
     let program = built("leaves", Target::Compartment, true, folder.path());

@@ -53,16 +53,8 @@ const MOST_BYTES: f64 = 0.06;
 
 /// The tests that need no guest.
 pub fn tests() -> Vec<Test> {
-    let fixtures = || {
-        let package = ["test", "--quiet", "--package=donjon-flow"];
-        let what = ["--features=emulator", "--test=programs"];
-        cargo("flow-fixtures", &[package.as_slice(), &what].concat())
-    };
-    let verifier = || {
-        let package = ["test", "--quiet", "--package=donjon-verify"];
-        let what = ["--features=emulator", "--test=programs"];
-        cargo("flow-verifier", &[package.as_slice(), &what].concat())
-    };
+    let fixtures = || emulated("flow-fixtures", "--test=programs");
+    let verifier = || emulated("flow-verifier", "--test=verdicts");
     let tests = [
         Test::beside("flow:fixtures", fixtures).needs(CLANG.or(RUST)),
         Test::beside("flow:verifier", verifier).needs(EMULATOR),
@@ -71,6 +63,12 @@ pub fn tests() -> Vec<Test> {
         Test::beside("flow:rust", rust).needs(RUST),
     ];
     tests.map(Test::on_host).into()
+}
+
+/// Runs the tests of a file that need an emulator. They are built where all tests of the host are:
+/// for one package alone cargo would build its libraries again.
+fn emulated(log: &str, file: &str) -> Result<()> {
+    cargo(log, &["test", "--quiet", file, "--", "--ignored"])
 }
 
 /// The test that takes long.
