@@ -19,6 +19,7 @@ pub mod cpu_start;
 pub mod cpus;
 pub mod descriptor;
 pub mod devices;
+pub mod dma;
 pub mod errata;
 pub mod extensions;
 pub mod firmware_calls;

@@ -109,6 +109,10 @@ weakenings! {
         LEFT_ROOT = "weaken-left-root", 41;
         /// SVE and SME are open to compartments.
         VECTOR_LENGTH = "weaken-vector-length", 52;
+        /// Devices reach all of RAM.
+        WINDOW = "weaken-window", 60;
+        /// Devices go around the SMMU.
+        STREAM = "weaken-stream", 61;
     }
     chosen {
         /// The type of a mapped frame does not decide how it may be mapped.
@@ -200,6 +204,8 @@ weakenings! {
         FLOW_PLACE = "weaken-flow-place", 57;
         /// A compartment's limit may have the bits that say the kind of its report.
         FLOW_KIND = "weaken-flow-kind", 58;
+        /// Memory that devices reach becomes tables, text and private memory.
+        RESERVE = "weaken-reserve", 59;
     }
 }
 

@@ -63,8 +63,9 @@ const BUILT_SOON: [&str; 2] = [
     "--config=profile.release.debug=\"line-tables-only\"",
 ];
 
-/// Protections that the boot stage has a part in: it maps the inner domain's pages.
-const OF_BOOT: [&str; 1] = ["weaken-global"];
+/// Protections that the boot stage has a part in: it maps the inner domain's pages, and starts the
+/// SMMU.
+const OF_BOOT: [&str; 3] = ["weaken-global", "weaken-window", "weaken-stream"];
 
 /// Where sources are.
 #[derive(Clone, Debug)]
