@@ -16,6 +16,7 @@ use dtoolkit::standard::NodeStandard;
 use dtoolkit::{Node, Property};
 
 use crate::board;
+use crate::bridge;
 use crate::devices::{self, Devices};
 use crate::failure::Failure;
 use crate::pins;
@@ -199,17 +200,29 @@ pub fn ranges(node: &FdtNode) -> Result<Vec<Range>, Failure> {
     Ok(ranges)
 }
 
-/// The tree for Linux: `withheld` is memory that it must not even map, and a node says that the
-/// inner domain is there. Where no PSCI is, it names the one that the inner domain emulates.
+/// Memory that the tree for Linux says something of.
+pub struct Memory<'a> {
+    /// What Linux must not even map.
+    pub withheld: &'a [Range],
+    /// What no device reaches, and Linux gives to the inner domain alone.
+    pub reserve: Option<Range>,
+    /// What the device tree sets aside.
+    pub reserved: &'a Reserved,
+}
+
+/// Makes the tree for Linux: a node says that the inner domain is there. Where no PSCI is, it names
+/// the one that the inner domain emulates.
 pub fn amend(
     tree: &Fdt,
-    withheld: &[Range],
+    memory: &Memory<'_>,
     devices: &Devices,
-    memory: &Reserved,
     conduit: Conduit,
 ) -> Result<Vec<u8>, Failure> {
     let mut model = DeviceTree::from_fdt(tree);
     devices.disable_withheld(&mut model);
+    if let Some((path, behind)) = &devices.behind {
+        bridge::narrow(&mut model, path, behind);
+    }
     board::replace_clocks(tree, &mut model);
     if let Some(controller) = &devices.pins {
         pins::forget(tree, controller, &mut model.root);
@@ -231,13 +244,16 @@ pub fn amend(
         }
     }
     if let Some(reserved) = model.root.child_mut("reserved-memory") {
-        memory.disable_nodes(reserved);
-        for range in withheld {
-            let mut node = DeviceTreeNode::new_unchecked(format!("donjon@{:x}", range.start()));
-            let mut register = encode(range.start(), root.0)?;
-            register.extend(encode(range.size(), root.1)?);
-            node.add_property(DeviceTreeProperty::new_unchecked("reg", register));
+        memory.reserved.disable_nodes(reserved);
+        for range in memory.withheld {
+            let mut node = range_node("donjon", *range, root)?;
             node.add_property(empty("no-map"));
+            reserved.add_child(node);
+        }
+        if let Some(range) = memory.reserve {
+            let mut node = range_node("donjon-reserve", range, root)?;
+            let compatible = "donjon,reserve";
+            node.add_property(DeviceTreeProperty::new_unchecked("compatible", compatible));
             reserved.add_child(node);
         }
     }
@@ -248,6 +264,15 @@ pub fn amend(
     ));
     model.root.add_child(node);
     Ok(model.to_dtb())
+}
+
+/// A node for a range of memory, with these numbers of cells.
+fn range_node(name: &str, range: Range, cells: (u32, u32)) -> Result<DeviceTreeNode, Failure> {
+    let mut node = DeviceTreeNode::new_unchecked(format!("{name}@{:x}", range.start()));
+    let mut register = encode(range.start(), cells.0)?;
+    register.extend(encode(range.size(), cells.1)?);
+    node.add_property(DeviceTreeProperty::new_unchecked("reg", register));
+    Ok(node)
 }
 
 /// `#address-cells` and `#size-cells`.

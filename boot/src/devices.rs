@@ -5,6 +5,7 @@ extern crate alloc;
 
 use core::fmt::Display;
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -21,6 +22,7 @@ use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
 use dtoolkit::{Node, Property};
 
+use crate::bridge::{self, Behind};
 use crate::failure::Failure;
 use crate::pins::{self, Controller};
 
@@ -54,6 +56,8 @@ pub struct Devices {
     pub mediated: Vec<(Range, u32)>,
     /// The registers of the VideoCore's mailbox, if Linux does not get it.
     pub mailbox: Option<u64>,
+    /// The path of the bridge whose functions reach memory through an SMMU, if Linux gets one.
+    pub behind: Option<(String, Behind)>,
     interrupt_parent: Option<u32>,
     profile: DmaProfile,
 }
@@ -70,19 +74,38 @@ struct Open {
 struct Withheld {
     path: String,
     compatible: String,
-    why: &'static str,
+    why: Cow<'static, str>,
     registers: Vec<Range>,
 }
 
-/// Judges all devices that are enabled. `banks` is RAM, whatever a device's node says. `read` is
-/// the value of a register of 32 bits of a GICv3's redistributors, or of what says which device is
-/// plugged in.
+/// The machine itself, where the device tree does not say enough.
+pub trait Hardware {
+    /// Reads a register of 32 bits of a GICv3's redistributors, or of what says which device is
+    /// plugged in.
+    fn read(&self, register: u64) -> u32;
+
+    /// Silences the functions behind a bridge and looks at them and at the SMMU.
+    ///
+    /// # Errors
+    ///
+    /// Why Linux does not get the bridge.
+    fn take_over(&self, behind: &Behind) -> Result<(), String>;
+}
+
+/// What a device is judged by.
+struct Judge<'a, 't> {
+    tree: &'a Fdt<'t>,
+    hardware: &'a dyn Hardware,
+}
+
+/// Judges all devices that are enabled. `banks` is RAM, whatever a device's node says.
 pub fn find(
     tree: &Fdt,
     banks: &[Range],
     profile: DmaProfile,
-    read: &dyn Fn(u64) -> u32,
+    hardware: &dyn Hardware,
 ) -> Result<Devices, Failure> {
+    let judge = Judge { tree, hardware };
     let mut found = Devices {
         allowed: DeviceList::new(),
         memory_regions: Vec::new(),
@@ -94,11 +117,12 @@ pub fn find(
         readable: Vec::new(),
         mediated: Vec::new(),
         mailbox: None,
+        behind: None,
         interrupt_parent: number(&tree.root(), "interrupt-parent"),
         profile,
     };
     for node in tree.root().children() {
-        collect(node, "", &[ROOT_BUS], true, read, &mut found)?;
+        collect(node, "", &[ROOT_BUS], true, &judge, &mut found)?;
     }
     let mut allowed = found.allowed;
     let withheld = found.withheld.iter().flat_map(|it| &it.registers);
@@ -124,7 +148,7 @@ impl Devices {
     /// Says what is withheld, and what is mapped although it can do harm, a line each.
     pub fn report(&self, line: impl Fn(&dyn Display)) {
         for it in &self.withheld {
-            let (path, compatible, why) = (&it.path, &it.compatible, it.why);
+            let (path, compatible, why) = (&it.path, &it.compatible, &it.why);
             line(&format_args!("withheld: {path} ({compatible}): {why}"));
         }
         for it in &self.open {
@@ -157,7 +181,7 @@ fn collect(
     parent: &str,
     bus: &[Window],
     enabled: bool,
-    read: &dyn Fn(u64) -> u32,
+    judge: &Judge<'_, '_>,
     found: &mut Devices,
 ) -> Result<(), Failure> {
     if is_memory(&node) {
@@ -173,13 +197,13 @@ fn collect(
             found.disabled.extend(registers);
         }
     } else if !registers.is_empty() {
-        add(&node, &path, registers, read, found)?;
+        add(&node, &path, registers, judge, found)?;
     }
     let below = if is_pci { None } else { windows(&node, bus)? };
     // Below a node without `ranges` there is nothing that a CPU can address.
     if let Some(below) = below {
         for child in node.children() {
-            collect(child, &path, &below, enabled, read, found)?;
+            collect(child, &path, &below, enabled, judge, found)?;
         }
     }
     Ok(())
@@ -212,14 +236,22 @@ fn add(
     node: &FdtNode,
     path: &str,
     registers: Vec<Range>,
-    read: &dyn Fn(u64) -> u32,
+    judge: &Judge<'_, '_>,
     found: &mut Devices,
 ) -> Result<(), Failure> {
     let names: Vec<&str> = node.compatible().into_iter().flatten().collect();
     let why = match decide(names.iter().copied(), found.profile) {
+        Decision::Mapped(rule)
+            if rule.effect == Effect::BehindSmmu && found.profile == DmaProfile::Strict =>
+        {
+            match add_bridge(node, path, &registers, judge, found) {
+                Ok(added) => return added,
+                Err(why) => why,
+            }
+        }
         Decision::Mapped(rule) => {
-            if rule.effect == Effect::Open {
-                note(&mut found.open, rule, &registers, read);
+            if matches!(rule.effect, Effect::Open | Effect::BehindSmmu) {
+                note(&mut found.open, rule, &registers, judge.hardware);
             }
             found.pin_states.extend(pins::first_state(node));
             if let Effect::Mediated(start, end) = rule.effect {
@@ -236,7 +268,7 @@ fn add(
                 // The first registers are the distributor's.
                 let end = registers.len().min(1 + count);
                 for region in registers.splice(1.min(end)..end, []).collect::<Vec<_>>() {
-                    add_redistributors(node, region, read, found)?;
+                    add_redistributors(node, region, judge, found)?;
                 }
             }
             for range in registers {
@@ -249,13 +281,16 @@ fn add(
             found.memory_regions.extend(phandles);
             return Ok(());
         }
-        Decision::Withheld(why) => why,
+        Decision::Withheld(why) => Cow::Borrowed(why),
     };
     // Linux would only say that it has none.
     let phandle = number(node, "phandle");
     if phandle.is_some() && phandle == found.interrupt_parent {
         let compatible = names.first().copied().unwrap_or_default();
-        return Err(Failure::InterruptController(String::from(compatible), why));
+        return Err(Failure::InterruptController(
+            String::from(compatible),
+            why.into_owned(),
+        ));
     }
     if names.first() == Some(&MAILBOX) {
         found.mailbox = registers.first().map(|it| it.start());
@@ -277,9 +312,37 @@ fn add(
     Ok(())
 }
 
+/// Adds a bridge behind an SMMU: bus 0 of its configuration space, and the windows in which
+/// registers of its functions appear. Otherwise why Linux does not get it.
+fn add_bridge(
+    node: &FdtNode,
+    path: &str,
+    registers: &[Range],
+    judge: &Judge<'_, '_>,
+    found: &mut Devices,
+) -> Result<Result<(), Failure>, Cow<'static, str>> {
+    let behind = bridge::find(judge.tree, node)?;
+    judge.hardware.take_over(&behind)?;
+    if found.behind.is_some() {
+        return Err("another bridge stands behind the SMMU".into());
+    }
+    let windows = registers.get(1..).unwrap_or_default();
+    let added = Some(behind.bus())
+        .into_iter()
+        .chain(windows.iter().copied());
+    for range in added {
+        if let Err(error) = found.allowed.add(range) {
+            return Ok(Err(error.into()));
+        }
+    }
+    found.behind = Some((String::from(path), behind));
+    Ok(Ok(()))
+}
+
 /// Counts an open device, and names what is plugged into it.
-fn note(open: &mut Vec<Open>, rule: &'static Rule, registers: &[Range], read: &dyn Fn(u64) -> u32) {
-    let plugged = registers.first().and_then(|it| plugged(rule, *it, read));
+fn note(open: &mut Vec<Open>, rule: &'static Rule, registers: &[Range], hardware: &dyn Hardware) {
+    let read = |register| hardware.read(register);
+    let plugged = registers.first().and_then(|it| plugged(rule, *it, &read));
     match open.iter_mut().find(|it| it.rule == rule) {
         Some(it) => {
             it.count += 1;
@@ -319,12 +382,13 @@ fn plugged(rule: &Rule, registers: Range, read: &dyn Fn(u64) -> u32) -> Option<V
 fn add_redistributors(
     node: &FdtNode,
     region: Range,
-    read: &dyn Fn(u64) -> u32,
+    judge: &Judge<'_, '_>,
     found: &mut Devices,
 ) -> Result<(), Failure> {
     found.readable.push(region);
     let stride = node.property("redistributor-stride");
     let stride = stride.and_then(|it| it.value_as::<u64>().ok());
+    let read = |register| judge.hardware.read(register);
     redistributors::walk(region, stride, read, |it| {
         if it.has_lpis_enabled {
             return Err(Failure::Lpis(it.waker.start()));

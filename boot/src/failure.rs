@@ -8,6 +8,9 @@ use alloc::string::String;
 use donjon_core::cpu_start::StartError;
 use donjon_core::cpus::CpuError;
 use donjon_core::devices::TooManyDevices;
+use donjon_core::dma::smmu::SmmuError;
+use donjon_core::dma::translation::TranslationError;
+use donjon_core::dma::window;
 use donjon_core::outer_range::TooManyRanges;
 use donjon_core::requirements::Unmet;
 use donjon_core::reserved::TooManyPieces;
@@ -42,7 +45,7 @@ pub enum Failure {
     )]
     Lpis(u64),
     #[error("the interrupt controller `{0}` is withheld: {1}")]
-    InterruptController(String, &'static str),
+    InterruptController(String, String),
     #[error("{0}")]
     Reserved(#[from] TooManyPieces),
     #[error("{0} banks of memory are more than the {max}", max = donjon_abi::boot_info::MAX_BANKS)]
@@ -79,6 +82,12 @@ pub enum Failure {
     Identity(u64),
     #[error("an address of the image is impossible: {0:#x}")]
     Address(u64),
+    #[error("{0}")]
+    Smmu(#[from] SmmuError),
+    #[error("{0}")]
+    Window(#[from] window::TooManyPieces),
+    #[error("{0}")]
+    DeviceTables(#[from] TranslationError),
     #[error("TCR_EL1 reads back as {0:#x} after {1:#x} was written")]
     Tcr(u64, u64),
 }

@@ -87,6 +87,16 @@ impl Image {
         Ok(block)
     }
 
+    /// Linux's own text and constants, which devices may read.
+    pub fn linux_read_only(&self) -> Option<Range> {
+        Range::with_size(self.linux(), self.manifest.linux_read_only)
+    }
+
+    /// Bytes that are kept for compartments where devices are kept from memory, if the image says.
+    pub fn protected(&self) -> Option<u64> {
+        Some(self.manifest.protected).filter(|it| *it != 0)
+    }
+
     /// Virtual address of the inner domain's initialisation.
     pub fn inner_init(&self) -> u64 {
         self.manifest.inner_init

@@ -17,6 +17,7 @@ use donjon_core::address::{Level, PhysicalAddress, VirtualAddress};
 use donjon_core::compartment::Slot;
 use donjon_core::cpus::CpuSet;
 use donjon_core::descriptor::MappingKind;
+use donjon_core::dma::window::DeviceWindow;
 use donjon_core::frames::FrameTable;
 use donjon_core::placement::Range;
 use donjon_core::private::{Private, PrivateBlock};
@@ -25,7 +26,9 @@ use donjon_core::shadow::{self, ASIDS};
 use donjon_core::tables::{self, Mapping};
 
 use crate::assembly::boot_arrival;
+use crate::bridge::Behind;
 use crate::failure::Failure;
+use crate::hardware;
 use crate::image::Image;
 use crate::region::{Pages, Region};
 
@@ -54,8 +57,8 @@ fn in_blocks(mode: SwitchMode) -> bool {
     mode == SwitchMode::Tlbi
 }
 
-/// Bytes that the inner domain needs.
-pub fn size(image: &Image, cpus: usize, banks: &[Range]) -> u64 {
+/// Bytes that the inner domain needs. `smmu`: whether it has the tables of one.
+pub fn size(image: &Image, cpus: usize, banks: &[Range], smmu: bool) -> u64 {
     let metadata = Metadata::sizes(banks).map(|size| size.next_multiple_of(PAGE_SIZE));
     let pages = TABLES + 4 * banks.len() as u64 + 2 + cpus as u64 * (STACK_PAGES + 1);
     let segments: u64 = image
@@ -68,7 +71,9 @@ pub fn size(image: &Image, cpus: usize, banks: &[Range]) -> u64 {
         segments
     };
     // The pen, messages to a VideoCore, and secrets.
-    windows + 3 * PAGE_SIZE + pages * PAGE_SIZE + metadata.iter().sum::<u64>()
+    let end = banks.iter().map(|it| it.end()).max();
+    let smmu = end.filter(|_| smmu).map_or(0, hardware::size);
+    windows + smmu + 3 * PAGE_SIZE + pages * PAGE_SIZE + metadata.iter().sum::<u64>()
 }
 
 /// What the inner domain knows about frames, and user tables: zeroed memory of its own.
@@ -239,6 +244,11 @@ impl Builder {
             Level::Three,
         )?;
         Ok(address + within)
+    }
+
+    /// Starts an SMMU that shows devices `window` alone.
+    pub fn start_smmu(&mut self, window: &DeviceWindow, behind: &Behind) -> Result<(), Failure> {
+        hardware::start(&mut self.region, window, behind)
     }
 
     /// Takes the page where CPUs wait to be started.

@@ -7,6 +7,7 @@
 #![no_std]
 
 pub mod board;
+pub mod bridge;
 pub mod device_tree;
 pub mod devices;
 pub mod failure;

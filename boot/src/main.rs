@@ -10,6 +10,7 @@
 mod assembly;
 mod efi;
 mod entry;
+mod hardware;
 mod heap;
 mod identity;
 mod image;
@@ -22,4 +23,4 @@ mod secrets;
 mod sequence;
 mod stop;
 
-use donjon_boot::{board, device_tree, devices, failure, pins, reserved};
+use donjon_boot::{board, bridge, device_tree, devices, failure, pins, reserved};

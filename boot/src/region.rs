@@ -23,6 +23,11 @@ impl Region {
         }
     }
 
+    /// The first address that is not taken.
+    pub const fn free(&self) -> u64 {
+        self.next
+    }
+
     /// A zeroed piece, aligned to `alignment`, a power of two.
     pub fn take(&mut self, size: u64, alignment: u64) -> Result<PhysicalAddress, Failure> {
         let start = self.next.next_multiple_of(alignment);

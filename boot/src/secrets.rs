@@ -167,6 +167,7 @@ pub fn started(image: &Image, linux: &[u64; 4], command_line: &str) -> [u8; BYTE
     let start = Start {
         switch_mode: image.switch_mode,
         dma_profile: image.dma_profile,
+        linux_read_only: image.linux_read_only().map_or(0, |it| it.size()),
         linux: *linux,
         command_line,
     };

@@ -12,18 +12,21 @@ use donjon_abi::boot_info::{Bank, BootInfo, Conduit, ConsoleKind, MAX_MEDIATED, 
 use donjon_abi::layout::{BLOCK_SIZE, MAX_CPUS, PAGE_SIZE, ROOT_PAGE, TABLE_BLOCK_SIZE};
 use donjon_abi::tcr;
 use donjon_core::cpus::CpuSet;
+use donjon_core::dma::reserve;
+use donjon_core::dma::window::{Access, DeviceWindow};
 use donjon_core::pins::Registers;
 use donjon_core::placement::{self, Range};
-use donjon_core::requirements;
+use donjon_core::{requirements, weaken};
 use donjon_hal::console::Console;
 use donjon_hal::watchdog::Watchdog;
 use donjon_hal::{cpu, registers};
 use dtoolkit::fdt::Fdt;
 
 use crate::assembly::boot_secondary;
-use crate::device_tree::Cpu;
+use crate::device_tree::{Cpu, Memory};
 use crate::devices::{self, Devices};
 use crate::failure::Failure;
+use crate::hardware::Physical;
 use crate::image::Image;
 use crate::inner::{self, Builder};
 use crate::report::{self, Line};
@@ -116,6 +119,7 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
             end: image.table_block()? + TABLE_BLOCK_SIZE,
         },
         tlbi_pages: 0,
+        reserve: machine.reserve.map(bank).unwrap_or_default(),
         root: image.table_block()? + ROOT_PAGE * PAGE_SIZE,
         reserved_root: image.table_block()? + (ROOT_PAGE - 1) * PAGE_SIZE,
         frame_table: Bank::default(),
@@ -139,7 +143,12 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
     let mut withheld = vec![machine.region, image.stays()?];
     withheld.extend(machine.reserved.ranges());
     let (devices, reserved) = (&machine.devices, &machine.reserved);
-    let amended = device_tree::amend(&tree, &withheld, devices, reserved, conduit)?;
+    let memory = Memory {
+        withheld: &withheld,
+        reserve: machine.reserve,
+        reserved,
+    };
+    let amended = device_tree::amend(&tree, &memory, devices, conduit)?;
     let linux_tree = clean_for_linux(&image, &machine, &amended)?;
     report::line(&format_args!(
         "starting Linux, switch {}",
@@ -164,8 +173,28 @@ struct MachineDescription {
     cpu_nodes: Vec<Cpu>,
     cpus: CpuSet,
     region: Range,
+    /// What no device reaches, for pools and private memory, if the machine keeps devices from
+    /// anything.
+    reserve: Option<Range>,
     devices: Devices,
     reserved: Reserved,
+}
+
+impl MachineDescription {
+    /// What devices behind the SMMU reach: all of RAM but the inner domain's, the reserve, what
+    /// Linux does not get, and the page that stays. They read Linux's text and constants.
+    fn window(&self, image: &Image) -> Result<DeviceWindow, Failure> {
+        if weaken::WINDOW {
+            return Ok(DeviceWindow::new(&self.banks, &[], None)?);
+        }
+        let block = image.table_block()?;
+        let mut hidden = vec![self.region, image.stays()?];
+        hidden.extend(Range::with_size(block, TABLE_BLOCK_SIZE));
+        hidden.extend(self.reserve);
+        hidden.extend(self.reserved.ranges());
+        let read_only = image.linux_read_only();
+        Ok(DeviceWindow::new(&self.banks, &hidden, read_only)?)
+    }
 }
 
 fn describe(
@@ -179,16 +208,13 @@ fn describe(
     let cpus = CpuSet::new(cpu_nodes.iter().map(|it| it.affinity))?;
 
     let whole = image.whole()?;
-    let devices = devices::find(tree, &banks, image.dma_profile, &device_register)?;
-    report::line(&format_args!("dma: {}", image.dma_profile.name()));
-    devices.report(report::line);
+    let devices = devices::find(tree, &banks, image.dma_profile, &Physical)?;
     let tree_range = Range::with_size(tree_address, tree.data().len() as u64);
     let kept: Vec<Range> = device_tree::initial_ramdisk(tree)
         .into_iter()
         .chain(tree_range)
         .collect();
     let reserved = reserved::find(tree, &banks, &kept, &devices)?;
-    reserved.report(report::line);
     let mut taken = device_tree::taken(tree)?;
     taken.extend(tree_range);
     if let Some(overlap) = taken.iter().find(|range| range.overlaps(whole)) {
@@ -198,28 +224,64 @@ fn describe(
         return Err(Failure::NoRoom(whole.size() >> 10));
     }
     taken.push(whole);
-    let size = inner::size(image, cpus.count(), &banks);
-    let region =
-        placement::place(&banks, &taken, size, BLOCK_SIZE).ok_or(Failure::NoRoom(size >> 10))?;
+    let size = inner::size(image, cpus.count(), &banks, devices.behind.is_some());
+    let mut place = |size| {
+        let range = placement::place(&banks, &taken, size, BLOCK_SIZE);
+        taken.extend(range);
+        range.ok_or(Failure::NoRoom(size >> 10))
+    };
+    let region = place(size)?;
+    let ram = banks.iter().map(|it| it.size()).sum();
+    let reserve = devices.behind.is_some();
+    let reserve = reserve.then(|| place(reserve::size(ram, image.protected())));
+    let reserve = reserve.transpose()?;
+    report_devices(image, &devices, reserve);
+    reserved.report(report::line);
     Ok(MachineDescription {
         banks,
         cpu_nodes,
         cpus,
         region,
+        reserve,
         devices,
         reserved,
     })
 }
 
-/// A register of a GICv3's redistributor, or one that says which device is plugged in; all ones
-/// where it cannot be read.
-fn device_register(register: u64) -> u32 {
-    match identity::device(register) {
-        // SAFETY: a register by the device tree, mapped as a device. Reading has no effect on those
-        // that are asked for.
-        Some(address) => unsafe { (address as *const u32).read_volatile() },
-        None => u32::MAX,
+/// Says which devices Linux gets, and what they reach.
+fn report_devices(image: &Image, devices: &Devices, reserve: Option<Range>) {
+    let profile = image.dma_profile.name();
+    match (&devices.behind, reserve) {
+        (Some((path, behind)), Some(reserve)) => report::line(&format_args!(
+            "dma: {profile}, {path} behind arm,smmu-v3 at {:#x}; protected {} MiB",
+            behind.smmu.start(),
+            reserve.size() >> 20
+        )),
+        _ => report::line(&format_args!("dma: {profile}")),
     }
+    devices.report(report::line);
+}
+
+/// Starts the SMMU, if the machine has one that keeps devices from memory.
+fn start_smmu(
+    builder: &mut Builder,
+    image: &Image,
+    machine: &MachineDescription,
+) -> Result<(), Failure> {
+    let Some((_, behind)) = &machine.devices.behind else {
+        return Ok(());
+    };
+    let window = machine.window(image)?;
+    builder.start_smmu(&window, behind)?;
+    for piece in window.pieces() {
+        let (start, last) = (piece.range.start(), piece.range.end() - 1);
+        let verb = match piece.access {
+            Access::Read => "read",
+            Access::ReadWrite => "read and write",
+        };
+        report::line(&format_args!("devices {verb} {start:#x}-{last:#x}"));
+    }
+    Ok(())
 }
 
 /// The registers of a controller of pins, from this address on.
@@ -296,6 +358,7 @@ fn start_inner(
     boot.private_blocks = metadata.private_blocks;
     boot.compartments = metadata.compartments;
     boot.compartment_roots = metadata.compartment_roots;
+    start_smmu(&mut builder, image, machine)?;
     if let Some(derived) = secrets.derive(&boot.started) {
         boot.secrets = builder.store_secrets(derived)?;
     }

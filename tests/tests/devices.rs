@@ -12,6 +12,7 @@ fn rows() -> Vec<String> {
             Effect::Open => "**open**",
             Effect::Mediated(..) => "**read-only**",
             Effect::Redistributors => "**in part read-only**",
+            Effect::BehindSmmu => "**open**, or behind an SMMU",
         };
         format!("| `{}` | {effect} | {} |", rule.compatible, rule.reason)
     };

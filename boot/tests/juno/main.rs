@@ -7,6 +7,8 @@ use std::cell::RefCell;
 
 use donjon_abi::boot_info::{Conduit, ConsoleKind};
 use donjon_abi::manifest::DmaProfile;
+use donjon_boot::bridge::Behind;
+use donjon_boot::device_tree::Memory;
 use donjon_boot::devices::Devices;
 use donjon_boot::failure::Failure;
 use donjon_boot::{board, device_tree, devices, reserved};
@@ -27,12 +29,23 @@ fn tree() -> Fdt<'static> {
     Fdt::new(tree::juno().leak()).expect("a device tree")
 }
 
+/// Hardware that must not be asked.
+struct Silent;
+
+impl devices::Hardware for Silent {
+    fn read(&self, register: u64) -> u32 {
+        panic!("{register:#x} was read")
+    }
+
+    fn take_over(&self, behind: &Behind) -> Result<(), String> {
+        panic!("{behind:?} was taken over")
+    }
+}
+
 fn found(tree: &Fdt, profile: DmaProfile) -> Result<Devices, Failure> {
     let banks = device_tree::memory(tree)?;
     // A GICv2 has no redistributors.
-    devices::find(tree, &banks, profile, &|register| {
-        panic!("{register:#x} was read")
-    })
+    devices::find(tree, &banks, profile, &Silent)
 }
 
 /// First and last address.
@@ -177,7 +190,12 @@ fn linux_gets_a_tree_without_the_withheld_devices() {
     let reserved = reserved::find(&tree, &banks, &[], &devices).expect("reserved memory");
     assert_eq!(reserved.ranges().count(), 0, "the tree sets nothing aside");
     let inner = Range::new(0x9_f000_0000, 0x9_f100_0000).expect("a range");
-    let amended = device_tree::amend(&tree, &[inner], &devices, &reserved, Conduit::Smc);
+    let memory = Memory {
+        withheld: &[inner],
+        reserve: None,
+        reserved: &reserved,
+    };
+    let amended = device_tree::amend(&tree, &memory, &devices, Conduit::Smc);
     let amended = amended.expect("a tree for Linux").leak();
     let amended = Fdt::new(amended).expect("a device tree");
     let is_enabled = |path: &str| devices::is_enabled(&amended.find_node(path).expect("a node"));

@@ -7,6 +7,8 @@ use std::cell::RefCell;
 
 use donjon_abi::boot_info::Conduit;
 use donjon_abi::manifest::DmaProfile;
+use donjon_boot::bridge::Behind;
+use donjon_boot::device_tree::Memory;
 use donjon_boot::devices::Devices;
 use donjon_boot::{device_tree, devices, pins, reserved};
 use donjon_core::pins::{Chip, Registers};
@@ -15,10 +17,26 @@ use dtoolkit::{Node, Property};
 
 const PINS: u64 = 0x3f20_0000;
 
+/// Registers of 32 bits, by their addresses.
+struct Registers32<F>(F);
+
+impl<F: Fn(u64) -> u32> devices::Hardware for Registers32<F> {
+    fn read(&self, register: u64) -> u32 {
+        self.0(register)
+    }
+
+    fn take_over(&self, behind: &Behind) -> Result<(), String> {
+        panic!("{behind:?} was taken over")
+    }
+}
+
 fn found(tree: &Fdt, profile: DmaProfile) -> Devices {
-    devices::find(tree, &[], profile, &|register| {
-        panic!("{register:#x} was read")
-    })
+    devices::find(
+        tree,
+        &[],
+        profile,
+        &Registers32(|register| panic!("{register:#x} was read")),
+    )
     .expect("devices")
 }
 
@@ -107,7 +125,12 @@ fn linuxs_tree_names_no_pins_where_it_has_no_controller() {
     for (profile, names_pins) in [(DmaProfile::Strict, false), (DmaProfile::Open, true)] {
         let devices = found(&tree, profile);
         let reserved = reserved::find(&tree, &[], &[], &devices).expect("reserved memory");
-        let amended = device_tree::amend(&tree, &[], &devices, &reserved, Conduit::Smc);
+        let memory = Memory {
+            withheld: &[],
+            reserve: None,
+            reserved: &reserved,
+        };
+        let amended = device_tree::amend(&tree, &memory, &devices, Conduit::Smc);
         let amended = amended.expect("a tree for Linux").leak();
         let amended = Fdt::new(amended).expect("a device tree");
         for device in ["/soc/mmc@7e202000", "/soc/serial@7e215040"] {
@@ -133,7 +156,8 @@ fn linuxs_tree_names_no_pins_where_it_has_no_controller() {
 fn what_is_plugged_into_a_socket_is_named() {
     let tree = Fdt::new(tree::sockets().leak()).expect("a device tree");
     let said = |read: &dyn Fn(u64) -> u32| {
-        let found = devices::find(&tree, &[], DmaProfile::Open, read).expect("devices");
+        let hardware = Registers32(read);
+        let found = devices::find(&tree, &[], DmaProfile::Open, &hardware).expect("devices");
         let lines = RefCell::new(Vec::new());
         found.report(|line| lines.borrow_mut().push(line.to_string()));
         lines.into_inner()

@@ -177,6 +177,9 @@ pub struct BootInfo {
     /// Memory that the device tree sets aside and that Linux does not get, whole pages; empty
     /// ranges at the end.
     pub reserved: [Bank; MAX_RESERVED],
+    /// Memory that no device reaches, whole blocks, for pools and private memory; empty where all
+    /// memory may be used.
+    pub reserve: Bank,
     /// Physical address of the kernel's root table.
     pub root: u64,
     /// Physical address of Linux's empty lower root, `reserved_pg_dir`.

@@ -18,7 +18,7 @@ pub const PE_SIZE: usize = 0x108;
 /// First word of a filled-in manifest: `DONJONMF`.
 pub const MANIFEST_MAGIC: u64 = u64::from_le_bytes(*b"DONJONMF");
 /// Version of this layout.
-pub const MANIFEST_VERSION: u64 = 2;
+pub const MANIFEST_VERSION: u64 = 3;
 /// Most load segments of the inner image.
 pub const MAX_SEGMENTS: usize = 8;
 
@@ -128,6 +128,12 @@ pub struct Manifest {
     pub linux_memory_size: u64,
     /// Offset of the 64 KiB table block from the start of Linux.
     pub linux_table_block: u64,
+    /// Bytes from the start of Linux that its own text and constants take: what is behind is data,
+    /// or memory that it frees. A multiple of 4 KiB.
+    pub linux_read_only: u64,
+    /// Bytes that are kept for compartments, where devices are kept from memory; 0 for a part of
+    /// RAM.
+    pub protected: u64,
     /// Virtual address of the inner domain's initialisation function.
     pub inner_init: u64,
     /// Used entries of `segments`.
@@ -138,6 +144,6 @@ pub struct Manifest {
 
 const _: () = {
     assert!(size_of::<Segment>() == 40);
-    assert!(size_of::<Manifest>() == 80 + 40 * MAX_SEGMENTS);
+    assert!(size_of::<Manifest>() == 96 + 40 * MAX_SEGMENTS);
     assert!(PE_OFFSET.is_multiple_of(8));
 };

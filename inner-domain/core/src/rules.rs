@@ -38,11 +38,12 @@ mod text;
 mod types;
 
 use donjon_abi::call::Reason;
-use donjon_abi::layout::PAGE_SIZE;
+use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
 use crate::address::ENTRIES;
 use crate::devices::{DeviceList, WritableRegister};
 use crate::frames::{FrameTable, FrameType, pool_block_of};
+use crate::placement::Range;
 use crate::private::Private;
 use crate::weaken;
 use table::LinkedEntry;
@@ -82,6 +83,8 @@ pub struct Rules<'a, C: Checks = Configured> {
     /// first one became private.
     linear_block: Option<RawDescriptor>,
     devices: DeviceList,
+    /// What no device reaches, and pools come from; none where no device is told from others.
+    reserve: Option<Range>,
     /// Physical address of the kernel's root.
     root: u64,
     blocks: pools::Blocks,
@@ -120,6 +123,7 @@ impl<'a, C: Checks> Rules<'a, C> {
             private,
             linear_block: None,
             devices,
+            reserve: None,
             root,
             blocks: pools::Blocks::NONE,
             linear_offset: None,
@@ -128,6 +132,24 @@ impl<'a, C: Checks> Rules<'a, C> {
             cost: 0,
             vectors: None,
             checks: core::marker::PhantomData,
+        }
+    }
+
+    /// Takes pools and private memory from `reserve` alone from now on, memory that no device
+    /// reaches. A device may write to any other memory whenever it likes, because a request that it
+    /// has taken lands after every invalidation.
+    pub fn set_reserve(&mut self, reserve: Range) {
+        self.reserve = Some(reserve);
+    }
+
+    /// Checks that no device reaches a block.
+    fn check_reserve(&self, block: u64) -> Result<(), Reason> {
+        let block = Range::with_size(block, BLOCK_SIZE).ok_or(Reason::WrongFrame)?;
+        match self.reserve {
+            Some(reserve) if C::RESERVE.is_made() && !reserve.encloses(block) => {
+                Err(Reason::Reachable)
+            }
+            _ => Ok(()),
         }
     }
 

@@ -121,7 +121,11 @@ unsafe fn rules(machine: &MachineInfo) -> Option<Rules<'static>> {
     let devices = DeviceList::from_banks(&boot.devices).ok()?;
     let devices = devices.without_memory(&machine.banks).ok()?;
     let devices = devices.with_mediated(boot.readable, boot.mediated);
-    Some(Rules::new(storage, devices, boot.root))
+    let mut rules = Rules::new(storage, devices, boot.root);
+    if let Some(reserve) = Range::new(boot.reserve.start, boot.reserve.end) {
+        rules.set_reserve(reserve);
+    }
+    Some(rules)
 }
 
 /// The trees of user tables, none so far.

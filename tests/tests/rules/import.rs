@@ -2,8 +2,10 @@
 //! What the hand-over may import.
 
 use donjon_abi::call::Reason;
+use donjon_abi::layout::BLOCK_SIZE;
 use donjon_core::frames::FrameType;
-use donjon_core::rules::{Configured, PoolKind, Step};
+use donjon_core::placement::Range;
+use donjon_core::rules::{Check, Checks, Configured, PoolKind, Progress, Step};
 use donjon_models::space::memory::PAGE;
 use donjon_models::space::small::{
     self, DATA, IMAGE, IMAGE_L1, IMAGE_L2, IMAGE_L3, ORDINARY, OwnedStorage, POOL,
@@ -66,4 +68,49 @@ fn the_import_ends_with_an_invalidation_of_everything() {
     rules.finish_import(&mut hw);
     let everything = vec![Step::BarrierStore, Step::InvalidateAll, Step::Barrier];
     assert_eq!(hw.trace, Some(everything));
+}
+
+#[test]
+fn pools_come_from_the_reserve_alone() {
+    for kind in [PoolKind::Tables, PoolKind::Text] {
+        let mut storage = OwnedStorage::default();
+        let (_, mut rules) = small::build::<Configured>(&mut storage);
+        rules.set_reserve(reserve(ORDINARY + BLOCK_SIZE));
+        assert_eq!(rules.import_pool(ORDINARY, kind), Err(Reason::Reachable));
+        rules.set_reserve(reserve(ORDINARY));
+        assert_eq!(rules.import_pool(ORDINARY, kind), Ok(()));
+    }
+}
+
+#[test]
+fn memory_that_devices_reach_joins_no_pool() {
+    struct Weakened;
+    impl Checks for Weakened {
+        const RESERVE: Check = Check::LeftOut;
+    }
+    fn added<C: Checks>(start: u64, kind: PoolKind) -> Result<Progress, Reason> {
+        let mut storage = OwnedStorage::default();
+        let (mut hw, mut rules) = small::build::<C>(&mut storage);
+        rules.set_reserve(reserve(start));
+        loop {
+            match rules.pool_add(&mut hw, ORDINARY, kind, None) {
+                Ok(Progress::Again) => {}
+                end => return end,
+            }
+        }
+    }
+    for kind in [PoolKind::Tables, PoolKind::Text, PoolKind::Private] {
+        let beside = ORDINARY + BLOCK_SIZE;
+        let refused = added::<Configured>(beside, kind);
+        assert_eq!(refused, Err(Reason::Reachable), "{kind:?}");
+        let inside = added::<Configured>(ORDINARY, kind);
+        assert_eq!(inside, Ok(Progress::Done), "{kind:?}");
+        let without = added::<Weakened>(beside, kind);
+        assert_eq!(without, Ok(Progress::Done), "{kind:?}");
+    }
+}
+
+/// A reserve of one block.
+fn reserve(start: u64) -> Range {
+    Range::with_size(start, BLOCK_SIZE).expect("a block")
 }

@@ -30,6 +30,17 @@ const IMAGE_MAGIC: usize = 56;
 
 type Elf<'a> = ElfFile64<'a, Endianness>;
 
+/// What a boot image is packed for.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    /// How the inner domain is entered.
+    pub mode: SwitchMode,
+    /// Which devices Linux gets.
+    pub dma: DmaProfile,
+    /// Bytes for compartments where devices are kept from memory; none for a part of RAM.
+    pub protected: Option<u64>,
+}
+
 /// Packs a boot image and lets the link `newest` lead to it; returns where it is.
 ///
 /// # Errors
@@ -38,7 +49,7 @@ type Elf<'a> = ElfFile64<'a, Endianness>;
 pub fn pack(
     boot: &Path,
     inner: &Path,
-    (mode, dma): (SwitchMode, DmaProfile),
+    profile: Profile,
     kernel: &Kernel,
     newest: &Path,
 ) -> Result<PathBuf> {
@@ -46,9 +57,9 @@ pub fn pack(
     let mut image = assemble(
         &boot,
         &read(inner)?,
-        (mode, dma),
+        profile,
         &read(&kernel.image)?,
-        table_block(&kernel.vmlinux)?,
+        Places::of(&kernel.vmlinux)?,
     )?;
     // Sections of PE files end with a page.
     pad(&mut image, PAGE_SIZE);
@@ -61,32 +72,46 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("reading {}", path.display()))
 }
 
-/// Offset of the table block in Linux.
-fn table_block(vmlinux: &Path) -> Result<u64> {
-    let bytes = read(vmlinux)?;
-    let file = Elf::parse(&*bytes)?;
-    let address = |name: &str| {
-        let symbol = file.symbols().find(|it| it.name() == Ok(name));
-        symbol.map(|it| it.address()).with_context(|| {
-            format!(
-                "{} has no symbol {name}: is it built with CONFIG_DONJON?",
-                vmlinux.display()
-            )
+/// Places in Linux, from its first byte on.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    /// The table block.
+    table_block: u64,
+    /// The end of text and constants.
+    read_only: u64,
+}
+
+impl Places {
+    fn of(vmlinux: &Path) -> Result<Self> {
+        let bytes = read(vmlinux)?;
+        let file = Elf::parse(&*bytes)?;
+        let address = |name: &str| {
+            let symbol = file.symbols().find(|it| it.name() == Ok(name));
+            symbol.map(|it| it.address()).with_context(|| {
+                format!(
+                    "{} has no symbol {name}: is it built with CONFIG_DONJON?",
+                    vmlinux.display()
+                )
+            })
+        };
+        let start = address("_text")?;
+        let offset = |name: &str, unit: u64| match address(name)?.checked_sub(start) {
+            Some(offset) if offset % unit == 0 => Ok(offset),
+            _ => bail!("{name} is not aligned to {unit:#x} bytes in Linux"),
+        };
+        Ok(Self {
+            table_block: offset("donjon_table_block", TABLE_BLOCK_SIZE)?,
+            read_only: offset("__init_begin", PAGE_SIZE)?,
         })
-    };
-    let offset = address("donjon_table_block")?.checked_sub(address("_text")?);
-    match offset {
-        Some(offset) if offset % TABLE_BLOCK_SIZE == 0 => Ok(offset),
-        _ => bail!("donjon_table_block is not aligned to {TABLE_BLOCK_SIZE:#x} bytes in Linux"),
     }
 }
 
 fn assemble(
     boot: &[u8],
     inner: &[u8],
-    (mode, dma): (SwitchMode, DmaProfile),
+    profile: Profile,
     linux: &[u8],
-    linux_table_block: u64,
+    places: Places,
 ) -> Result<Vec<u8>> {
     let mut image = flatten(boot).context("boot stage")?;
     ensure!(
@@ -104,12 +129,14 @@ fn assemble(
     let manifest = Manifest {
         magic: MANIFEST_MAGIC,
         version: MANIFEST_VERSION,
-        switch_mode: mode as u64,
-        dma_profile: dma as u64,
+        switch_mode: profile.mode as u64,
+        dma_profile: profile.dma as u64,
         linux_offset,
         linux_file_size: linux.len() as u64,
         linux_memory_size,
-        linux_table_block,
+        linux_table_block: places.table_block,
+        linux_read_only: places.read_only,
+        protected: profile.protected.unwrap_or(0),
         inner_init: inner_file.entry(),
         segment_count,
         segments,

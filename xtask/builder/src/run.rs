@@ -69,6 +69,7 @@ pub fn prepare_over(
             disk_is_root: false,
             packages: None,
             network: None,
+            devices: Vec::new(),
             device_tree,
             trace: None,
         },
@@ -145,7 +146,7 @@ pub fn run(arguments: &RunArguments, more: impl FnOnce() -> Result<Vec<GuestFile
         parts.boot.disk_is_root = true;
     }
     if arguments.network {
-        parts.boot.network = Some(Network::Mmio);
+        parts.boot.network = Some(Network::Virtio);
         let words = parts.boot.machine.append.get_or_insert_default();
         words.push_str(" donjon.network");
     }

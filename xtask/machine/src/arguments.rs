@@ -95,6 +95,10 @@ pub struct MachineArguments {
     /// Whether Linux gets devices with DMA [default: the recipe's].
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub dma: Option<Dma>,
+    /// Memory for compartments where devices are kept from memory, such as 384M [default: 3 % of
+    /// the machine's].
+    #[arg(long, value_name = "SIZE")]
+    pub protected: Option<String>,
     /// Count instructions instead of time: one instruction takes one virtual nanosecond.
     #[arg(long)]
     pub icount: bool,
@@ -120,6 +124,7 @@ impl MachineArguments {
             memory: None,
             switch,
             dma: None,
+            protected: None,
             icount: false,
             el2: false,
             append: None,

@@ -26,6 +26,8 @@ pub struct Recipe {
     pub el2: Option<String>,
     /// What to add to it for a UEFI firmware that hands on a device tree; absent if there is none.
     pub uefi: Option<String>,
+    /// What to add to it for an SMMU between PCI functions and memory; absent if there is none.
+    pub smmu: Option<String>,
     /// CPU models that work.
     pub cpus: Vec<String>,
     /// CPU model that is used unless another is named.
@@ -82,8 +84,8 @@ fn console_alone() -> Vec<Serial> {
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Channel {
-    /// Through virtserialports, plugged into this device.
-    PortBus(String),
+    /// Through ports of a virtio device.
+    Ports,
     /// In frames, through this serial device of Linux.
     Serial(String),
 }
@@ -124,6 +126,8 @@ pub struct Machine {
     pub switch: Switch,
     /// DMA profile.
     pub dma: Dma,
+    /// Bytes for compartments where devices are kept from memory, unless they are a part of it.
+    pub protected: Option<u64>,
     /// Count instructions.
     pub icount: bool,
     /// With `icount`: while no CPU runs, as before the first instruction, the virtual clock goes on
@@ -196,6 +200,13 @@ impl Machine {
                 "--dma is for the inner domain, and --switch none has none: leave one of them out"
             );
         }
+        let protected = arguments.protected.as_deref().map(bytes).transpose()?;
+        if protected.is_some_and(|it| it > memory / 2) {
+            bail!(
+                "--protected may be half of the memory at most, {} MiB here",
+                memory >> 21
+            );
+        }
         let identity = arguments.identity.as_deref();
         let identity = identity
             .map(|file| Identity::new(file, &recipe, arguments.switch))
@@ -212,6 +223,7 @@ impl Machine {
         Ok(Self {
             append: (!append.is_empty()).then(|| append.join(" ")),
             dma: arguments.dma.unwrap_or(recipe.default_dma),
+            protected,
             recipe,
             cpu,
             cpus,
@@ -310,8 +322,9 @@ impl Machine {
     ///
     /// If that is virtio, and the DMA profile withholds it.
     pub fn can_have(&self, what: &str) -> Result<()> {
-        let by_virtio = matches!(self.recipe.channel, Channel::PortBus(_));
-        if by_virtio && self.dma == Dma::Strict && self.switch != Switch::None {
+        let by_virtio = self.recipe.channel == Channel::Ports;
+        let is_strict = self.dma == Dma::Strict && self.switch != Switch::None;
+        if by_virtio && is_strict && !self.has_smmu() {
             bail!(
                 "{what} needs virtio on this machine ({}), and --dma strict withholds it: leave one \
                  of them out",
@@ -327,9 +340,30 @@ impl Machine {
         self.el2 || self.recipe.el2.is_none()
     }
 
+    /// Whether an SMMU that the inner domain owns stands between PCI functions and memory.
+    #[must_use]
+    pub fn has_smmu(&self) -> bool {
+        self.dma == Dma::Strict && self.switch != Switch::None && self.recipe.smmu.is_some()
+    }
+
+    /// The argument of QEMU's `-device` for a virtio device, such as `blk` or `serial`: behind the
+    /// SMMU, if there is one.
+    #[must_use]
+    pub fn virtio(&self, kind: &str) -> String {
+        if !self.has_smmu() {
+            return format!("virtio-{kind}-device");
+        }
+        // The boot ROM of a network card is in a package of its own.
+        let rom = if kind == "net" { ",romfile=" } else { "" };
+        format!("virtio-{kind}-pci,bus=pcie.0,iommu_platform=on,disable-legacy=on{rom}")
+    }
+
     /// Arguments of QEMU that describe the hardware.
     pub fn qemu_arguments(&self) -> Vec<String> {
         let mut machine = self.recipe.machine.clone();
+        if self.has_smmu() {
+            machine.push_str(self.recipe.smmu.as_deref().unwrap_or_default());
+        }
         if self.el2 {
             machine.push_str(self.recipe.el2.as_deref().unwrap_or_default());
         }
@@ -407,88 +441,4 @@ pub(crate) fn bytes(size: &str) -> Result<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_read_as_qemu_reads_them() {
-        assert_eq!(bytes("512M").ok(), Some(512 << 20));
-        assert_eq!(bytes("2G").ok(), Some(2 << 30));
-        assert_eq!(bytes("256").ok(), Some(256 << 20));
-        for wrong in ["", "G", "1T5", "lots", "99999999999999999G"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_clock_that_counts_may_jump() {
-        let mut machine = Machine::new(&MachineArguments {
-            icount: true,
-            ..MachineArguments::virt(Switch::Asid)
-        })
-        .expect("allowed");
-        let has = |machine: &Machine, it: &str| machine.qemu_arguments().iter().any(|a| a == it);
-        assert!(has(&machine, "shift=0"));
-        machine.icount_sleep = false;
-        assert!(has(&machine, "shift=0,sleep=off"));
-    }
-
-    #[test]
-    fn every_recipe_is_well_formed() {
-        for name in ["virt", "raspi3b", "raspi4b"] {
-            let recipe = recipe(name).expect(name);
-            assert!(recipe.cpus.contains(&recipe.default_cpu));
-            assert!(bytes(&recipe.minimum_memory).is_ok());
-            let by_frames = matches!(recipe.channel, Channel::Serial(_));
-            assert_eq!(recipe.serial.contains(&Serial::Channel), by_frames);
-            assert!(recipe.serial.contains(&Serial::Console));
-        }
-    }
-
-    #[test]
-    fn without_dma_there_is_no_virtio() {
-        for (name, dma, has) in [
-            ("virt", None, true),
-            ("virt", Some(Dma::Strict), false),
-            ("raspi3b", None, true),
-            ("raspi3b", Some(Dma::Open), true),
-        ] {
-            let machine = |switch| {
-                Machine::new(&MachineArguments {
-                    machine: name.into(),
-                    dma,
-                    ..MachineArguments::virt(switch)
-                })
-                .expect("allowed")
-            };
-            assert_eq!(machine(Switch::Asid).can_have("it").is_ok(), has, "{name}");
-        }
-        let native = MachineArguments::virt(Switch::None);
-        let machine = Machine::new(&native).expect("allowed");
-        assert!(machine.can_have("it").is_ok());
-        let with_profile = MachineArguments {
-            dma: Some(Dma::Strict),
-            ..native
-        };
-        assert!(Machine::new(&with_profile).is_err());
-    }
-
-    #[test]
-    fn a_board_has_what_it_has() {
-        let board = |cpus, memory: Option<&str>| {
-            Machine::new(&MachineArguments {
-                machine: "raspi3b".into(),
-                cpus,
-                memory: memory.map(Into::into),
-                ..MachineArguments::virt(Switch::Asid)
-            })
-        };
-        assert!(board(None, None).is_ok());
-        assert!(board(Some(4), Some("1G")).is_ok());
-        assert_eq!(board(None, None).map(|it| it.dma).ok(), Some(Dma::Strict));
-        for (cpus, memory) in [(Some(2), None), (None, Some("512M"))] {
-            let error = board(cpus, memory).expect_err("fixed").to_string();
-            assert!(error.contains("leave --cpus and --memory out"), "{error}");
-        }
-    }
-}
+mod tests;

@@ -75,10 +75,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         ("dma-without-inner-domain", || {
             refused(&["--switch", "none", "--dma", "open"], &["--dma"])
         }),
-        ("dma-without-virtio", || {
+        ("protected-too-much", || {
             refused(
-                &["--dma", "strict", "--exec", "true"],
-                &["--exec needs virtio", "--dma strict"],
+                &["--dma", "strict", "--protected", "600M"],
+                &["--protected may be half of the memory at most, 512 MiB here"],
             )
         }),
         ("firmware-with-disk", || {

@@ -201,7 +201,7 @@ fn said_by(host: &HostArguments, switch: Switch) -> Result<Said> {
     let mut boot = prepare(host, machine, &InnerVariant::sound(switch))?.boot;
     let busybox = fs::read(guest::obtain_busybox_for_32_bits()?)?;
     boot.initramfs = guest::with_file(&boot.initramfs, "busybox32", &busybox)?;
-    boot.network = Some(Network::Pci);
+    boot.network = Some(Network::AroundSmmu);
     let scratch = Scratch::new()?;
     change_tree(&mut boot, &scratch, add_idle_state)?;
     let said = says(&boot, CHECK, TIMEOUT)?;

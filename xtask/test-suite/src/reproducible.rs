@@ -54,10 +54,14 @@ fn inner_domain(host: &HostArguments) -> Result<()> {
     same("inner domain", &here.inner, &there.inner)?;
     same("boot stage", &here.boot, &there.boot)?;
     let kernel = kernel::obtain(host, Variant::Donjon)?;
-    let modes = (SwitchMode::Asid, DmaProfile::Open);
+    let profile = pack::Profile {
+        mode: SwitchMode::Asid,
+        dma: DmaProfile::Open,
+        protected: None,
+    };
     let [image, other_image] = ["here", "there"].map(|it| scratch.path().join(it).join("boot.img"));
-    let image = pack::pack(&here.boot, &here.inner, modes, &kernel, &image)?;
-    let other_image = pack::pack(&there.boot, &there.inner, modes, &kernel, &other_image)?;
+    let image = pack::pack(&here.boot, &here.inner, profile, &kernel, &image)?;
+    let other_image = pack::pack(&there.boot, &there.inner, profile, &kernel, &other_image)?;
     same("boot image", &image, &other_image)
 }
 

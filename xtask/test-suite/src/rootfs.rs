@@ -172,7 +172,7 @@ fn on_disk(
     let boot = Boot {
         disk: Some(DiskImage { file, keep }),
         disk_is_root: true,
-        network: network.then_some(Network::Mmio),
+        network: network.then_some(Network::Virtio),
         ..parts.boot
     };
     says(&boot, command, TIMEOUT)

@@ -79,5 +79,7 @@ numbers! {
         OverLimit = 23 => "compartment at its limit",
         /// The boot has no secret, or no source of random bytes.
         NoSecret = 24 => "this boot has no secret",
+        /// The memory is not in the reserve, so a device may write to it at any time.
+        Reachable = 25 => "memory that devices reach",
     }
 }

@@ -14,6 +14,8 @@ pub struct Start<'a> {
     pub switch_mode: SwitchMode,
     /// Whether Linux gets devices with DMA.
     pub dma_profile: DmaProfile,
+    /// Bytes from the start of Linux that devices only read, where they are kept from memory.
+    pub linux_read_only: u64,
     /// SHA-256 of Linux, in big-endian words.
     pub linux: [u64; 4],
     /// Linux's command line, as the device tree has it, without the zero behind it.
@@ -25,7 +27,12 @@ impl Start<'_> {
     /// bytes that stand in the image; where they stand there is not part of it.
     pub fn digest<'a>(&self, segments: impl Iterator<Item = (Segment, &'a [u8])>) -> Digest {
         let mut hash = Sha256::new();
-        for word in [self.switch_mode as u64, self.dma_profile as u64] {
+        let settings = [
+            self.switch_mode as u64,
+            self.dma_profile as u64,
+            self.linux_read_only,
+        ];
+        for word in settings {
             hash.update(word.to_le_bytes());
         }
         for (segment, bytes) in segments {
@@ -63,6 +70,7 @@ mod tests {
         Start {
             switch_mode: SwitchMode::Asid,
             dma_profile: DmaProfile::Open,
+            linux_read_only: 0x1000,
             linux: [1, 2, 3, 4],
             command_line: "console=ttyAMA0",
         }
@@ -76,11 +84,12 @@ mod tests {
     fn each_part_is_in_the_digest() {
         let whole = of(&start(), SEGMENT, &[7; 3]);
         assert_eq!(whole, of(&start(), SEGMENT, &[7; 3]));
-        let mut starts = [start(); 4];
+        let mut starts = [start(); 5];
         starts[0].switch_mode = SwitchMode::Strict;
         starts[1].dma_profile = DmaProfile::Strict;
         starts[2].linux[3] ^= 1 << 63;
         starts[3].command_line = "console=ttyAMA1";
+        starts[4].linux_read_only = 0x2000;
         for it in &starts {
             assert_ne!(whole, of(it, SEGMENT, &[7; 3]), "{it:?}");
         }
@@ -100,6 +109,7 @@ mod tests {
         let bytes = [
             &1u64.to_le_bytes()[..],
             &2u64.to_le_bytes(),
+            &0x1000u64.to_le_bytes(),
             &0x1000u64.to_le_bytes(),
             &0x2000u64.to_le_bytes(),
             &5u64.to_le_bytes(),

@@ -16,6 +16,9 @@ pub enum Effect {
     /// A device that can be told to write memory, to drive a CPU's debug port or to reset the
     /// machine. Mapped in the DMA profile that is open, and no other.
     Open,
+    /// A PCI host bridge. In the profile that is strict it is mapped if an SMMU that the boot stage
+    /// owns stands between its functions and memory; in the profile that is open, as it is.
+    BehindSmmu,
     /// A device that shares its page with one that is withheld. Linux maps the page read-only, and
     /// the inner domain writes the registers of 32 bits from the first offset up to the second.
     Mediated(u64, u64),
@@ -87,10 +90,11 @@ pub const RULES: &[Rule] = &[
         "virtio,mmio",
         "its queues read and write any memory: DMA, and nothing stands between",
     ),
-    open(
-        "pci-host-ecam-generic",
-        "what is plugged in behind it reads and writes any memory: DMA, and nothing stands between",
-    ),
+    Rule {
+        compatible: "pci-host-ecam-generic",
+        effect: Effect::BehindSmmu,
+        reason: "what is plugged in behind it reads and writes any memory: DMA, and nothing stands between",
+    },
     // Juno.
     harmless("arm,pl050", "bytes from and to a keyboard or mouse"),
     harmless("arm,pl180", CARD),
@@ -279,9 +283,11 @@ mod tests {
         for rule in RULES {
             let wanted = match rule.effect {
                 Effect::Open => Decision::Withheld(rule.reason),
-                Effect::Harmless | Effect::Mediated(..) | Effect::Redistributors => {
-                    Decision::Mapped(rule)
-                }
+                // The boot stage looks at the bridge more closely.
+                Effect::Harmless
+                | Effect::BehindSmmu
+                | Effect::Mediated(..)
+                | Effect::Redistributors => Decision::Mapped(rule),
             };
             let names = [rule.compatible].into_iter();
             assert_eq!(decide(names.clone(), DmaProfile::Strict), wanted);

@@ -61,6 +61,8 @@ pub trait Checks {
     const ONCE: Check = Check::Made;
     /// Shadows of a frame are dropped before it stops being ordinary.
     const WITHDRAW: Check = Check::Made;
+    /// Pools and private memory come from memory that no device reaches.
+    const RESERVE: Check = Check::Made;
     /// A refresh of a shadow changes nothing but that a page or block becomes read-only. There is
     /// no test build without: a process's rights are Linux's to give, and the models show what is
     /// lost.
@@ -86,4 +88,5 @@ impl Checks for Configured {
     const SOURCE: Check = Check::Unless(weaken::SOURCE);
     const ONCE: Check = Check::Unless(weaken::ONCE);
     const WITHDRAW: Check = Check::Unless(weaken::WITHDRAW);
+    const RESERVE: Check = Check::Unless(weaken::RESERVE);
 }

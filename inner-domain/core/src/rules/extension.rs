@@ -111,7 +111,8 @@ impl<C: Checks> Rules<'_, C> {
     /// # Errors
     ///
     /// A [`Reason`] when the block is not ordinary as a whole, one of the blocks is mapped
-    /// elsewhere than in the linear map, or there is no room, or [`Reason::InUse`] while other
+    /// elsewhere than in the linear map, there is no room or devices reach it
+    /// ([`Reason::Reachable`]), or [`Reason::InUse`] while other
     /// blocks are on their way. A block that could not be claimed changes nothing for those that
     /// wait. After any other error all of them are ordinary again.
     pub fn pool_add<H: Hardware>(
@@ -165,6 +166,8 @@ impl<C: Checks> Rules<'_, C> {
             return Err(Reason::InUse);
         }
         let entry = self.linear_entry(hw, block).ok_or(Reason::WrongFrame)?;
+        // Behind what else can be wrong with a block, so that this is said first.
+        self.check_reserve(block)?;
         let attributes = entry.read(hw).with(0, block);
         if kind == PoolKind::Private && *self.linear_block.get_or_insert(attributes) != attributes {
             return Err(Reason::BadAttributes);

@@ -33,13 +33,14 @@ impl<'a, C: Checks> Rules<'a, C> {
     /// # Errors
     ///
     /// [`Reason::NoRoom`] when there are too many, [`Reason::BadMachine`] for what is no block of
-    /// ordinary memory.
+    /// ordinary memory, [`Reason::Reachable`] for what devices reach.
     pub fn import_pool(&mut self, block: u64, kind: PoolKind) -> Result<(), Reason> {
         let words = self.frames.words(block, ENTRIES);
         let ordinary = words.is_some_and(|mut words| words.all(|word| word == 0));
         if !block.is_multiple_of(BLOCK_SIZE) || !ordinary {
             return Err(Reason::BadMachine);
         }
+        self.check_reserve(block)?;
         match kind {
             PoolKind::Tables => self.enter_tables(block),
             PoolKind::Text => self.enter_text(block),

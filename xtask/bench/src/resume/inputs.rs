@@ -57,6 +57,7 @@ impl Inputs {
             disk_is_root,
             packages,
             network,
+            devices,
             device_tree,
             trace,
         } = boot;
@@ -66,6 +67,7 @@ impl Inputs {
             .with("initramfs", initramfs)
             .with("root", [u8::from(*disk_is_root)])
             .with("network", format!("{network:?}"))
+            .with("devices", format!("{devices:?}"))
             .with("trace", format!("{trace:?}"))
             .with("script", script)
             .with_file("image", image)?;

@@ -21,8 +21,9 @@ use crate::{compartment, guest, pack};
 struct Inputs {
     host: HostArguments,
     linux: Variant,
-    /// The inner domain and its profile; `None` where Linux runs without one.
-    inner: Option<(InnerVariant, Dma)>,
+    /// The inner domain, its profile, and the bytes that are kept for compartments; `None` where
+    /// Linux runs without one.
+    inner: Option<(InnerVariant, Dma, Option<u64>)>,
 }
 
 /// The programs that a machine boots.
@@ -56,7 +57,7 @@ impl Programs {
         let inputs = Inputs {
             host: host.clone(),
             linux,
-            inner: has_inner.then(|| (variant.clone(), machine.dma)),
+            inner: has_inner.then(|| (variant.clone(), machine.dma, machine.protected)),
         };
         if let Some(programs) = found(&inputs) {
             return Ok(programs);
@@ -78,13 +79,17 @@ impl Programs {
         let initramfs = guest::with_programs(&initramfs, &compartment::examples()?)?;
         let mut image = kernel.image.clone();
         let mut bare = None;
-        if let Some((variant, dma)) = &inputs.inner
+        if let Some((variant, dma, protected)) = &inputs.inner
             && let Some(mode) = variant.switch.mode()
         {
             let built = bare::build(variant)?;
             let newest = newest_image(variant, inputs.linux, *dma);
-            let modes = (mode, dma.profile());
-            image = pack::pack(&built.boot, &built.inner, modes, &kernel, &newest)?;
+            let profile = pack::Profile {
+                mode,
+                dma: dma.profile(),
+                protected: *protected,
+            };
+            image = pack::pack(&built.boot, &built.inner, profile, &kernel, &newest)?;
             bare = Some(built);
         }
         Ok(Self {

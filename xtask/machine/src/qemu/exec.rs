@@ -135,7 +135,7 @@ pub fn exec_live(
     // The readers have theirs: when the last socket is closed, there is nothing more to come.
     drop(sender);
     // A machine without virtio has no such port, and its guests wait for a fixed time.
-    let has_ports = matches!(boot.machine.recipe.channel, Channel::PortBus(_));
+    let has_ports = boot.machine.recipe.channel == Channel::Ports;
     let mut answers = match waits && has_ports {
         true => Some(Answers::new(&mut qemu, &scratch.join("answer"))?),
         false => None,
@@ -367,8 +367,8 @@ fn connect(
         Source::Status,
     ];
     match &boot.machine.recipe.channel {
-        Channel::PortBus(bus) => {
-            qemu.args(["-device", bus]);
+        Channel::Ports => {
+            qemu.args(["-device", &boot.machine.virtio("serial")]);
             for (name, source) in PORTS.iter().zip(sources) {
                 let id = name.replace('.', "-");
                 listen(qemu, &scratch.join(&id), &id, sender, plain(source))?;

@@ -42,6 +42,8 @@ pub struct Boot {
     pub packages: Option<PathBuf>,
     /// A network card, behind which QEMU plays a router.
     pub network: Option<Network>,
+    /// More devices, as QEMU's `-device` has them. Only the test command sets them.
+    pub devices: Vec<String>,
     /// A device tree in place of the one that QEMU makes.
     pub device_tree: Option<PathBuf>,
     /// Where an inner domain that writes down its steps leaves them. Only the test command sets
@@ -49,22 +51,13 @@ pub struct Boot {
     pub trace: Option<PathBuf>,
 }
 
-/// How a network card of virtio is attached.
+/// A network card of virtio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
-    /// By registers in memory.
-    Mmio,
-    /// By a function of PCI.
-    Pci,
-}
-
-impl Network {
-    const fn device(self) -> &'static str {
-        match self {
-            Self::Mmio => "virtio-net-device",
-            Self::Pci => "virtio-net-pci,romfile=",
-        }
-    }
+    /// Attached as all virtio devices of the machine are.
+    Virtio,
+    /// A PCI function that no SMMU is between, in the DMA profile that is open.
+    AroundSmmu,
 }
 
 /// The image of a disk.
@@ -103,7 +96,7 @@ impl Boot {
         if let Some(grub) = &self.grub {
             let disk = initrd.with_file_name("grub.disk");
             grub::write_disk(&disk, grub, &self.image, initrd, words.trim())?;
-            add_disk(&mut command, "grub", &DiskImage::unchanged(disk));
+            self.add_disk(&mut command, "grub", &DiskImage::unchanged(disk));
         } else {
             command.arg("-kernel").arg(&self.image);
             command.arg("-initrd").arg(initrd);
@@ -111,7 +104,7 @@ impl Boot {
         }
         if let Some(disk) = &self.disk {
             match self.machine.disk()? {
-                Disk::Virtio => add_disk(&mut command, "disk", disk),
+                Disk::Virtio => self.add_disk(&mut command, "disk", disk),
                 Disk::SdCard => {
                     command.arg("-drive");
                     command.arg(format!("if=sd,{}", drive_options(disk)));
@@ -120,13 +113,20 @@ impl Boot {
         }
         if let Some(packages) = &self.packages {
             let disk = DiskImage::unchanged(packages.clone());
-            add_disk(&mut command, "packages", &disk);
+            self.add_disk(&mut command, "packages", &disk);
         }
         if let Some(network) = self.network {
             self.machine.network()?;
             command.args(["-netdev", "user,id=network"]);
             command.arg("-device");
-            command.arg(format!("{},netdev=network", network.device()));
+            let device = match network {
+                Network::Virtio => self.machine.virtio("net"),
+                Network::AroundSmmu => "virtio-net-pci,romfile=".to_owned(),
+            };
+            command.arg(format!("{device},netdev=network"));
+        }
+        for device in &self.devices {
+            command.args(["-device", device]);
         }
         if let Some(tree) = &self.device_tree {
             command.arg("-dtb").arg(tree);
@@ -140,6 +140,21 @@ impl Boot {
         Ok(command)
     }
 
+    /// Adds a virtio disk. The guest gets an error for what cannot be written: by itself QEMU stops
+    /// the machine without a word if the host's disk is full. Its serial number is `id`: Linux does
+    /// not name disks in the order of QEMU's options.
+    fn add_disk(&self, command: &mut Command, id: &str, disk: &DiskImage) {
+        command.arg("-drive");
+        command.arg(format!(
+            "if=none,id={id},werror=report,{}",
+            drive_options(disk)
+        ));
+        let device = self.machine.virtio("blk");
+        command
+            .arg("-device")
+            .arg(format!("{device},drive={id},serial={id}"));
+    }
+
     /// QEMU's serial ports in their order: the chardevs `console` and, if it is there, `channel`.
     fn add_serial_ports(&self, command: &mut Command, with_channel: bool) {
         for port in &self.machine.recipe.serial {
@@ -151,20 +166,6 @@ impl Boot {
             command.args(["-serial", behind]);
         }
     }
-}
-
-/// A virtio disk. The guest gets an error for what cannot be written: by itself QEMU stops the
-/// machine without a word if the host's disk is full. Its serial number is `id`: Linux does not
-/// name disks in the order of QEMU's options.
-fn add_disk(command: &mut Command, id: &str, disk: &DiskImage) {
-    command.arg("-drive");
-    command.arg(format!(
-        "if=none,id={id},werror=report,{}",
-        drive_options(disk)
-    ));
-    command
-        .arg("-device")
-        .arg(format!("virtio-blk-device,drive={id},serial={id}"));
 }
 
 /// How a drive uses the image.

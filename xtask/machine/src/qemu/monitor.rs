@@ -58,6 +58,18 @@ pub fn loaded_at(socket: &Path, image: &Path) -> Result<u64> {
     address.with_context(|| format!("QEMU does not say where it put {}", image.display()))
 }
 
+/// Reads 32 bits at a physical address, which may be a device's register.
+///
+/// # Errors
+///
+/// If QEMU does not say what is there.
+pub fn word(socket: &Path, address: u64) -> Result<u32> {
+    let text = Monitor::connect(socket)?.human(&format!("xp /1wx {address:#x}"))?;
+    let digits = text.split_once(": 0x").map(|it| it.1.trim());
+    let word = digits.and_then(|it| u32::from_str_radix(it, 16).ok());
+    word.with_context(|| format!("QEMU does not say what is at {address:#x} but: {text}"))
+}
+
 /// Stops all CPUs.
 ///
 /// # Errors

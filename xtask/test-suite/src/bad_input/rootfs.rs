@@ -31,7 +31,6 @@ pub(super) fn wrong_names() -> Result<()> {
     let card = [&odd.to_string_lossy(), "--machine", "raspi3b"];
     refused_root(&card, &["power of two", "truncate --size=1048576"])?;
     refused_root(&["debian", "--disk", "x"], &["--rootfs", "--disk"])?;
-    refused_root(&["debian", "--dma", "strict"], &["--rootfs needs virtio"])?;
     refused_root(&["debian", "--firmware", "grub"], &["--firmware grub"])?;
     refused(&["--keep"], &["--rootfs"])?;
     refused(

@@ -4,6 +4,7 @@
 use anyhow::{Context, Result, anyhow, ensure};
 use donjon_abi::boot_info::{Conduit, ConsoleKind};
 use donjon_abi::manifest::DmaProfile;
+use donjon_boot::bridge::Behind;
 use donjon_boot::{board, device_tree, devices};
 use dtoolkit::fdt::Fdt;
 
@@ -28,6 +29,19 @@ const DEVICES: [(u64, u64); 15] = [
     (0x7ff8_0000, 0x7ff8_0fff), // Serial port.
 ];
 
+/// Hardware that answers nothing, and has no bridge.
+struct Nothing;
+
+impl devices::Hardware for Nothing {
+    fn read(&self, _: u64) -> u32 {
+        u32::MAX
+    }
+
+    fn take_over(&self, behind: &Behind) -> Result<(), String> {
+        Err(format!("{behind:?} is not there"))
+    }
+}
+
 /// Fails unless CPUs, memory, console, PSCI and devices are what the board has.
 pub fn is_understood(tree: Vec<u8>) -> Result<()> {
     let tree = Fdt::new(tree.leak()).map_err(|it| anyhow!("{it}"))?;
@@ -51,7 +65,7 @@ pub fn is_understood(tree: Vec<u8>) -> Result<()> {
         "the console is {console:x?}"
     );
     for profile in [DmaProfile::Strict, DmaProfile::Open] {
-        let found = devices::find(&tree, &banks, profile, &|_| u32::MAX);
+        let found = devices::find(&tree, &banks, profile, &Nothing);
         let found = found.map_err(|it| anyhow!("{it}"))?;
         let allowed = found.allowed.iter();
         let allowed: Vec<_> = allowed.map(|it| (it.start, it.end - 1)).collect();

@@ -60,6 +60,7 @@ fn digest(bytes: &[u8], command_line: &str) -> Result<[u8; 32]> {
             .context("its switch mode is not known")?,
         dma_profile: DmaProfile::from_number(manifest.dma_profile)
             .context("its DMA profile is not known")?,
+        linux_read_only: manifest.linux_read_only,
         linux: std::array::from_fn(|it| u64::from_be_bytes(words[it])),
         command_line,
     };
@@ -100,6 +101,8 @@ pub mod tests {
             linux_file_size: 0x40,
             linux_memory_size: 0x1000,
             linux_table_block: 0,
+            linux_read_only: 0x2_0000,
+            protected: 0,
             inner_init: 0xffff_0000,
             segment_count: 2,
             segments,
@@ -119,7 +122,7 @@ pub mod tests {
     fn the_digest_is_of_the_parts_that_are_started() {
         let bytes = image();
         let mut hash = Sha256::new();
-        for word in [3_u64, 2, 0xffff_0000, 0x1000, 5, 0x20] {
+        for word in [3_u64, 2, 0x2_0000, 0xffff_0000, 0x1000, 5, 0x20] {
             hash.update(word.to_le_bytes());
         }
         hash.update(&bytes[0x1000..0x1020]);
@@ -164,9 +167,9 @@ pub mod tests {
             (MANIFEST_OFFSET + 24, "DMA profile"),
             (MANIFEST_OFFSET + 38, "Linux ends"),
             (MANIFEST_OFFSET + 46, "Linux ends"),
-            (MANIFEST_OFFSET + 72, "too many segments"),
-            (MANIFEST_OFFSET + 80 + 8 + 7, "a segment ends"),
-            (MANIFEST_OFFSET + 80 + 16 + 6, "a segment ends"),
+            (MANIFEST_OFFSET + 88, "too many segments"),
+            (MANIFEST_OFFSET + 96 + 8 + 7, "a segment ends"),
+            (MANIFEST_OFFSET + 96 + 16 + 6, "a segment ends"),
         ] {
             let mut changed = right.clone();
             changed[at] = 0xee;

@@ -17,6 +17,7 @@
 #include <asm/donjon_text.h>
 
 #include "files.h"
+#include "pool.h"
 
 static const char * const switch_names[] = DONJON_SWITCH_NAMES;
 static const char * const dma_names[] = DONJON_DMA_NAMES;
@@ -59,6 +60,17 @@ static unsigned long donjon_total(unsigned long counter)
 	return total;
 }
 
+/* Memory behind the pools that no device reaches, and how much of it is free. */
+static void show_reserve(struct seq_file *file, const char *name,
+			 enum donjon_reserve_part which)
+{
+	unsigned int blocks, free;
+
+	donjon_reserve_count(which, &blocks, &free);
+	seq_printf(file, "protected_%s_kib: %lu\n", name, blocks * (unsigned long)(POOL_BLOCK_SIZE >> 10));
+	seq_printf(file, "protected_%s_free_kib: %lu\n", name, free * (unsigned long)(POOL_BLOCK_SIZE >> 10));
+}
+
 static int status_show(struct seq_file *file, void *unused)
 {
 	unsigned long release = donjon_information(DONJON_INFO_RELEASE);
@@ -87,6 +99,10 @@ static int status_show(struct seq_file *file, void *unused)
 	seq_printf(file, "cpus: %lu\n", donjon_information(DONJON_INFO_CPUS));
 	seq_printf(file, "memory: %#lx-%#lx\n", start, start + size - 1);
 	seq_printf(file, "memory_kib: %lu\n", size >> 10);
+	if (donjon_reserve_exists()) {
+		show_reserve(file, "tables", DONJON_RESERVE_TABLES);
+		show_reserve(file, "compartments", DONJON_RESERVE_COMPARTMENTS);
+	}
 	seq_printf(file, "text_kib: %lu\n",
 		   donjon_information(DONJON_INFO_TEXT_SIZE) >> 10);
 	seq_printf(file, "heap_free_kib: %lu\n",

@@ -60,6 +60,22 @@ void donjon_pool_take(struct page *page);
 /* Says by which parameter there is more text. */
 void donjon_text_used_up(const char *owner);
 
+/* What the reserve is divided into, behind the pools. */
+enum donjon_reserve_part {
+	DONJON_RESERVE_TABLES,
+	DONJON_RESERVE_COMPARTMENTS,
+};
+
+/* Whether there is a reserve: otherwise blocks are any memory. */
+bool donjon_reserve_exists(void);
+void donjon_reserve_find(void);
+phys_addr_t donjon_reserve_cut(phys_addr_t size);
+void donjon_reserve_divide(phys_addr_t tables);
+struct page *donjon_reserve_take(enum donjon_reserve_part which);
+void donjon_reserve_return(enum donjon_reserve_part which, struct page *first);
+void donjon_reserve_count(enum donjon_reserve_part which, unsigned int *blocks,
+			  unsigned int *free);
+
 /* Blocks besides the reserved ones. */
 bool donjon_pool_grow(gfp_t gfp);
 unsigned long donjon_block_number(struct page *page);

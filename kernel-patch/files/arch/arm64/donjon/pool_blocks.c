@@ -66,6 +66,10 @@ static void free_block(struct page *first)
 {
 	unsigned int i;
 
+	if (donjon_reserve_exists()) {
+		donjon_reserve_return(DONJON_RESERVE_TABLES, first);
+		return;
+	}
 	for (i = 0; i < POOL_BLOCK_FRAMES; i++) {
 		first[i].index = 0;
 		__free_page(first + i);
@@ -77,6 +81,8 @@ static struct page *find_block(gfp_t gfp)
 	unsigned int order = get_order(POOL_BLOCK_SIZE);
 	struct page *first;
 
+	if (donjon_reserve_exists())
+		return donjon_reserve_take(DONJON_RESERVE_TABLES);
 	gfp = (gfp & ~__GFP_ZERO) | __GFP_NOWARN;
 	first = alloc_pages(gfp | __GFP_NORETRY, order) ?:
 		alloc_pages(gfp | __GFP_RETRY_MAYFAIL, order);
@@ -285,8 +291,12 @@ static unsigned long pool_scan(struct shrinker *shrinker,
 
 static int __init pool_shrinker_init(void)
 {
-	struct shrinker *shrinker = shrinker_alloc(0, "donjon-tables");
+	struct shrinker *shrinker;
 
+	/* Blocks of the reserve are of no use to anything else */
+	if (donjon_reserve_exists())
+		return 0;
+	shrinker = shrinker_alloc(0, "donjon-tables");
 	if (!shrinker)
 		return -ENOMEM;
 	shrinker->count_objects = pool_count;

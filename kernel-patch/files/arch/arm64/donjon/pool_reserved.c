@@ -29,8 +29,11 @@ phys_addr_t donjon_text_pool_end __ro_after_init;
 static void __init set_aside(phys_addr_t *start, phys_addr_t *end,
 			     phys_addr_t size)
 {
-	*start = memblock_phys_alloc_range(size, POOL_BLOCK_SIZE, 0,
-					   MEMBLOCK_ALLOC_NOLEAKTRACE);
+	if (donjon_reserve_exists())
+		*start = donjon_reserve_cut(size);
+	else
+		*start = memblock_phys_alloc_range(size, POOL_BLOCK_SIZE, 0,
+						   MEMBLOCK_ALLOC_NOLEAKTRACE);
 	if (!*start)
 		panic("No %pa bytes for tables or text of the inner domain\n", &size);
 	*end = *start + size;
@@ -69,12 +72,15 @@ void __init donjon_pool_reserve(void)
 {
 	phys_addr_t size = memblock_phys_mem_size() / POOL_SHARE;
 
+	donjon_reserve_find();
 	size = clamp_t(phys_addr_t, round_up(size, POOL_BLOCK_SIZE), POOL_LEAST,
 		       POOL_MOST);
 	set_aside(&donjon_table_pool_start, &donjon_table_pool_end, size);
 	bitmap_set(donjon_table_blocks, donjon_table_pool_start / POOL_BLOCK_SIZE,
 		   size / POOL_BLOCK_SIZE);
 	set_aside(&donjon_text_pool_start, &donjon_text_pool_end, text_size ?: size);
+	if (donjon_reserve_exists())
+		donjon_reserve_divide(size);
 	pr_info("table pool %pa-%pa, text pool %pa-%pa\n",
 		&donjon_table_pool_start, &donjon_table_pool_end,
 		&donjon_text_pool_start, &donjon_text_pool_end);

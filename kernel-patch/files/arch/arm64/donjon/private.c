@@ -52,7 +52,10 @@ static void free_blocks(struct list_head *list)
 	struct private_block *block, *next;
 
 	list_for_each_entry_safe(block, next, list, list) {
-		__free_pages(block->first, get_order(SZ_2M));
+		if (donjon_reserve_exists())
+			donjon_reserve_return(DONJON_RESERVE_COMPARTMENTS, block->first);
+		else
+			__free_pages(block->first, get_order(SZ_2M));
 		kfree(block);
 	}
 }
@@ -63,7 +66,11 @@ static struct private_block *allocate(gfp_t gfp)
 
 	if (!block)
 		return NULL;
-	block->first = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | gfp, get_order(SZ_2M));
+	if (donjon_reserve_exists())
+		block->first = donjon_reserve_take(DONJON_RESERVE_COMPARTMENTS);
+	else
+		block->first = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | gfp,
+					   get_order(SZ_2M));
 	if (block->first)
 		return block;
 	kfree(block);
@@ -120,7 +127,7 @@ static int try_blocks(unsigned int count, struct list_head *refused)
 
 	find_blocks(&offered, count);
 	if (list_empty(&offered))
-		return -ENOMEM;
+		return donjon_reserve_exists() ? -ENOSPC : -ENOMEM;
 	result = hand_in(&offered, refused);
 	if (result.status)
 		pr_warn_once("block for compartments: %s\n", donjon_reason(result));

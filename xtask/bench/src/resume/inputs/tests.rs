@@ -25,6 +25,7 @@ fn boot(image: &Path, disk: &Path) -> Boot {
         disk_is_root: true,
         packages: None,
         network: None,
+        devices: Vec::new(),
         device_tree: None,
         trace: None,
     }

@@ -448,6 +448,8 @@
 #define DONJON_REASON_OVER_LIMIT	_AC(0x17, UL)
 /* The boot has no secret, or no source of random bytes. */
 #define DONJON_REASON_NO_SECRET		_AC(0x18, UL)
+/* The memory is not in the reserve, so a device may write to it at any time. */
+#define DONJON_REASON_REACHABLE		_AC(0x19, UL)
 
 /* An array with words for each reason, by number */
 
@@ -476,6 +478,7 @@
 	[DONJON_REASON_NO_COMPARTMENT] = "no such compartment",		\
 	[DONJON_REASON_OVER_LIMIT] = "compartment at its limit",	\
 	[DONJON_REASON_NO_SECRET] = "this boot has no secret",		\
+	[DONJON_REASON_REACHABLE] = "memory that devices reach",	\
 }
 
 /* What DONJON_FN_STATISTICS counts */
