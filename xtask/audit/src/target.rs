@@ -34,6 +34,10 @@ impl Target for Guest<'_> {
         Ok(Box::new(Copied::from_machine(self.0.monitor, banks)?))
     }
 
+    fn device(&self, address: u64) -> Result<u32> {
+        monitor::word(self.0.monitor, address)
+    }
+
     fn registers(&self) -> Result<Box<dyn Registers>> {
         Ok(Box::new(Cpus(Stub::connect(self.0.gdb)?)))
     }

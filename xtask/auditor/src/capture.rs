@@ -18,7 +18,7 @@ use super::inner::{Inner, Known};
 use super::linux;
 use super::memory::Memory;
 use super::metadata::Metadata;
-use super::snapshot::{Cpu, Facts, Linux, Snapshot};
+use super::snapshot::{Cpu, Facts, Linux, Smmu, Snapshot};
 use super::target::{Registers, Target};
 
 /// Registers that a CPU may have and that would change what translation means.
@@ -140,6 +140,7 @@ impl Fixed {
             user_tree_table: inner.user_trees.clone(),
             private,
             compartments: compartments(memory, &inner),
+            reserve: inner.reserve.clone(),
             devices: self.machinery.devices.clone(),
             read_only_devices: self.machinery.read_only.clone(),
             withheld: self.machinery.withheld.clone(),
@@ -214,10 +215,26 @@ pub fn of_stopped(subject: &Subject, target: &impl Target) -> Result<Snapshot> {
         let cpu = cpu(&mut *registers, number, halted);
         cpus.push(cpu.with_context(|| format!("registers of CPU {number}"))?);
     }
+    let smmu = subject.fixed.machinery.smmu.as_ref();
+    let smmu = smmu.map(|it| smmu_of(target, it, &facts)).transpose()?;
     Ok(Snapshot {
         facts: Rc::new(facts),
         cpus,
+        smmu,
         memory,
+    })
+}
+
+/// The registers of an SMMU (Arm IHI 0070, 6.3).
+fn smmu_of(target: &impl Target, between: &devices::Between, facts: &Facts) -> Result<Smmu> {
+    let word = |offset: u64| target.device(between.smmu + offset);
+    Ok(Smmu {
+        control: word(0x20)?,
+        acknowledged: word(0x24)?,
+        streams: u64::from(word(0x80)?) | u64::from(word(0x84)?) << 32,
+        streams_form: word(0x88)?,
+        doorbell: between.doorbell,
+        reserve: facts.reserve.clone(),
     })
 }
 

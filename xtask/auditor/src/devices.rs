@@ -31,7 +31,23 @@ pub struct Machinery {
     pub read_only: Vec<Range<u64>>,
     /// May not.
     pub withheld: Vec<Range<u64>>,
+    /// What stands between PCI functions and memory; none in the profile that is open.
+    pub smmu: Option<Between>,
 }
+
+/// An SMMU between PCI functions and memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Between {
+    /// Physical address of its registers.
+    pub smmu: u64,
+    /// The page to which functions write to raise interrupts, a GICv2m's.
+    pub doorbell: Option<u64>,
+}
+
+/// Bytes of configuration space of a bus: Linux has the first one alone.
+const BUS: u64 = 1 << 20;
+/// The bridge that may stand behind an SMMU.
+const BRIDGE: &str = "pci-host-ecam-generic";
 
 /// What the device tree `blob` of a whole machine says. `dma` says whether devices with DMA may be
 /// mapped.
@@ -54,6 +70,7 @@ fn read(bytes: &[u8], dma: bool) -> Result<Machinery> {
     let tree = Fdt::new(bytes).map_err(|it| anyhow::anyhow!("QEMU's device tree: {it}"))?;
     let mut found = Machinery::default();
     let cells = Cells::of(&tree.root());
+    found.smmu = if dma { None } else { between(&tree) };
     for node in tree.root().children().filter(|it| it.name() == "cpus") {
         let cpus = node
             .children()
@@ -114,9 +131,15 @@ fn collect(node: FdtNode, cells: Cells, offset: u64, dma: bool, found: &mut Mach
         return;
     }
     let registers = pairs(&property(&node, "reg"), cells);
-    let registers = registers.into_iter().map(|it| pages(it, offset));
+    let mut registers: Vec<_> = registers.into_iter().map(|it| pages(it, offset)).collect();
     let list = property(&node, "compatible");
-    let part = decide(&names(&list), dma);
+    let mut part = decide(&names(&list), dma);
+    if found.smmu.is_some() && names(&list) == [BRIDGE] && node.property("iommu-map").is_some() {
+        part = Some(Part::All);
+        if let Some(configuration) = registers.first_mut() {
+            configuration.end = configuration.end.min(configuration.start + BUS);
+        }
+    }
     if property(&node, "device_type") == b"memory\0" {
         found.ram.extend(registers);
     } else if is_enabled(&node) || part.is_none() {
@@ -165,6 +188,25 @@ fn collect(node: FdtNode, cells: Cells, offset: u64, dma: bool, found: &mut Mach
             collect(below, own, offset, dma, found);
         }
     }
+}
+
+/// The SMMU of a machine, and the frame by which interrupts are raised.
+fn between(tree: &Fdt) -> Option<Between> {
+    let first = |node: &FdtNode| {
+        let registers = pairs(&property(node, "reg"), Cells::of(&tree.root()));
+        registers.first().map(|it| it.start)
+    };
+    let is = |node: &FdtNode, name: &str| {
+        is_enabled(node) && names(&property(node, "compatible")).first() == Some(&name)
+    };
+    let mut nodes = tree.root().children();
+    let smmu = nodes.find(|it| is(it, "arm,smmu-v3"))?;
+    let below = tree.root().children().flat_map(|it| it.children());
+    let frame = below.into_iter().find(|it| is(it, "arm,gic-v2m-frame"));
+    Some(Between {
+        smmu: first(&smmu)?,
+        doorbell: frame.and_then(|it| first(&it)),
+    })
 }
 
 /// Adds a region of redistributors, not more than there are CPUs: each has two frames, and the

@@ -49,6 +49,8 @@ pub struct Inner {
     pub private_words: Range<u64>,
     /// The root of each compartment, eight bytes each, or zero.
     pub compartment_roots: Range<u64>,
+    /// Memory that no device reaches, for pools and private memory; empty where that is any memory.
+    pub reserve: Range<u64>,
 }
 
 impl Inner {
@@ -126,6 +128,7 @@ fn described(memory: &dyn Memory, page: u64, known: &Known, hull: &Range<u64>) -
     let user_trees = range(offset_of!(BootInfo, user_trees))?;
     let private_words = range(offset_of!(BootInfo, private_words))?;
     let compartment_roots = range(offset_of!(BootInfo, compartment_roots))?;
+    let reserve = range(offset_of!(BootInfo, reserve))?;
     let within = |it: &Range<u64>| hull.contains(&it.start) && it.end <= region.end;
     let fits = region.start == hull.start
         && region.start.is_multiple_of(BLOCK_SIZE)
@@ -150,5 +153,6 @@ fn described(memory: &dyn Memory, page: u64, known: &Known, hull: &Range<u64>) -
         user_trees,
         private_words,
         compartment_roots,
+        reserve,
     })
 }

@@ -18,7 +18,7 @@
 //! follows from the above, and never decide where something is.
 //!
 //! * [`mod@snapshot`] stops a machine and copies registers and memory;
-//! * [`of`] walks the tables and checks I1 to I11 and I13 to I17, I11 in part;
+//! * [`of`] walks the tables and checks every invariant, but for what [`UNSEEN`] names;
 //! * [`live`] does both.
 //!
 //! User tables are walked from each CPU's TTBR0_EL1, and from every root that lies in a pool of
@@ -140,6 +140,7 @@ fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
     violations.extend(checks::registers::check(&world));
     violations.extend(checks::compartments::check(&world));
     violations.extend(checks::parked::check(&world));
+    violations.extend(checks::dma::check(&world));
     violations.extend(checks::el2::check(&world));
     violations.extend(checks::constants::check(&world));
     violations.extend(checks::vectors::check(&world));

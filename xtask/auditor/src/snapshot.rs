@@ -134,6 +134,8 @@ pub struct Facts {
     pub private: BTreeMap<u64, u32>,
     /// Roots of compartments, by their numbers.
     pub compartments: BTreeMap<u32, u64>,
+    /// Memory that no device reaches, for pools and private memory.
+    pub reserve: Range<u64>,
     /// Registers of devices that may be mapped, whole pages.
     pub devices: Vec<Range<u64>>,
     /// Registers of devices that must not be.
@@ -152,12 +154,31 @@ pub struct Facts {
     pub el2: bool,
 }
 
+/// An SMMU at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Smmu {
+    /// CR0.
+    pub control: u32,
+    /// CR0ACK.
+    pub acknowledged: u32,
+    /// STRTAB_BASE.
+    pub streams: u64,
+    /// STRTAB_BASE_CFG.
+    pub streams_form: u32,
+    /// The page to which functions write to raise interrupts.
+    pub doorbell: Option<u64>,
+    /// Memory that devices do not reach, for pools and private memory.
+    pub reserve: Range<u64>,
+}
+
 /// A machine at one moment.
 pub struct Snapshot {
     /// What is where.
     pub facts: Rc<Facts>,
     /// All CPUs.
     pub cpus: Vec<Cpu>,
+    /// The SMMU between PCI functions and memory; none where no device is kept from memory.
+    pub smmu: Option<Smmu>,
     /// RAM.
     pub memory: Box<dyn Memory>,
 }

@@ -38,6 +38,13 @@ pub trait Target {
     /// If a bank cannot be read.
     fn memory(&self, banks: &[Range<u64>]) -> Result<Box<dyn Memory>>;
 
+    /// A register of 32 bits of a device, at a physical address. Reading it has no effect.
+    ///
+    /// # Errors
+    ///
+    /// If the machine does not say.
+    fn device(&self, address: u64) -> Result<u32>;
+
     /// Access to the registers. The machine is stopped, and stays so until
     /// [`resume`](Self::resume).
     ///

@@ -3,6 +3,7 @@
 
 pub mod compartments;
 pub mod constants;
+pub mod dma;
 pub mod el2;
 pub mod geometry;
 pub mod groups;

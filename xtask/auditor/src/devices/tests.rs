@@ -7,7 +7,7 @@
 )]
 
 use donjon_abi::manifest::DmaProfile;
-use donjon_core::devices::{Decision, RULES, WITHHELD, decide as rules_decide};
+use donjon_core::devices::{Decision, Effect, RULES, WITHHELD, decide as rules_decide};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 
 use super::read;
@@ -20,10 +20,11 @@ fn rules_map(compatible: &[&str], dma: bool) -> bool {
     } else {
         DmaProfile::Strict
     };
-    matches!(
-        rules_decide(compatible.iter().copied(), profile),
-        Decision::Mapped(_)
-    )
+    match rules_decide(compatible.iter().copied(), profile) {
+        // Its strings alone do not say whether an SMMU stands between.
+        Decision::Mapped(rule) => dma || rule.effect != Effect::BehindSmmu,
+        Decision::Withheld(_) => false,
+    }
 }
 
 /// The nodes of QEMU's machine `virt`, with either GIC, and others that boards have.
@@ -185,6 +186,39 @@ fn blob(nodes: Vec<DeviceTreeNode>) -> Vec<u8> {
         tree.root.add_child(node);
     }
     tree.to_dtb()
+}
+
+/// A bridge, and the SMMU that it names if `has_map`.
+fn bridge(has_map: bool) -> Vec<DeviceTreeNode> {
+    let mut bridge = node(
+        "pcie@4000000000",
+        "pci-host-ecam-generic",
+        &[0x7000_0000, 0x1000_0000],
+    );
+    if has_map {
+        let map: Vec<u8> = [0, 4, 0, 0x1_0000_u32]
+            .iter()
+            .flat_map(|it| it.to_be_bytes())
+            .collect();
+        bridge.add_property(DeviceTreeProperty::new_unchecked("iommu-map", map));
+    }
+    vec![
+        node("smmuv3@9050000", "arm,smmu-v3", &[0x905_0000, 0x2_0000]),
+        bridge,
+    ]
+}
+
+#[test]
+fn the_first_bus_of_a_bridge_may_be_mapped_behind_an_smmu() {
+    let found = tree(bridge(true));
+    assert_eq!(found.devices, [0x7000_0000..0x7010_0000]);
+    assert_eq!(found.smmu.map(|it| it.smmu), Some(0x905_0000));
+    let alone = tree(bridge(true).split_off(1));
+    assert!(alone.devices.is_empty() && alone.smmu.is_none());
+    assert!(tree(bridge(false)).devices.is_empty());
+    let open = read(&blob(bridge(true)), true).expect("a tree");
+    assert_eq!(open.devices, [0x7000_0000..0x8000_0000]);
+    assert_eq!(open.smmu, None);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::capture::Fixed;
 use crate::descriptor::{Entry, PAGE, read, shift};
 use crate::memory::{Memory, Words};
 use crate::metadata::KERNEL_ROOT;
-use crate::snapshot::{Cpu, Snapshot};
+use crate::snapshot::{Cpu, Smmu, Snapshot};
 
 pub use fixed::off;
 use fixed::{cpu, fixed};
@@ -45,6 +45,7 @@ pub struct TestMachine {
     pub cpus: Vec<Cpu>,
     pub fixed: Fixed,
     pub roots: Vec<u64>,
+    pub smmu: Option<Smmu>,
     next_table: u64,
     next_user: u64,
     next_inner: u64,
@@ -57,6 +58,7 @@ impl TestMachine {
             cpus: Vec::new(),
             fixed: fixed(),
             roots: Vec::new(),
+            smmu: None,
             next_table: POOL,
             next_user: ARENA,
             next_inner: REGION + PAGE,
@@ -93,6 +95,7 @@ impl TestMachine {
         Snapshot {
             facts: Rc::new(facts.expect("the inner domain")),
             cpus: self.cpus.clone(),
+            smmu: self.smmu.clone(),
             memory: Box::new(self.memory.clone()),
         }
     }

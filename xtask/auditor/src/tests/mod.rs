@@ -6,6 +6,7 @@
     reason = "lists of ranges, most of them with one"
 )]
 
+mod dma;
 mod injected;
 mod machine;
 

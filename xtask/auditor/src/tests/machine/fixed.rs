@@ -24,6 +24,7 @@ pub(super) fn fixed() -> Fixed {
             devices: vec![UART..UART + PAGE],
             read_only: vec![MAILBOX..MAILBOX + PAGE],
             withheld: vec![FW_CFG..FW_CFG + PAGE, MAILBOX..MAILBOX + PAGE],
+            smmu: None,
         },
         linux: Linux {
             image: IMAGE,
