@@ -26,6 +26,8 @@ pub struct Attack {
     pub modes: &'static [Switch],
     /// Invariants and promises that the attack is about, beside those in `seen_as` of its controls.
     pub holds: &'static [&'static str],
+    /// Whether a disk carries it out, so that the machine has one, behind an SMMU.
+    pub by_device: bool,
     /// Whether the verifier of a run's report has to stop it, and not the inner domain.
     pub is_for_verifier: bool,
 }
@@ -45,6 +47,7 @@ impl Attack {
         cpu: None,
         modes: MODES,
         holds: &[],
+        by_device: false,
         is_for_verifier: false,
     };
 

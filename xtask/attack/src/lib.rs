@@ -27,15 +27,17 @@ mod table;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use anyhow::{Error, Result, anyhow, bail, ensure};
+use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
 use donjon_builder::kernel::Variant;
 use donjon_builder::run::{self, Parts};
-use donjon_machine::arguments::{MachineArguments, Switch, VIRT};
+use donjon_machine::arguments::{Dma, MachineArguments, Switch, VIRT};
 use donjon_machine::machine::Machine;
+use donjon_machine::qemu::DiskImage;
+use tempfile::NamedTempFile;
 
 use crate::arguments::{AttackArguments, AttackCommand};
 
@@ -196,7 +198,8 @@ fn chosen(only: &[String], switch: Switch, machine: &str) -> Result<Campaign> {
         let cpu = attack
             .cpu
             .is_none_or(|it| board.cpus.iter().any(|cpu| cpu == it));
-        cpu && (machine == VIRT || attack.is_of_module() && !attack.is_alone())
+        let elsewhere = attack.is_of_module() && !attack.is_alone() && !attack.by_device;
+        cpu && (machine == VIRT || elsewhere)
     };
     let impossible: Vec<_> = list::all()
         .filter(|it| wanted(it) && !possible(it))
@@ -216,6 +219,14 @@ fn chosen(only: &[String], switch: Switch, machine: &str) -> Result<Campaign> {
             .collect(),
         outside: MODES,
     })
+}
+
+/// A disk of a few pages, which an attack writes to.
+fn empty_disk() -> Result<NamedTempFile> {
+    const SIZE: u64 = 1 << 20;
+    let file = NamedTempFile::new().context("making a disk")?;
+    file.as_file().set_len(SIZE).context("making a disk")?;
+    Ok(file)
 }
 
 /// The attacks that have a control without each of the protections.
@@ -285,14 +296,19 @@ impl Bench<'_> {
                 .collect();
             if !attempts.is_empty() {
                 groups
-                    .entry(attack.cpu)
+                    .entry((attack.cpu, attack.by_device))
                     .or_default()
                     .push((*attack, attempts));
             }
         }
         let mut all = BTreeMap::new();
-        for (cpu, group) in groups {
-            let parts = self.parts(without, cpu, &self.machine(Some(CPUS), Some("256M")))?;
+        for ((cpu, by_device), group) in groups {
+            let mut machine = self.machine(Some(CPUS), Some("256M"));
+            machine.dma = by_device.then_some(Dma::Strict);
+            let mut parts = self.parts(without, cpu, &machine)?;
+            let disk = by_device.then(empty_disk).transpose()?;
+            let file = disk.as_ref().map(|it| it.path().to_owned());
+            parts.boot.disk = file.map(DiskImage::unchanged);
             let sound = without == Without::NOTHING;
             let tried = guest::together(&parts, &group, sound);
             all.extend(tried.map_err(|error| {

@@ -64,6 +64,9 @@ fn table(subject: &Subject) -> String {
 /// What it tries, and where that is not everywhere.
 fn attempted(attack: &Attack) -> String {
     let mut conditions = Vec::new();
+    if attack.by_device {
+        conditions.push("with a disk behind an SMMU".to_owned());
+    }
     if let Some(cpu) = attack.cpu {
         conditions.push(format!("CPU `{cpu}`"));
     }

@@ -6,6 +6,7 @@
 
 mod calls;
 mod compartments;
+mod devices;
 mod firmware;
 mod flow;
 mod forged_tcr;
@@ -63,6 +64,10 @@ pub const SUBJECTS: &[Subject] = &[
     Subject {
         title: "Flow attestation",
         attacks: flow::ATTACKS,
+    },
+    Subject {
+        title: "Devices",
+        attacks: devices::ATTACKS,
     },
     Subject {
         title: "Firmware and CPUs",

@@ -9,6 +9,7 @@
 #include <linux/sizes.h>
 #include <linux/string.h>
 
+#include "common/block.h"
 #include "compartment.h"
 
 /* Compartments that are there at once */
@@ -89,7 +90,7 @@ static void put_back(u64 first, u64 second)
 	struct page *page = take_block_back();
 
 	if (page)
-		__free_pages(page, get_order(SZ_2M));
+		free_attack_block(page, DONJON_RESERVE_COMPARTMENTS);
 	else if (block)
 		pr_err("attack: the block of compartments does not come back\n");
 }
@@ -161,7 +162,7 @@ static bool give_block(struct page *page)
 		return false;
 	if (compartment_call_whole(DONJON_FN_POOL_ADD, page_to_phys(page),
 				   DONJON_POOL_PRIVATE, 0, 0).status) {
-		__free_pages(page, get_order(SZ_2M));
+		free_attack_block(page, DONJON_RESERVE_COMPARTMENTS);
 		return false;
 	}
 	block = page;
@@ -183,7 +184,7 @@ bool prepare_compartment(void)
 	if (prepared)
 		return true;
 	if (!block)
-		give_block(alloc_pages(GFP_KERNEL, get_order(SZ_2M)));
+		give_block(attack_block(DONJON_RESERVE_COMPARTMENTS));
 	return prepare();
 }
 

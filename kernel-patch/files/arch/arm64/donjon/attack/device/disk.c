@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A disk whose driver belongs to the attacker: it is told any frame.
+ */
+#include <linux/bio.h>
+#include <linux/blkdev.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+
+#include "attack.h"
+#include "device/disk.h"
+
+#define DISK		"/dev/vda"
+#define DISK_CHECK	0
+#define CHECK		0xc0ffee00c0ffee00UL
+
+static struct file *disk;
+
+static void transfer(blk_opf_t operation, unsigned int page, u64 frame)
+{
+	struct bio *bio = bio_alloc(file_bdev(disk), 1, operation | REQ_SYNC, GFP_KERNEL);
+
+	bio->bi_iter.bi_sector = (sector_t)page * (PAGE_SIZE / SECTOR_SIZE);
+	__bio_add_page(bio, pfn_to_page(PHYS_PFN(frame)), PAGE_SIZE, 0);
+	submit_bio_wait(bio);
+	bio_put(bio);
+}
+
+void disk_read(unsigned int page, u64 frame)
+{
+	transfer(REQ_OP_READ, page, frame);
+}
+
+void disk_write(unsigned int page, u64 frame)
+{
+	transfer(REQ_OP_WRITE, page, frame);
+}
+
+static bool is_open(void)
+{
+	if (disk)
+		return true;
+	disk = bdev_file_open_by_path(DISK, BLK_OPEN_READ | BLK_OPEN_WRITE, NULL, NULL);
+	if (!IS_ERR(disk))
+		return true;
+	attack_untried("no disk: %ld", PTR_ERR(disk));
+	disk = NULL;
+	return false;
+}
+
+bool disk_works(void)
+{
+	static u64 check = CHECK;
+	bool works = false;
+	u64 *page;
+
+	if (!is_open())
+		return false;
+	page = (u64 *)__get_free_page(GFP_KERNEL);
+	if (page) {
+		memset64(page, ++check, PAGE_SIZE / sizeof(*page));
+		disk_write(DISK_CHECK, __pa(page));
+		clear_page(page);
+		disk_read(DISK_CHECK, __pa(page));
+		works = page[0] == check && page[PAGE_SIZE / sizeof(*page) - 1] == check;
+		free_page((unsigned long)page);
+	}
+	if (!works)
+		attack_untried("the disk does not work");
+	return works;
+}

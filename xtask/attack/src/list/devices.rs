@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Devices that read and write memory.
+
+use super::{Attack, Attempt, Control, Without};
+
+const UNCHANGED: &str = "the frame is as before";
+const ZEROS: &str = "nothing but zeros came";
+const REACHABLE: &str = "memory that devices reach";
+
+/// The rows.
+pub const ATTACKS: &[Attack] = &[
+    Attack {
+        name: "write-by-device",
+        title: "have a disk write to memory that the kernel may not write",
+        stopped_by: "The SMMU, which is the inner domain's alone, shows devices ordinary memory alone, and the kernel's text and constants read-only.",
+        attempts: &[
+            Attempt::stopped("inner", UNCHANGED),
+            Attempt::stopped("table", UNCHANGED),
+            Attempt::stopped("root", UNCHANGED),
+            Attempt::stopped("text", UNCHANGED),
+            Attempt::stopped("constants", UNCHANGED),
+            Attempt::stopped("module", UNCHANGED),
+            Attempt::stopped("private", UNCHANGED),
+        ],
+        controls: &[
+            Control {
+                without: Without::inner(&["weaken-window"]),
+                attempts: &[
+                    "inner",
+                    "table",
+                    "root",
+                    "text",
+                    "constants",
+                    "module",
+                    "private",
+                ],
+                seen_as: &["I24"],
+            },
+            Control {
+                without: Without::inner(&["weaken-stream"]),
+                attempts: &["inner", "table", "private"],
+                seen_as: &["I23"],
+            },
+        ],
+        by_device: true,
+        ..Attack::ROW
+    },
+    Attack {
+        name: "read-by-device",
+        title: "have a disk read memory that the kernel may not read",
+        stopped_by: "The SMMU shows devices neither inner nor private memory.",
+        attempts: &[
+            Attempt::stopped("inner", ZEROS),
+            Attempt::stopped("private", ZEROS),
+        ],
+        controls: &[Control {
+            without: Without::inner(&["weaken-window"]),
+            attempts: &["inner", "private"],
+            seen_as: &["I24"],
+        }],
+        by_device: true,
+        ..Attack::ROW
+    },
+    Attack {
+        name: "take-window-block",
+        title: "give the inner domain memory that a disk writes to afterwards",
+        stopped_by: "Pools and private memory come from a reserve that no device ever reaches.",
+        attempts: &[
+            Attempt::stopped("tables", REACHABLE),
+            Attempt::stopped("private", REACHABLE),
+        ],
+        controls: &[Control {
+            without: Without::inner(&["weaken-reserve"]),
+            attempts: &["tables", "private"],
+            seen_as: &["I24"],
+        }],
+        by_device: true,
+        ..Attack::ROW
+    },
+];
