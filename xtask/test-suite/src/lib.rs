@@ -13,6 +13,7 @@ pub mod check;
 mod ci;
 mod compartments;
 mod distribution;
+mod dma;
 mod docs;
 mod early;
 mod flow;
@@ -171,6 +172,7 @@ fn all(host_arguments: &HostArguments) -> Vec<Test> {
     tests.extend(reports::tests(host_arguments));
     tests.extend(longest::tests(host_arguments));
     tests.extend(machines::tests(host_arguments));
+    tests.extend(dma::tests(host_arguments));
     tests.extend(modules::tests(host_arguments));
     tests.extend(random_calls::tests(host_arguments));
     tests.extend(reclaim::tests(host_arguments));

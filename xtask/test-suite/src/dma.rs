@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Devices behind the SMMU that the inner domain owns: that they work, and which of them withhold
+//! the bridge.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::kernel::Variant;
+use donjon_machine::arguments::{Dma, MachineArguments, Switch};
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu::{self, Boot, DiskImage, Network, Timeout};
+use donjon_machine::said::says;
+use sha2::{Digest, Sha256};
+
+use super::boots::built;
+use super::scratch::Scratch;
+use super::test::Test;
+
+const TIMEOUT: Duration = Duration::from_secs(240);
+/// What the console says of a bridge that Linux does not get.
+const WITHHELD: &str = "donjon: withheld: /pcie@10000000 (pci-host-ecam-generic): ";
+/// A machine whose bridge is withheld has no way to answer: it is over when the console has said
+/// so, and a little later, when the rest of the line is there.
+const REFUSED: Timeout = Timeout {
+    total: Duration::from_secs(120),
+    mark: Some((WITHHELD, Duration::from_secs(1))),
+};
+
+/// Machines on which the bridge is withheld: name of the test, QEMU's devices, and why.
+const REFUSALS: [(&str, &[&str], &str); 5] = [
+    (
+        "balloon",
+        &["virtio-balloon-pci,iommu_platform=on,disable-legacy=on"],
+        "it discards pages by number",
+    ),
+    (
+        "platform",
+        &["virtio-rng-pci,disable-legacy=on"],
+        "goes around the SMMU (iommu_platform=off)",
+    ),
+    (
+        "legacy",
+        &["virtio-rng-pci"],
+        "can be used as a legacy device: it goes around the SMMU",
+    ),
+    (
+        "bridge",
+        &["pcie-root-port,id=behind"],
+        "what is behind it may go around the SMMU",
+    ),
+    (
+        "expander",
+        &["pxb-pcie,bus_nr=128,id=expander"],
+        "a second host bridge at",
+    ),
+];
+
+/// Shell script: the digest of the disk, which is larger than memory, so that each free page is
+/// once a buffer; then of a page that was written and read back past the page cache.
+const DISK: &str = "\
+grep -q '^dma: strict' /sys/kernel/security/donjon/status || exit 3
+echo digest: $(sha256sum /dev/vda | cut -d' ' -f1)
+dd if=/bin/busybox of=/tmp/page bs=4096 count=1 2>/dev/null || exit 5
+dd if=/tmp/page of=/dev/vda bs=4096 seek=9 oflag=direct 2>/dev/null || exit 6
+dd if=/dev/vda of=/tmp/back bs=4096 skip=9 count=1 iflag=direct 2>/dev/null || exit 7
+cmp /tmp/page /tmp/back || exit 8
+grep protected_ /sys/kernel/security/donjon/status
+cat /sys/kernel/security/donjon/selftest";
+
+/// Shell script: QEMU's router answers.
+const NETWORK: &str = "\
+ip address show eth0 | grep -q 'inet 10.0.2.15' || { ip link set eth0 up; ip address add 10.0.2.15/24 dev eth0; }
+ping -c 3 -w 20 10.0.2.2 >/dev/null || exit 3
+echo answers";
+
+/// Tests of devices behind the SMMU.
+pub fn tests(host: &HostArguments) -> Vec<Test> {
+    let mut tests = Vec::new();
+    for machine in ["virt", "virt-gicv3"] {
+        let host = host.clone();
+        let name = format!("dma:disk:{machine}");
+        let test = Test::beside(&name, move || disk(&host, machine));
+        tests.push(test.holds(&["I24"]));
+    }
+    let for_network = host.clone();
+    tests.push(Test::beside("dma:network", move || network(&for_network)));
+    for (name, devices, why) in REFUSALS {
+        let host = host.clone();
+        let test = Test::beside(&format!("dma:refused:{name}"), move || {
+            is_refused(&host, devices, why)
+        });
+        tests.push(test.holds(&["I23"]));
+    }
+    tests
+}
+
+fn boot(host: &HostArguments, machine: &str) -> Result<Boot> {
+    let machine = Machine::new(&MachineArguments {
+        machine: machine.into(),
+        cpus: Some(2),
+        memory: Some("256M".into()),
+        dma: Some(Dma::Strict),
+        ..MachineArguments::virt(Switch::Asid)
+    })?;
+    let sound = InnerVariant::sound(Switch::Asid);
+    Ok(built(host, machine, &sound, Variant::Donjon)?.boot)
+}
+
+/// Bytes without a pattern; the same in each run.
+fn fill(path: &Path, size: usize) -> Result<[u8; 32]> {
+    let mut file = fs::File::create(path).context("making a disk")?;
+    let mut hash = Sha256::new();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for _ in 0..size >> 20 {
+        let mut piece = Vec::with_capacity(1 << 20);
+        for _ in 0..(1 << 20) / 8 {
+            // Xorshift (Marsaglia 2003).
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            piece.extend(state.to_le_bytes());
+        }
+        hash.update(&piece);
+        file.write_all(&piece).context("filling a disk")?;
+    }
+    Ok(hash.finalize().into())
+}
+
+fn disk(host: &HostArguments, machine: &str) -> Result<()> {
+    /// More than the machine has memory.
+    const SIZE: usize = 272 << 20;
+    let scratch = Scratch::new()?;
+    let path = scratch.path().join("disk.img");
+    let digest = fill(&path, SIZE)?;
+    let mut boot = boot(host, machine)?;
+    boot.disk = Some(DiskImage::unchanged(path));
+    let said = says(&boot, DISK, TIMEOUT)?;
+    said.expect_success()?;
+    let digest: String = digest.iter().map(|it| format!("{it:02x}")).collect();
+    said.expect_line(&format!("digest: {digest}"))?;
+    for part in ["tables", "compartments"] {
+        let line = format!("protected_{part}_free_kib: ");
+        let free = said.text.lines().find_map(|it| it.strip_prefix(&line));
+        let free: u64 = free.context("no line of the reserve")?.parse()?;
+        ensure!(free > 0, "nothing of the reserve is left for {part}");
+    }
+    said.expect_self_test().map(|_| ())
+}
+
+fn network(host: &HostArguments) -> Result<()> {
+    let mut boot = boot(host, "virt")?;
+    boot.network = Some(Network::Virtio);
+    let said = says(&boot, NETWORK, TIMEOUT)?;
+    said.expect_success()?;
+    said.expect_line("answers")
+}
+
+fn is_refused(host: &HostArguments, devices: &[&str], why: &str) -> Result<()> {
+    let mut boot = boot(host, "virt")?;
+    boot.devices = devices.iter().map(|it| (*it).to_owned()).collect();
+    let Err(error) = qemu::exec(&boot, "true", REFUSED, |_, _| ()) else {
+        anyhow::bail!("Linux has the bridge, although {devices:?} is behind it");
+    };
+    let text = format!("{error:#}");
+    let log = text.split_once("end of its console (");
+    let log = log.and_then(|it| it.1.split_once("):")).map(|it| it.0);
+    let log = fs::read_to_string(log.with_context(|| text.clone())?)?;
+    let line = log.lines().find_map(|it| it.split_once(WITHHELD));
+    let (_, said) = line.with_context(|| format!("the bridge is not withheld: {text}"))?;
+    ensure!(said.contains(why), "withheld for another reason: {said}");
+    Ok(())
+}
