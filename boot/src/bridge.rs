@@ -32,6 +32,9 @@ impl Behind {
     }
 }
 
+/// End of the addresses whose registers the boot stage reads.
+const REACHED: u64 = 512 << 30;
+
 /// Bits of the first cell of an address on a PCI bus: what kind of space it is in.
 const SPACE: u32 = 3 << 24;
 /// 32-bit memory.
@@ -68,6 +71,9 @@ pub fn find(tree: &Fdt, node: &FdtNode) -> Result<Behind, &'static str> {
     let smmu = first_register(&smmu).ok_or("its SMMU has no registers")?;
     let configuration = first_register(node).filter(|it| it.size() >= BUS_SIZE);
     let configuration = configuration.ok_or("it has no configuration space")?;
+    if configuration.end() > REACHED {
+        return Err("its configuration space is too high to be read");
+    }
     let window =
         memory_window(node).ok_or("it has no window of 32-bit memory at its own address")?;
     Ok(Behind {

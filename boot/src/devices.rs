@@ -20,6 +20,7 @@ use donjon_core::placement::Range;
 use donjon_core::redistributors;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
+use dtoolkit::standard::NodeStandard;
 use dtoolkit::{Node, Property};
 
 use crate::bridge::{self, Behind};
@@ -193,7 +194,13 @@ fn collect(
     let registers = registers(&node, bus, is_pci)?;
     if !enabled {
         let names: Vec<&str> = node.compatible().into_iter().flatten().collect();
-        if let Decision::Withheld(_) = decide(names.iter().copied(), found.profile) {
+        let does_harm = match decide(names.iter().copied(), found.profile) {
+            Decision::Withheld(_) => true,
+            Decision::Mapped(rule) => {
+                rule.effect == Effect::BehindSmmu && found.profile == DmaProfile::Strict
+            }
+        };
+        if does_harm {
             found.disabled.extend(registers);
         }
     } else if !registers.is_empty() {
@@ -322,6 +329,12 @@ fn add_bridge(
     found: &mut Devices,
 ) -> Result<Result<(), Failure>, Cow<'static, str>> {
     let behind = bridge::find(judge.tree, node)?;
+    // On a bus that moves addresses, or in a tree with other cells, it is elsewhere.
+    let root = judge.tree.root();
+    let is_plain = matches!((root.address_cells(), root.size_cells()), (Ok(2), Ok(2)));
+    if !is_plain || registers.first() != Some(&behind.bridge.configuration) {
+        return Err("its node is not below a root with two cells".into());
+    }
     judge.hardware.take_over(&behind)?;
     if found.behind.is_some() {
         return Err("another bridge stands behind the SMMU".into());

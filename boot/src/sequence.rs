@@ -192,8 +192,8 @@ impl MachineDescription {
         hidden.extend(Range::with_size(block, TABLE_BLOCK_SIZE));
         hidden.extend(self.reserve);
         hidden.extend(self.reserved.ranges());
-        let read_only = image.linux_read_only();
-        Ok(DeviceWindow::new(&self.banks, &hidden, read_only)?)
+        let read_only = image.linux_read_only().ok_or(Failure::NotPacked)?;
+        Ok(DeviceWindow::new(&self.banks, &hidden, Some(read_only))?)
     }
 }
 

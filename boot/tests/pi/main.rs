@@ -178,7 +178,7 @@ fn what_is_plugged_into_a_socket_is_named() {
             ),
             format!(
                 "open: 1 of pci-host-ecam-generic, {pci}: what is plugged in behind it reads and \
-                 writes any memory: DMA, and nothing stands between"
+                 writes any memory: DMA, and in the open profile nothing stands between"
             ),
         ]
     };

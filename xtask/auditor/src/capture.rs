@@ -215,7 +215,9 @@ pub fn of_stopped(subject: &Subject, target: &impl Target) -> Result<Snapshot> {
         let cpu = cpu(&mut *registers, number, halted);
         cpus.push(cpu.with_context(|| format!("registers of CPU {number}"))?);
     }
+    // Without a reserve the boot stage has withheld the bridge, and left the SMMU alone.
     let smmu = subject.fixed.machinery.smmu.as_ref();
+    let smmu = smmu.filter(|_| facts.reserve.start < facts.reserve.end);
     let smmu = smmu.map(|it| smmu_of(target, it, &facts)).transpose()?;
     Ok(Snapshot {
         facts: Rc::new(facts),

@@ -10,8 +10,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
+use donjon_builder::environment::Needs;
 use donjon_builder::kernel::Variant;
-use donjon_machine::arguments::{Dma, MachineArguments, Switch};
+use donjon_machine::arguments::{Dma, Firmware, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Boot, DiskImage, Network, Timeout};
 use donjon_machine::said::says;
@@ -60,8 +61,8 @@ const REFUSALS: [(&str, &[&str], &str); 5] = [
     ),
 ];
 
-/// Shell script: the digest of the disk, which is larger than memory, so that each free page is
-/// once a buffer; then of a page that was written and read back past the page cache.
+/// Shell script: the digest of the disk, then a page that is written and read back past the page
+/// cache.
 const DISK: &str = "\
 grep -q '^dma: strict' /sys/kernel/security/donjon/status || exit 3
 echo digest: $(sha256sum /dev/vda | cut -d' ' -f1)
@@ -89,6 +90,12 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     }
     let for_network = host.clone();
     tests.push(Test::beside("dma:network", move || network(&for_network)));
+    let for_uefi = host.clone();
+    let uefi = Needs {
+        uefi: true,
+        ..Needs::NONE
+    };
+    tests.push(Test::beside("dma:uefi", move || by_uefi(&for_uefi)).needs(uefi));
     for (name, devices, why) in REFUSALS {
         let host = host.clone();
         let test = Test::beside(&format!("dma:refused:{name}"), move || {
@@ -100,6 +107,10 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 }
 
 fn boot(host: &HostArguments, machine: &str) -> Result<Boot> {
+    boot_by(host, machine, Firmware::None)
+}
+
+fn boot_by(host: &HostArguments, machine: &str, firmware: Firmware) -> Result<Boot> {
     let machine = Machine::new(&MachineArguments {
         machine: machine.into(),
         cpus: Some(2),
@@ -107,6 +118,7 @@ fn boot(host: &HostArguments, machine: &str) -> Result<Boot> {
         dma: Some(Dma::Strict),
         ..MachineArguments::virt(Switch::Asid)
     })?;
+    let machine = machine.with_firmware(firmware)?;
     let sound = InnerVariant::sound(Switch::Asid);
     Ok(built(host, machine, &sound, Variant::Donjon)?.boot)
 }
@@ -132,14 +144,19 @@ fn fill(path: &Path, size: usize) -> Result<[u8; 32]> {
 }
 
 fn disk(host: &HostArguments, machine: &str) -> Result<()> {
-    /// More than the machine has memory.
+    /// More than the machine has memory, so that the page cache takes what is free.
     const SIZE: usize = 272 << 20;
     let scratch = Scratch::new()?;
     let path = scratch.path().join("disk.img");
     let digest = fill(&path, SIZE)?;
     let mut boot = boot(host, machine)?;
     boot.disk = Some(DiskImage::unchanged(path));
-    let said = says(&boot, DISK, TIMEOUT)?;
+    reads_disk(&boot, &digest)
+}
+
+/// Fails unless the guest reads what is on its disk, and has something left of the reserve.
+fn reads_disk(boot: &Boot, digest: &[u8; 32]) -> Result<()> {
+    let said = says(boot, DISK, TIMEOUT)?;
     said.expect_success()?;
     let digest: String = digest.iter().map(|it| format!("{it:02x}")).collect();
     said.expect_line(&format!("digest: {digest}"))?;
@@ -158,6 +175,17 @@ fn network(host: &HostArguments) -> Result<()> {
     let said = says(&boot, NETWORK, TIMEOUT)?;
     said.expect_success()?;
     said.expect_line("answers")
+}
+
+/// A firmware has used the disk before, and has put its registers where it likes.
+fn by_uefi(host: &HostArguments) -> Result<()> {
+    const SIZE: usize = 4 << 20;
+    let scratch = Scratch::new()?;
+    let path = scratch.path().join("disk.img");
+    let digest = fill(&path, SIZE)?;
+    let mut boot = boot_by(host, "virt", Firmware::Uefi)?;
+    boot.disk = Some(DiskImage::unchanged(path));
+    reads_disk(&boot, &digest)
 }
 
 fn is_refused(host: &HostArguments, devices: &[&str], why: &str) -> Result<()> {

@@ -93,7 +93,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         compatible: "pci-host-ecam-generic",
         effect: Effect::BehindSmmu,
-        reason: "what is plugged in behind it reads and writes any memory: DMA, and nothing stands between",
+        reason: "what is plugged in behind it reads and writes any memory: DMA, and in the open profile nothing stands between",
     },
     // Juno.
     harmless("arm,pl050", "bytes from and to a keyboard or mouse"),

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Functions on a PCI bus behind an SMMU: which may be there, and how each is silenced.
 //!
-//! Linux gets bus 0 alone, so nothing on another bus can ever be enabled. A function is refused
-//! where it could reach memory in another way than through the SMMU: a virtio device that does not
-//! ask for it (bit 33 of its features), one that names frames instead of addresses (a balloon), a
-//! bridge, and what makes functions that are not there yet (SR-IOV).
+//! Linux gets bus 0 alone, so nothing on another bus can ever be enabled. A function is accepted by
+//! a rule: the host bridge itself, and five kinds of virtio devices that ask for the SMMU (bit 33
+//! of their features). Everything else is refused, and first what is known to reach memory in
+//! another way: a virtio device that names frames instead of addresses (a balloon), a bridge, and
+//! what makes functions that are not there yet (SR-IOV).
 
 use thiserror::Error;
 
@@ -86,6 +87,12 @@ pub enum Refusal {
     /// A virtio device without bit 33.
     #[error("virtio at {0} goes around the SMMU (iommu_platform=off)")]
     GoesAround(Place),
+    /// No rule accepts the function.
+    #[error("no rule for the function {1:04x}:{2:04x} at {0}")]
+    NoRule(Place, u16, u16),
+    /// The host bridge does not answer, so nothing is known of what is behind it.
+    #[error("no host bridge answers at 00:00.0: its configuration space cannot be read")]
+    NoHost,
     /// A virtio device whose registers cannot be read.
     #[error("virtio at {0} has no registers that say whether it goes around the SMMU")]
     NoRegisters(Place),
@@ -116,6 +123,8 @@ mod offset {
     pub const EXTENDED: u64 = 0x100;
 }
 
+/// Class and subclass of a host bridge.
+const HOST_BRIDGE: u32 = 0x0600;
 /// Command register: registers in memory are decoded.
 const DECODE: u32 = 1 << 1;
 /// Command register: the function is a bus master.
@@ -139,6 +148,12 @@ struct Function {
 ///
 /// The first [`Refusal`]. All functions are silent then as well, but for one that cannot be.
 pub fn take_over(space: &mut impl Space, bridge: &Bridge) -> Result<(), Refusal> {
+    // What cannot be read looks as if nothing were there.
+    let host = bridge.configuration.start();
+    let answers = space.read(host) as u16 != u16::MAX;
+    if !answers || space.read(host + offset::CLASS) >> 16 != HOST_BRIDGE {
+        return Err(Refusal::NoHost);
+    }
     let mut first = Ok(());
     for index in 0..bridge.configuration.size() / FUNCTION_SIZE {
         let at = bridge.configuration.start() + index * FUNCTION_SIZE;
@@ -176,7 +191,6 @@ impl Function {
     }
 
     fn judge(self, space: &mut impl Space, bridge: &Bridge) -> Result<(), Refusal> {
-        const HOST_BRIDGE: u32 = 0x0600;
         let place = self.place;
         if place.bus != 0 {
             return Err(Refusal::OtherBus(place));
@@ -193,8 +207,11 @@ impl Function {
         }
         let identity = self.read(space, 0);
         let (vendor, device) = (identity as u16, (identity >> 16) as u16);
-        if vendor != VIRTIO || device > LAST_VIRTIO {
+        if is_host_bridge {
             return Ok(());
+        }
+        if vendor != VIRTIO || device > LAST_VIRTIO {
+            return Err(Refusal::NoRule(place, vendor, device));
         }
         let Some(kind) = device.checked_sub(FIRST_MODERN) else {
             return Err(Refusal::LegacyVirtio(place, device));
@@ -240,6 +257,8 @@ impl Function {
         const FEATURE_SELECT: u64 = 0x0;
         const FEATURE: u64 = 0x4;
         const STATUS: u64 = 0x14;
+        /// How often the status is read before the device counts as one that does not answer.
+        const PATIENCE: u32 = 1_000_000;
         /// VIRTIO_F_ACCESS_PLATFORM, 33, in the second word.
         const ACCESS_PLATFORM: u32 = 1 << 1;
         let (bar, within) = self.common(space)?;
@@ -256,27 +275,31 @@ impl Function {
                 0
             };
         let command = self.read(space, offset::COMMAND) & COMMAND_MASK;
-        if old == 0 {
+        // Firmware may have put it where it cannot be reached from here.
+        let is_near = bridge.window.contains(old) && bridge.window.contains(old + within + STATUS);
+        if !is_near {
             space.write(low, bridge.window.start() as u32);
             if is_long {
                 space.write(low + 4, (bridge.window.start() >> 32) as u32);
             }
         }
         space.write(self.at + offset::COMMAND, command | DECODE);
-        let registers = within + if old == 0 { bridge.window.start() } else { old };
+        let registers = within + if is_near { old } else { bridge.window.start() };
         space.write_byte(registers + STATUS, 0);
+        // It is reset when the status says so (4.1.4.3.2).
+        let is_reset = (0..PATIENCE).any(|_| space.read(registers + STATUS) & 0xff == 0);
         space.write(registers + FEATURE_SELECT, 1);
         let features = space.read(registers + FEATURE);
         space.write(registers + FEATURE_SELECT, 0);
         space.write(self.at + offset::COMMAND, command & !MASTER);
-        if old == 0 {
+        if !is_near {
             space.write(low, old_low);
             if is_long {
                 space.write(low + 4, old_high);
             }
         }
         // What nothing answers for reads as all ones.
-        Some(features & ACCESS_PLATFORM != 0 && features != u32::MAX)
+        (is_reset && features != u32::MAX).then_some(features & ACCESS_PLATFORM != 0)
     }
 
     /// The BAR of the common configuration of a virtio device, and where it is there.

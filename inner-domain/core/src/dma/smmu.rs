@@ -192,7 +192,16 @@ fn set(
     value: u32,
 ) -> Result<(), SmmuError> {
     registers.write(offset, value);
-    wait(registers, answer, value)
+    // ATSCHK has no effect, and need not be acknowledged, where there is no ATS.
+    let wanted = value & !ATSCHK;
+    if (0..PATIENCE).any(|_| registers.read(answer) & !ATSCHK == wanted) {
+        return Ok(());
+    }
+    Err(SmmuError::NoAnswer {
+        offset: answer,
+        wanted,
+        found: registers.read(answer),
+    })
 }
 
 fn wait(registers: &impl Registers, offset: u64, wanted: u32) -> Result<(), SmmuError> {

@@ -188,10 +188,10 @@ impl Walk<'_, '_> {
             }
         }
         let reserve = &self.smmu.reserve;
-        if writable && output < reserve.end && reserve.start < output + size {
+        if output < reserve.end && reserve.start < output + size {
             wrong(
                 output.max(reserve.start),
-                "devices write the reserve".to_owned(),
+                "devices reach the reserve".to_owned(),
             );
         }
     }

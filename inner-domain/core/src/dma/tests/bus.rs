@@ -104,7 +104,10 @@ impl Space for Bus {
                 it.command & 2 != 0 && (it.bar & !0xf..(it.bar & !0xf) + 0x4000).contains(&address)
             });
             let it = it.expect("something that is decoded");
-            assert_eq!(address & 0xfff, 4, "features alone are read");
+            if address & 0xfff == 0x14 {
+                return u32::from(it.status);
+            }
+            assert_eq!(address & 0xfff, 4, "features and status alone are read");
             return if it.select == 1 {
                 it.kind.features.unwrap_or(0)
             } else {
@@ -187,7 +190,6 @@ fn functions_that_go_through_are_accepted_and_silent() {
         .into_iter()
         .enumerate()
         .map(|(index, it)| (number(0, index as u64 + 1, 0), Kind::virtio(it, PLATFORM)))
-        .chain([(number(0, 9, 0), Kind::PLAIN)])
         .collect();
     let (bus, said) = judged(&functions);
     assert_eq!(said, Ok(()));
@@ -203,16 +205,23 @@ fn functions_that_go_through_are_accepted_and_silent() {
 
 #[test]
 fn a_bar_that_firmware_assigned_stays() {
+    // One that is reached, and one behind what the boot stage reaches.
+    for assigned in [WINDOW + 0x20_0000, 0x80_0000_4000] {
+        stays(assigned);
+    }
+}
+
+fn stays(assigned: u64) {
     let mut bus = Bus::new(&[(number(0, 2, 0), Kind::virtio(0x1042, PLATFORM))]);
     let function = bus.functions.get_mut(&number(0, 2, 0)).expect("there");
-    function.bar = 0x80_0000_4000;
+    function.bar = assigned;
     let bridge = Bridge {
         configuration: Range::with_size(CONFIGURATION, BUS_SIZE).expect("a range"),
         window: Range::with_size(WINDOW, 0x2eff_0000).expect("a range"),
     };
     assert_eq!(take_over(&mut bus, &bridge), Ok(()));
     let function = &bus.functions[&number(0, 2, 0)];
-    assert_eq!((function.bar, function.status), (0x80_0000_4000, 0));
+    assert_eq!((function.bar, function.status), (assigned, 0));
 }
 
 #[test]
@@ -262,15 +271,28 @@ fn what_may_go_around_is_named() {
         ..Kind::PLAIN
     };
     assert_eq!(of(at, endless), Refusal::VirtualFunctions(here));
+    let other = Refusal::NoRule(here, 0x1b36, 0x10);
+    assert_eq!(of(at, Kind::PLAIN), other);
     let stubborn = Kind {
         is_stubborn: true,
-        ..Kind::PLAIN
+        ..Kind::virtio(0x1042, PLATFORM)
     };
     assert_eq!(of(at, stubborn), Refusal::Loud(here));
     assert_eq!(
         of(number(3, 1, 0), Kind::PLAIN),
         Refusal::OtherBus(place(3, 1, 0))
     );
+}
+
+#[test]
+fn a_configuration_space_that_cannot_be_read_is_no_empty_bus() {
+    let mut bus = Bus::new(&[]);
+    let bridge = Bridge {
+        // Behind what answers.
+        configuration: Range::with_size(CONFIGURATION + BUS_SIZE, BUS_SIZE).expect("a range"),
+        window: Range::with_size(WINDOW, 0x2eff_0000).expect("a range"),
+    };
+    assert_eq!(take_over(&mut bus, &bridge), Err(Refusal::NoHost));
 }
 
 #[test]

@@ -95,7 +95,7 @@ static long make(struct compartment *it, unsigned long function,
 	long error;
 
 	/* It cannot have more than there is */
-	frames = min(frames, totalram_pages());
+	frames = min(frames, donjon_private_most());
 	error = compartment_charge(&it->account, frames);
 	if (error)
 		return error;

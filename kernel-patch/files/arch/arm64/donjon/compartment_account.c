@@ -15,6 +15,7 @@
 #include <linux/sched/user.h>
 
 #include "compartment_account.h"
+#include "private.h"
 
 #if !defined(CONFIG_NET) && !defined(CONFIG_IO_URING)
 #error "CONFIG_DONJON needs CONFIG_NET or CONFIG_IO_URING: users have no count of pinned pages"
@@ -50,7 +51,7 @@ long compartment_charge(struct compartment_account *account, unsigned long pages
 	long now, old = atomic_long_read(&account->user->locked_vm);
 
 	/* No sum of these is too large for a word */
-	if (pages > totalram_pages())
+	if (pages > totalram_pages() + donjon_private_most())
 		return -ENOMEM;
 	do {
 		now = old + pages;

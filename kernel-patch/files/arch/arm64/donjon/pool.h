@@ -69,6 +69,7 @@ enum donjon_reserve_part {
 /* Whether there is a reserve: otherwise blocks are any memory. */
 bool donjon_reserve_exists(void);
 void donjon_reserve_find(void);
+phys_addr_t donjon_reserve_left(void);
 phys_addr_t donjon_reserve_cut(phys_addr_t size);
 void donjon_reserve_divide(phys_addr_t tables);
 struct page *donjon_reserve_take(enum donjon_reserve_part which);

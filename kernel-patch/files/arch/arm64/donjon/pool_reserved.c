@@ -71,6 +71,7 @@ void donjon_text_used_up(const char *owner)
 void __init donjon_pool_reserve(void)
 {
 	phys_addr_t size = memblock_phys_mem_size() / POOL_SHARE;
+	phys_addr_t text, most;
 
 	donjon_reserve_find();
 	size = clamp_t(phys_addr_t, round_up(size, POOL_BLOCK_SIZE), POOL_LEAST,
@@ -78,7 +79,16 @@ void __init donjon_pool_reserve(void)
 	set_aside(&donjon_table_pool_start, &donjon_table_pool_end, size);
 	bitmap_set(donjon_table_blocks, donjon_table_pool_start / POOL_BLOCK_SIZE,
 		   size / POOL_BLOCK_SIZE);
-	set_aside(&donjon_text_pool_start, &donjon_text_pool_end, text_size ?: size);
+	text = text_size ?: size;
+	if (donjon_reserve_exists()) {
+		/* Tables that are added, and some compartments, need theirs */
+		most = max(donjon_reserve_left() / 2, size);
+		if (text > most)
+			pr_warn("donjon.text= is more than the reserve has; it is %lluM now\n",
+				most / SZ_1M);
+		text = round_down(min(text, most), POOL_BLOCK_SIZE);
+	}
+	set_aside(&donjon_text_pool_start, &donjon_text_pool_end, text);
 	if (donjon_reserve_exists())
 		donjon_reserve_divide(size);
 	pr_info("table pool %pa-%pa, text pool %pa-%pa\n",

@@ -139,6 +139,16 @@ static int try_blocks(unsigned int count, struct list_head *refused)
 	return result.value == DONJON_REASON_NO_ROOM ? -ENOSPC : -EAGAIN;
 }
 
+unsigned long donjon_private_most(void)
+{
+	unsigned int all, unused;
+
+	if (!donjon_reserve_exists())
+		return totalram_pages();
+	donjon_reserve_count(DONJON_RESERVE_COMPARTMENTS, &all, &unused);
+	return (unsigned long)all * POOL_BLOCK_FRAMES;
+}
+
 void donjon_private_promise(long frames)
 {
 	atomic_long_add(frames, &promised);

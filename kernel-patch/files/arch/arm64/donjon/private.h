@@ -4,6 +4,8 @@
 
 #include <asm/donjon.h>
 
+/* Frames that compartments could have if they had all that there is. */
+unsigned long donjon_private_most(void);
 /*
  * Adds to the frames that compartments may have, for which their holders were
  * charged. `frames` is negative when a compartment is gone.

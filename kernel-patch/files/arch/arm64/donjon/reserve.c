@@ -75,6 +75,12 @@ void __init donjon_reserve_find(void)
 	of_scan_flat_dt(find, NULL);
 }
 
+/* What nothing has taken so far. */
+phys_addr_t __init donjon_reserve_left(void)
+{
+	return end - next;
+}
+
 /* A part of the reserve for good, or 0. */
 phys_addr_t __init donjon_reserve_cut(phys_addr_t size)
 {
@@ -120,8 +126,10 @@ struct page *donjon_reserve_take(enum donjon_reserve_part which)
 	spin_unlock(&parts_lock);
 	if (block < part->blocks)
 		return phys_to_page(part->start + (phys_addr_t)block * POOL_BLOCK_SIZE);
-	pr_err_ratelimited("the reserve has no block for %s: cargo xtask run --protected SIZE makes it larger\n",
-			   which == DONJON_RESERVE_TABLES ? "tables" : "compartments");
+	if (which == DONJON_RESERVE_TABLES)
+		pr_err_ratelimited("the reserve has no block for tables: more memory makes it larger\n");
+	else
+		pr_err_ratelimited("the reserve has no block for compartments: cargo xtask run --protected SIZE makes it larger\n");
 	return NULL;
 }
 EXPORT_SYMBOL_GPL(donjon_reserve_take);
