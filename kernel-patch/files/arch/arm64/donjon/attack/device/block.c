@@ -31,16 +31,6 @@ static void remove_block(u64 block, u64 page)
 		__free_pages((struct page *)page, BLOCK_ORDER);
 }
 
-/* What the disk finds in a frame. */
-static bool is_marked(u64 frame, u64 *page)
-{
-	clear_page(page);
-	disk_write(DISK_ANSWER, __pa(page));
-	disk_write(DISK_ANSWER, frame);
-	disk_read(DISK_ANSWER, __pa(page));
-	return page[1] == MARK;
-}
-
 static void take(u64 kind)
 {
 	struct page *block = alloc_pages(GFP_KERNEL, BLOCK_ORDER);
@@ -62,7 +52,8 @@ static void take(u64 kind)
 	} else {
 		undo_later(remove_block, page_to_phys(block), (u64)block);
 		disk_read(DISK_MARKED, page_to_phys(block));
-		if (is_marked(page_to_phys(block), page))
+		disk_look(page_to_phys(block), page);
+		if (page[1] == MARK)
 			attack_succeeded("the disk wrote to a frame of the inner domain's");
 		else
 			attack_stopped("the block is taken, and the disk does not reach it");

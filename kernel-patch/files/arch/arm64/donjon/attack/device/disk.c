@@ -14,6 +14,7 @@
 
 #define DISK		"/dev/vda"
 #define DISK_CHECK	0
+#define DISK_ANSWER	2
 #define CHECK		0xc0ffee00c0ffee00UL
 
 static struct file *disk;
@@ -36,6 +37,15 @@ void disk_read(unsigned int page, u64 frame)
 void disk_write(unsigned int page, u64 frame)
 {
 	transfer(REQ_OP_WRITE, page, frame);
+}
+
+void disk_look(u64 frame, u64 *page)
+{
+	/* What stood on the disk before must not be taken for the answer */
+	clear_page(page);
+	disk_write(DISK_ANSWER, __pa(page));
+	disk_write(DISK_ANSWER, frame);
+	disk_read(DISK_ANSWER, __pa(page));
 }
 
 static bool is_open(void)

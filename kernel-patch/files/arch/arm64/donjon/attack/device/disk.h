@@ -6,7 +6,6 @@
 
 /* Where attacks keep a page on the disk, in pages from its beginning. */
 #define DISK_MARKED	1
-#define DISK_ANSWER	2
 
 /*
  * Opens the disk, and transfers a page of ordinary memory there and back. False if
@@ -20,5 +19,10 @@ bool disk_works(void);
  */
 void disk_read(unsigned int page, u64 frame);
 void disk_write(unsigned int page, u64 frame);
+/*
+ * What the disk finds in a frame, in a page of ordinary memory: zeros if it finds
+ * nothing.
+ */
+void disk_look(u64 frame, u64 *page);
 
 #endif /* __DONJON_ATTACK_DISK_H */

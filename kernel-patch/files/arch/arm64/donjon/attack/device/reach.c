@@ -69,13 +69,10 @@ static u64 seen_here(u64 frame, unsigned int word)
 /* By the disk alone: this kernel maps no such frame */
 static u64 seen_by_disk(u64 frame, unsigned int word)
 {
-	u64 *page = (u64 *)get_zeroed_page(GFP_KERNEL | __GFP_NOFAIL);
+	u64 *page = (u64 *)__get_free_page(GFP_KERNEL | __GFP_NOFAIL);
 	u64 value;
 
-	/* What stood on the disk before must not be taken for the answer */
-	disk_write(DISK_ANSWER, __pa(page));
-	disk_write(DISK_ANSWER, frame);
-	disk_read(DISK_ANSWER, __pa(page));
+	disk_look(frame, page);
 	value = page[word];
 	free_page((unsigned long)page);
 	return value;
@@ -98,10 +95,8 @@ static void write_hidden(u64 frame)
 
 	if (!disk_works())
 		return;
-	copy = (u64 *)get_zeroed_page(GFP_KERNEL | __GFP_NOFAIL);
-	disk_write(DISK_ANSWER, __pa(copy));
-	disk_write(DISK_ANSWER, frame);
-	disk_read(DISK_ANSWER, __pa(copy));
+	copy = (u64 *)__get_free_page(GFP_KERNEL | __GFP_NOFAIL);
+	disk_look(frame, copy);
 	write_frame(frame, copy, seen_by_disk);
 }
 
@@ -113,10 +108,8 @@ static void read_hidden(u64 frame)
 
 	if (!disk_works())
 		return;
-	page = (u64 *)get_zeroed_page(GFP_KERNEL | __GFP_NOFAIL);
-	disk_write(DISK_ANSWER, __pa(page));
-	disk_write(DISK_ANSWER, frame);
-	disk_read(DISK_ANSWER, __pa(page));
+	page = (u64 *)__get_free_page(GFP_KERNEL | __GFP_NOFAIL);
+	disk_look(frame, page);
 	for (i = 0; i < WORDS; i++)
 		found += page[i] != 0;
 	free_page((unsigned long)page);
