@@ -9,6 +9,7 @@
 
 #include <asm/pgtable.h>
 
+#include "common/block.h"
 #include "compartment.h"
 
 /* Where the linear map would show it. */
@@ -126,7 +127,7 @@ static void leftovers(void)
 		attack_succeeded("the secret is in the block that came back");
 	else
 		attack_stopped("all of the block is wiped");
-	__free_pages(back, get_order(SZ_2M));
+	free_attack_block(back, DONJON_RESERVE_COMPARTMENTS);
 }
 
 /* Take the block back while the compartment lives. */

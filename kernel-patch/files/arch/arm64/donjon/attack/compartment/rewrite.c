@@ -12,10 +12,10 @@
 
 #include <asm/pgtable.h>
 
+#include "common/block.h"
 #include "compartment.h"
 
 #define SECONDS		60
-#define BLOCK_ORDER	get_order(SZ_2M)
 /* Most bytes of a message, and where a compartment has what it shares */
 #define MOST		1024
 #define SHARED		(DATA + PMD_SIZE)
@@ -159,7 +159,7 @@ static void take_back(u64 handle, u64 unused)
 		result = compartment_call(DONJON_FN_POOL_REMOVE, virt_to_phys(block), 0, 0, 0);
 	/* What is still protected is lost */
 	if (!result.status)
-		free_pages((unsigned long)block, BLOCK_ORDER);
+		free_attack_block(virt_to_page(block), DONJON_RESERVE_TABLES);
 }
 
 /* The last frame of a pool is the last one to become a table. */
@@ -196,12 +196,14 @@ static void receive_given(const struct channel *channel)
 static void page_to_pool(void)
 {
 	struct channel channel;
+	struct page *page;
 
 	if (!open_channel(&channel))
 		return;
-	block = (u64 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, BLOCK_ORDER);
-	if (!block)
+	page = attack_block(DONJON_RESERVE_TABLES);
+	if (!page)
 		return attack_untried("there is no block");
+	block = page_address(page);
 	is_pool = false;
 	refusals = 0;
 	undo_later(take_back, channel.to, 0);

@@ -10,6 +10,7 @@
 
 #include <asm/insn.h>
 
+#include "common/block.h"
 #include "compartment.h"
 
 /* Words that the first call copies */
@@ -88,7 +89,7 @@ static void seal(void)
 			return attack_untried("the block did not come back");
 		text = next_text_frame(&window, frame);
 		if (!text || !begin_seal(&window, frame)) {
-			__free_pages(block, get_order(SZ_2M));
+			free_attack_block(block, DONJON_RESERVE_COMPARTMENTS);
 			return;
 		}
 		write_entry(window.entry, 0);

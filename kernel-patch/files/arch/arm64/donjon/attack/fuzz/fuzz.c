@@ -21,9 +21,9 @@
 
 #include <asm/pgtable.h>
 
+#include "common/block.h"
 #include "fuzz.h"
 
-#define BLOCK_ORDER	9
 #define BLOCK_FRAMES	512
 /* Surrounds one table of level 3 wherever it begins */
 #define DIRECTORY_PAGES	(2 * BLOCK_FRAMES)
@@ -97,7 +97,7 @@ static bool open_blocks(void)
 	int i;
 
 	for (i = 0; i < FUZZ_BLOCKS; i++) {
-		page = alloc_pages(GFP_KERNEL, BLOCK_ORDER);
+		page = attack_block(DONJON_RESERVE_COMPARTMENTS);
 		if (!page)
 			return false;
 		ground.blocks[i] = page_to_phys(page);
@@ -211,7 +211,8 @@ static bool close_ground(void)
 			attack_untried("block %d is lost: %s", i, attack_why(result));
 			return false;
 		}
-		__free_pages(pfn_to_page(PHYS_PFN(ground.blocks[i])), BLOCK_ORDER);
+		free_attack_block(phys_to_page(ground.blocks[i]),
+				  DONJON_RESERVE_COMPARTMENTS);
 	}
 	put_nops(scratch(0), SCRATCH_WORDS * sizeof(u32));
 	kfree(ground.requests);

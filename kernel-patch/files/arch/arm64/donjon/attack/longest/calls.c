@@ -13,6 +13,7 @@
 #include <asm/insn.h>
 #include <asm/pgtable.h>
 
+#include "common/block.h"
 #include "compartment/compartment.h"
 
 /* As slow to decide as any that is allowed: DSB SY */
@@ -285,7 +286,7 @@ static void give_mapped_blocks(void)
 	unsigned int count;
 
 	for (count = 0; count < ARRAY_SIZE(blocks); count++) {
-		blocks[count] = alloc_pages(GFP_KERNEL | __GFP_NOWARN, get_order(SZ_2M));
+		blocks[count] = attack_block(DONJON_RESERVE_COMPARTMENTS);
 		if (!blocks[count])
 			break;
 	}
@@ -294,7 +295,7 @@ static void give_mapped_blocks(void)
 	else
 		attack_untried("there is no memory");
 	while (count--)
-		__free_pages(blocks[count], get_order(SZ_2M));
+		free_attack_block(blocks[count], DONJON_RESERVE_COMPARTMENTS);
 	free_page((unsigned long)descriptors);
 }
 

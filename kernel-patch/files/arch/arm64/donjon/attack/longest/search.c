@@ -10,6 +10,7 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
+#include "common/block.h"
 #include "compartment/compartment.h"
 
 /* One whole table at least */
@@ -45,7 +46,7 @@ static void offer(struct page **blocks, unsigned int count)
 						page_to_phys(blocks[i]), 0, 0, 0);
 		if (result.status)
 			return attack_untried("%s", attack_why(result));
-		__free_pages(blocks[i], get_order(SZ_2M));
+		free_attack_block(blocks[i], DONJON_RESERVE_COMPARTMENTS);
 	}
 	attack_stopped("%u blocks", count);
 }
@@ -70,7 +71,7 @@ static unsigned int take_blocks(struct page **blocks)
 	unsigned int count;
 
 	for (count = 0; count < MOST; count++) {
-		blocks[count] = alloc_pages(GFP_KERNEL | __GFP_NOWARN, get_order(SZ_2M));
+		blocks[count] = attack_block(DONJON_RESERVE_COMPARTMENTS);
 		if (!blocks[count])
 			break;
 		if (blocks[count] < blocks[0])
@@ -87,11 +88,11 @@ static void offer_all(u64 frame)
 	unsigned int count = blocks ? take_blocks(blocks) : 0;
 
 	while (count > DONJON_POOL_TOGETHER_MAX)
-		__free_pages(blocks[--count], get_order(SZ_2M));
+		free_attack_block(blocks[--count], DONJON_RESERVE_COMPARTMENTS);
 	if (count < 2 || !agrees(blocks, count, frame)) {
 		attack_untried("%u blocks do not agree with the frame", count);
 		while (count--)
-			__free_pages(blocks[count], get_order(SZ_2M));
+			free_attack_block(blocks[count], DONJON_RESERVE_COMPARTMENTS);
 	} else {
 		offer(blocks, count);
 	}

@@ -3,15 +3,14 @@
  * Use an entry that this CPU's TLB still has after its mapping is gone. It takes a
  * TLB that keeps entries over writes of TCR_EL1: QEMU's does not.
  */
-#include <linux/gfp.h>
 #include <linux/irqflags.h>
 #include <linux/mm.h>
 
 #include <asm/pgtable.h>
 
 #include "attack.h"
+#include "common/block.h"
 
-#define BLOCK_ORDER	get_order(SZ_2M)
 #define MARK		0x5a1e5a1e5a1e5a1eUL
 /* MSR TCR_EL1, X18: the last word of the page before the gate's */
 #define EXIT_WRITE	0xd5182052U
@@ -44,13 +43,13 @@ static void remove_block(u64 block, u64 page)
 		result = __donjon_call(DONJON_FN_POOL_REMOVE, block, 0, 0, 0, 0, 0);
 	} while (result.status == DONJON_ERR_BUSY);
 	if (!result.status)
-		__free_pages((struct page *)page, BLOCK_ORDER);
+		free_attack_block((struct page *)page, DONJON_RESERVE_TABLES);
 }
 
 /* A page that this CPU has just written becomes one of a pool */
 static void use_frame(u64 kind)
 {
-	struct page *page = alloc_pages(GFP_KERNEL, BLOCK_ORDER);
+	struct page *page = attack_block(DONJON_RESERVE_TABLES);
 	struct donjon_result result;
 	u64 block, *word, value = 0;
 	unsigned long flags;
@@ -72,7 +71,7 @@ static void use_frame(u64 kind)
 	local_irq_restore(flags);
 	if (result.status) {
 		attack_untried("the block did not join the pool: %s", attack_why(result));
-		__free_pages(page, BLOCK_ORDER);
+		free_attack_block(page, DONJON_RESERVE_TABLES);
 		return;
 	}
 	undo_later(remove_block, block, (u64)page);

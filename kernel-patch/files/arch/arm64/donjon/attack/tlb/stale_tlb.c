@@ -4,7 +4,6 @@
  * interrupts off, uses the address once and waits; another CPU adds the memory
  * to the pool meanwhile. Linux invalidates nothing.
  */
-#include <linux/gfp.h>
 #include <linux/io.h>
 #include <linux/irqflags.h>
 #include <linux/mm.h>
@@ -15,8 +14,8 @@
 #include <asm/pgtable.h>
 
 #include "attack.h"
+#include "common/block.h"
 
-#define BLOCK_ORDER	get_order(SZ_2M)
 #define MARK		0x5a1e5a1e5a1e5a1eUL
 /* Turns of a waiting loop; some seconds */
 #define PATIENCE	BIT(30)
@@ -61,7 +60,7 @@ static void remove_block(u64 block, u64 page)
 	result = __donjon_call(DONJON_FN_POOL_REMOVE, block, 0, 0, 0, 0, 0);
 	if (result.status)
 		return;
-	__free_pages((struct page *)page, BLOCK_ORDER);
+	free_attack_block((struct page *)page, DONJON_RESERVE_TABLES);
 }
 
 static struct donjon_result add_block(u64 block)
@@ -125,7 +124,7 @@ out:
 
 static struct page *block_of_memory(void)
 {
-	struct page *page = alloc_pages(GFP_KERNEL | __GFP_NOWARN, BLOCK_ORDER);
+	struct page *page = attack_block(DONJON_RESERVE_TABLES);
 
 	if (!page)
 		attack_untried("no block of memory is free");

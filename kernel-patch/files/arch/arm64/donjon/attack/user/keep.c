@@ -3,15 +3,12 @@
  * Keep a mapping of memory that becomes the inner domain's. The inner domain
  * alone knows which of its tables have a page.
  */
-#include <linux/gfp.h>
 #include <linux/io.h>
-#include <linux/sizes.h>
 
 #include <asm/pgtable.h>
 
 #include "attack.h"
-
-#define POOL_BLOCK	SZ_2M
+#include "common/block.h"
 
 static void return_block(u64 block, u64 in_pool)
 {
@@ -21,7 +18,7 @@ static void return_block(u64 block, u64 in_pool)
 		result = __donjon_call(DONJON_FN_POOL_REMOVE, block, 0, 0, 0, 0, 0);
 	/* What is still protected is lost */
 	if (!result.status)
-		free_pages((unsigned long)phys_to_virt(block), get_order(POOL_BLOCK));
+		free_attack_block(phys_to_page(block), DONJON_RESERVE_TABLES);
 }
 
 static struct donjon_result add_block(u64 block, u64 kind)
@@ -37,18 +34,18 @@ static struct donjon_result add_block(u64 block, u64 kind)
 static void keep(u64 kind)
 {
 	struct donjon_result result;
-	unsigned long memory;
+	struct page *page;
 	struct hole hole;
 	u64 block;
 
 	if (!open_hole(&hole))
 		return;
-	memory = __get_free_pages(GFP_KERNEL | __GFP_ZERO, get_order(POOL_BLOCK));
-	if (!memory) {
+	page = attack_block(DONJON_RESERVE_TABLES);
+	if (!page) {
 		attack_untried("there is no block");
 		return;
 	}
-	block = virt_to_phys((void *)memory);
+	block = page_to_phys(page);
 	result = fill_hole(&hole, user_page(block));
 	show_hole(&hole);
 	if (result.status || !try_user_store(&hole, 1)) {
