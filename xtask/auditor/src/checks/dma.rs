@@ -29,18 +29,9 @@ pub fn check(world: &World<'_>) -> Vec<Violation> {
         found.push(Violation::plain("I23", "SMMU", text));
     }
     let mut contexts = BTreeSet::new();
-    for stream in 0..1_u64 << 16 {
-        match stream_context(world, smmu, stream) {
-            Ok(context) => {
-                contexts.insert(context);
-            }
-            Err(text) => {
-                let text = format!("stream {stream:#x}: {text}");
-                found.push(Violation::plain("I23", "SMMU", text));
-                // All others are likely to be the same.
-                break;
-            }
-        }
+    if let Err(text) = all_contexts(world, smmu, &mut contexts) {
+        // All others are likely to be the same.
+        found.push(Violation::plain("I23", "SMMU", text));
     }
     if contexts.len() > 1 {
         let text = format!("streams lead to {} contexts", contexts.len());
@@ -73,17 +64,45 @@ fn wrong_registers(smmu: &Smmu) -> Vec<String> {
     wrong
 }
 
-/// The context that a stream leads to.
-fn stream_context(world: &World<'_>, smmu: &Smmu, stream: u64) -> Result<u64, String> {
+/// The contexts that all streams lead to. A table of the second level is read once, however many
+/// entries of the first lead to it.
+fn all_contexts(
+    world: &World<'_>,
+    smmu: &Smmu,
+    contexts: &mut BTreeSet<u64>,
+) -> Result<(), String> {
     let split = u64::from(smmu.streams_form >> 6 & 0x1f);
-    let first = (smmu.streams & ADDRESS) + (stream >> split) * 8;
-    let descriptor = inner_word(world, first)?;
-    let span = descriptor & 0x1f;
-    let index = stream & ((1 << split) - 1);
-    if span == 0 || index >> (span - 1) != 0 {
-        return Err("no entry of the second level".to_owned());
+    let mut known = BTreeSet::new();
+    for first in 0..(1_u64 << 16) >> split {
+        let at = |text: String| format!("stream {:#x} and above: {text}", first << split);
+        let descriptor = inner_word(world, (smmu.streams & ADDRESS) + first * 8).map_err(at)?;
+        if known.insert(descriptor) {
+            let table = second_level(world, descriptor, 1 << split, contexts);
+            table.map_err(at)?;
+        }
     }
-    let entry = (descriptor & ADDRESS) + index * ENTRY_SIZE;
+    Ok(())
+}
+
+/// The contexts of a table of the second level, all of whose `entries` have to be there.
+fn second_level(
+    world: &World<'_>,
+    descriptor: u64,
+    entries: u64,
+    contexts: &mut BTreeSet<u64>,
+) -> Result<(), String> {
+    let span = descriptor & 0x1f;
+    for index in 0..entries {
+        if span == 0 || index >> (span - 1) != 0 {
+            return Err("no entry of the second level".to_owned());
+        }
+        contexts.insert(context_of(world, (descriptor & ADDRESS) + index * ENTRY_SIZE)?);
+    }
+    Ok(())
+}
+
+/// The context that an entry of the second level leads to.
+fn context_of(world: &World<'_>, entry: u64) -> Result<u64, String> {
     let (zero, one) = (inner_word(world, entry)?, inner_word(world, entry + 8)?);
     match (zero & 1, zero >> 1 & 7) {
         (1, 0b101) => {}
