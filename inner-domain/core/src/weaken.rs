@@ -113,6 +113,10 @@ weakenings! {
         WINDOW = "weaken-window", 60;
         /// Devices go around the SMMU.
         STREAM = "weaken-stream", 61;
+        /// A virtio device may go around the SMMU.
+        PLATFORM_BIT = "weaken-platform-bit", 62;
+        /// Every kind of virtio device is accepted.
+        VIRTIO_TYPE = "weaken-virtio-type", 63;
     }
     chosen {
         /// The type of a mapped frame does not decide how it may be mapped.

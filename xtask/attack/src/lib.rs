@@ -34,7 +34,7 @@ use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
 use donjon_builder::kernel::Variant;
 use donjon_builder::run::{self, Parts};
-use donjon_machine::arguments::{Dma, MachineArguments, Switch, VIRT};
+use donjon_machine::arguments::{MachineArguments, Switch, VIRT};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::DiskImage;
 use tempfile::NamedTempFile;
@@ -303,12 +303,18 @@ impl Bench<'_> {
         }
         let mut all = BTreeMap::new();
         for ((cpu, by_device), group) in groups {
-            let mut machine = self.machine(Some(CPUS), Some("256M"));
-            machine.dma = by_device.then_some(Dma::Strict);
+            let machine = self.machine(Some(CPUS), Some("256M"));
             let mut parts = self.parts(without, cpu, &machine)?;
             let disk = by_device.then(empty_disk).transpose()?;
             let file = disk.as_ref().map(|it| it.path().to_owned());
             parts.boot.disk = file.map(DiskImage::unchanged);
+            if by_device {
+                // A function that Linux has no driver for.
+                parts.boot.devices = vec![match without == list::AROUND {
+                    true => "virtio-rng-pci,disable-legacy=on".to_owned(),
+                    false => parts.boot.machine.virtio("rng"),
+                }];
+            }
             let sound = without == Without::NOTHING;
             let tried = guest::together(&parts, &group, sound);
             all.extend(tried.map_err(|error| {

@@ -65,7 +65,13 @@ const BUILT_SOON: [&str; 2] = [
 
 /// Protections that the boot stage has a part in: it maps the inner domain's pages, and starts the
 /// SMMU.
-const OF_BOOT: [&str; 3] = ["weaken-global", "weaken-window", "weaken-stream"];
+const OF_BOOT: [&str; 5] = [
+    "weaken-global",
+    "weaken-window",
+    "weaken-stream",
+    "weaken-platform-bit",
+    "weaken-virtio-type",
+];
 
 /// Where sources are.
 #[derive(Clone, Debug)]

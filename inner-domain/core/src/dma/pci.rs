@@ -10,6 +10,7 @@
 use thiserror::Error;
 
 use crate::placement::Range;
+use crate::weaken;
 
 /// Registers of a bridge: configuration space, and the memory behind it.
 pub trait Space {
@@ -218,12 +219,12 @@ impl Function {
         };
         let goes_through = self.reset_virtio(space, bridge);
         match kind {
-            BALLOON => Err(Refusal::Balloon(place)),
-            _ if !KINDS.contains(&kind) => Err(Refusal::VirtioKind(place, kind)),
+            BALLOON if !weaken::VIRTIO_TYPE => Err(Refusal::Balloon(place)),
+            _ if !KINDS.contains(&kind) && !weaken::VIRTIO_TYPE => Err(Refusal::VirtioKind(place, kind)),
             _ => match goes_through {
                 None => Err(Refusal::NoRegisters(place)),
-                Some(false) => Err(Refusal::GoesAround(place)),
-                Some(true) => Ok(()),
+                Some(false) if !weaken::PLATFORM_BIT => Err(Refusal::GoesAround(place)),
+                Some(_) => Ok(()),
             },
         }
     }

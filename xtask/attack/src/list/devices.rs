@@ -5,7 +5,11 @@ use super::{Attack, Attempt, Control, Without};
 
 const UNCHANGED: &str = "the frame is as before";
 const ZEROS: &str = "nothing but zeros came";
+const NOTHING_THERE: &str = "no message arrives there";
 const REACHABLE: &str = "memory that devices reach";
+
+/// The function that is not a disk goes around the SMMU, and its bridge is not withheld.
+pub const AROUND: Without = Without::inner(&["weaken-platform-bit"]);
 
 /// The rows.
 pub const ATTACKS: &[Attack] = &[
@@ -58,6 +62,55 @@ pub const ATTACKS: &[Attack] = &[
             attempts: &["inner", "private"],
             seen_as: &["I24"],
         }],
+        by_device: true,
+        ..Attack::ROW
+    },
+    Attack {
+        name: "ring-by-device",
+        title: "have a device keep its ring in memory that the kernel may not write",
+        stopped_by: "Rings go through the SMMU as data do.",
+        attempts: &[
+            Attempt::stopped("table", UNCHANGED),
+            Attempt::stopped("inner", UNCHANGED),
+        ],
+        controls: &[
+            Control {
+                without: Without::inner(&["weaken-window"]),
+                attempts: &["table", "inner"],
+                seen_as: &["I24"],
+            },
+            Control {
+                // What the disk reads goes through the SMMU, so it cannot look at inner memory.
+                without: AROUND,
+                attempts: &["table"],
+                seen_as: &[],
+            },
+        ],
+        by_device: true,
+        ..Attack::ROW
+    },
+    Attack {
+        name: "message-by-device",
+        title: "have a disk raise its interrupts in a table, in the interrupt controller, in the SMMU",
+        stopped_by: "Messages go through the SMMU, which shows devices one page of registers, where messages belong.",
+        attempts: &[
+            Attempt::stopped("table", NOTHING_THERE),
+            Attempt::stopped("distributor", NOTHING_THERE),
+            Attempt::stopped("smmu", NOTHING_THERE),
+        ],
+        controls: &[
+            Control {
+                without: Without::inner(&["weaken-window"]),
+                attempts: &["table"],
+                seen_as: &["I24"],
+            },
+            Control {
+                without: Without::inner(&["weaken-stream"]),
+                // A message that arrives at the distributor ends QEMU, where there are two CPUs.
+                attempts: &["table", "smmu"],
+                seen_as: &["I23"],
+            },
+        ],
         by_device: true,
         ..Attack::ROW
     },

@@ -8,6 +8,7 @@
 #include <linux/file.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
+#include <linux/pci.h>
 
 #include "attack.h"
 #include "device/disk.h"
@@ -19,12 +20,32 @@
 
 static struct file *disk;
 
-static void transfer(blk_opf_t operation, unsigned int page, u64 frame)
+static struct bio *prepare(blk_opf_t operation, unsigned int page, u64 frame)
 {
 	struct bio *bio = bio_alloc(file_bdev(disk), 1, operation | REQ_SYNC, GFP_KERNEL);
 
 	bio->bi_iter.bi_sector = (sector_t)page * (PAGE_SIZE / SECTOR_SIZE);
 	__bio_add_page(bio, pfn_to_page(PHYS_PFN(frame)), PAGE_SIZE, 0);
+	return bio;
+}
+
+struct bio *disk_request(unsigned int page, u64 frame)
+{
+	return prepare(REQ_OP_READ, page, frame);
+}
+
+struct pci_dev *disk_function(void)
+{
+	struct device *virtio = disk_to_dev(file_bdev(disk)->bd_disk)->parent;
+
+	return virtio && virtio->parent && dev_is_pci(virtio->parent) ?
+		to_pci_dev(virtio->parent) : NULL;
+}
+
+static void transfer(blk_opf_t operation, unsigned int page, u64 frame)
+{
+	struct bio *bio = prepare(operation, page, frame);
+
 	submit_bio_wait(bio);
 	bio_put(bio);
 }
@@ -46,6 +67,13 @@ void disk_look(u64 frame, u64 *page)
 	disk_write(DISK_ANSWER, __pa(page));
 	disk_write(DISK_ANSWER, frame);
 	disk_read(DISK_ANSWER, __pa(page));
+}
+
+void disk_put_back(u64 frame, u64 copy)
+{
+	disk_write(DISK_MARKED, __pa(copy));
+	disk_read(DISK_MARKED, frame);
+	free_page(copy);
 }
 
 static bool is_open(void)

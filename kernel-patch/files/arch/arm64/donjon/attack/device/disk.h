@@ -4,6 +4,9 @@
 
 #include <linux/types.h>
 
+struct bio;
+struct pci_dev;
+
 /* Where attacks keep a page on the disk, in pages from its beginning. */
 #define DISK_MARKED	1
 
@@ -24,5 +27,12 @@ void disk_write(unsigned int page, u64 frame);
  * nothing.
  */
 void disk_look(u64 frame, u64 *page);
+
+/* What a frame had before, by the disk as well; the copy's page is freed. For undo_later(). */
+void disk_put_back(u64 frame, u64 copy);
+/* A request of one page that reads into a frame. Its submitter waits, and puts it. */
+struct bio *disk_request(unsigned int page, u64 frame);
+/* The disk's function, once the disk works; NULL if it is none. */
+struct pci_dev *disk_function(void);
 
 #endif /* __DONJON_ATTACK_DISK_H */

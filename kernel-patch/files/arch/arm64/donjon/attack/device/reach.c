@@ -19,14 +19,6 @@
 /* No valid descriptor, whatever becomes of it */
 #define MARK		0xde71ce00de71ce00UL
 
-/* What was there before, so that it can be put back: by the disk as well */
-static void put_back(u64 frame, u64 copy)
-{
-	disk_write(DISK_MARKED, __pa(copy));
-	disk_read(DISK_MARKED, frame);
-	free_page(copy);
-}
-
 static unsigned int zero_word(const u64 *page)
 {
 	unsigned int i;
@@ -53,7 +45,7 @@ static void write_frame(u64 frame, u64 *copy, u64 (*seen)(u64 frame, unsigned in
 	disk_read(DISK_MARKED, frame);
 	if (seen(frame, word) == MARK) {
 		attack_succeeded("the disk wrote word %u of the frame %#llx", word, frame);
-		undo_later(put_back, frame, (u64)copy);
+		undo_later(disk_put_back, frame, (u64)copy);
 		return;
 	}
 	free_page((unsigned long)copy);
