@@ -126,6 +126,9 @@ pub struct Machine {
     pub switch: Switch,
     /// DMA profile.
     pub dma: Dma,
+    /// Whether virtio devices are PCI functions in the profile that is open as well, for
+    /// comparison.
+    pub pci_in_open: bool,
     /// Bytes for compartments where devices are kept from memory, unless they are a part of it.
     pub protected: Option<u64>,
     /// Count instructions.
@@ -223,6 +226,7 @@ impl Machine {
         Ok(Self {
             append: (!append.is_empty()).then(|| append.join(" ")),
             dma: arguments.dma.unwrap_or(recipe.default_dma),
+            pci_in_open: false,
             protected,
             recipe,
             cpu,
@@ -258,6 +262,16 @@ impl Machine {
             }
         }
         Ok(Self { firmware, ..self })
+    }
+
+    /// The machine in the profile that is open, with the same PCI functions and without the SMMU.
+    #[must_use]
+    pub fn without_smmu(self) -> Self {
+        Self {
+            dma: Dma::Open,
+            pci_in_open: true,
+            ..self
+        }
     }
 
     /// Where a disk is plugged in.
@@ -324,7 +338,7 @@ impl Machine {
     pub fn can_have(&self, what: &str) -> Result<()> {
         let by_virtio = self.recipe.channel == Channel::Ports;
         let is_strict = self.dma == Dma::Strict && self.switch != Switch::None;
-        if by_virtio && is_strict && !self.has_smmu() {
+        if by_virtio && is_strict && !self.has_pci() {
             bail!(
                 "{what} needs virtio on this machine ({}), and --dma strict withholds it: leave one \
                  of them out",
@@ -343,14 +357,21 @@ impl Machine {
     /// Whether an SMMU that the inner domain owns stands between PCI functions and memory.
     #[must_use]
     pub fn has_smmu(&self) -> bool {
-        self.dma == Dma::Strict && self.switch != Switch::None && self.recipe.smmu.is_some()
+        self.has_pci() && self.dma == Dma::Strict && self.switch != Switch::None
     }
 
-    /// The argument of QEMU's `-device` for a virtio device, such as `blk` or `serial`: behind the
-    /// SMMU, if there is one.
+    /// Whether virtio devices are functions on PCI: where an SMMU is before them, and where the
+    /// native kernel runs that is compared with it.
+    #[must_use]
+    pub fn has_pci(&self) -> bool {
+        let is_wanted = self.dma == Dma::Strict || self.pci_in_open;
+        is_wanted && self.recipe.smmu.is_some()
+    }
+
+    /// The argument of QEMU's `-device` for a virtio device, such as `blk` or `serial`.
     #[must_use]
     pub fn virtio(&self, kind: &str) -> String {
-        if !self.has_smmu() {
+        if !self.has_pci() {
             return format!("virtio-{kind}-device");
         }
         // The boot ROM of a network card is in a package of its own.

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
-use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{Boot, tree};
 use donjon_machine::said::{Said, says};
@@ -93,12 +93,13 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "devices:allowed",
-        values: &[CLOCK],
+        values: &ALLOWED,
         outcome: "SUCCEEDED, its registers are mapped",
         ..DEVICES
     },
     Case {
         name: "devices:open",
+        machine: in_open,
         values: &WITH_DMA,
         outcome: "SUCCEEDED, its registers are mapped",
         ..DEVICES
@@ -213,12 +214,21 @@ const BOARD_RELEASE: Case = Case {
     ..DEVICES
 };
 
-/// Devices of QEMU's `virt`: flash, fw_cfg, and an address that no node names.
-const WITHHELD: [u64; 3] = [0x400_0000, 0x902_0000, 0x905_0000];
-/// PCI's window and its configuration space, and the first of virtio: the profile is `open`.
+/// Devices of QEMU's `virt`: flash, fw_cfg, both pages of the SMMU, the first of virtio over MMIO,
+/// the configuration space of the second PCI bus, and an address that no node names.
+const WITHHELD: [u64; 7] = [
+    0x400_0000,
+    0x902_0000,
+    0x905_0000,
+    0x906_0000,
+    0xa00_0000,
+    0x40_1010_0000,
+    0x90a_0000,
+];
+/// PCI's window and its configuration space, and the first of virtio over MMIO.
 const WITH_DMA: [u64; 3] = [0x1000_0000, 0x40_1000_0000, 0xa00_0000];
-/// The clock, which Linux has.
-const CLOCK: u64 = 0x901_0000;
+/// The clock, PCI's window and the configuration space of the first bus, which Linux has.
+const ALLOWED: [u64; 3] = [0x901_0000, 0x1000_0000, 0x40_1000_0000];
 
 /// Tests of machines that are refused, and of those that boot.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
@@ -280,6 +290,16 @@ fn machine() -> Result<Machine> {
     Machine::new(&MachineArguments {
         cpus: Some(2),
         memory: Some("256M".into()),
+        ..MachineArguments::virt(Switch::Asid)
+    })
+}
+
+/// The machine in the DMA profile that is open.
+fn in_open() -> Result<Machine> {
+    Machine::new(&MachineArguments {
+        cpus: Some(2),
+        memory: Some("256M".into()),
+        dma: Some(Dma::Open),
         ..MachineArguments::virt(Switch::Asid)
     })
 }

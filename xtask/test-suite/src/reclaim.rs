@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
-use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::said::says;
 
@@ -47,6 +47,8 @@ fn gets_on(host: &HostArguments, cpus: u32) -> Result<()> {
         cpus: Some(cpus),
         memory: Some(MEMORY.into()),
         append: Some("loglevel=7".into()),
+        // In the profile that is strict the pool grows from a reserve, without reclaim.
+        dma: Some(Dma::Open),
         ..MachineArguments::virt(Switch::Asid)
     })?;
     let inner = InnerVariant::sound(Switch::Asid);

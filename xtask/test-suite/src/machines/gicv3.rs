@@ -5,7 +5,7 @@
 use anyhow::Result;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
-use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::said::Said;
 
@@ -141,6 +141,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 fn two_clusters(host: &HostArguments) -> Result<()> {
     let mut machine = Machine::new(&MachineArguments {
         cpus: Some(12),
+        // On that machine virtio functions are legacy ones.
+        dma: Some(Dma::Open),
         ..arguments()
     })?;
     machine.recipe.machine = "virt-2.6,gic-version=3".into();
