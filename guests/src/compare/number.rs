@@ -13,6 +13,8 @@ use donjon_guests::meter::Meter;
 
 /// Descriptors that are open besides.
 const OTHERS: u64 = 100;
+/// What the kernel says of blocks that the inner domain may have.
+const POOL: &str = "/sys/kernel/security/donjon/pool";
 /// KiB of a page.
 const PAGE_KIB: u64 = 4;
 /// How often it is said what they take.
@@ -37,7 +39,7 @@ pub fn run(count: u64, seconds: u64) -> Result<()> {
         all.push(one);
         made.push(cost);
         if number == 1 || number % step == 0 {
-            let used = memory("MemTotal")? - free()?;
+            let used = memory("MemTotal")? + of_reserve("kib")? - free()?;
             println!("row: {number} {used} {}", meter.now()? - begin);
         }
     }
@@ -82,7 +84,8 @@ fn look(seconds: u64) {
     }
 }
 
-/// KiB that Linux has free: `MemFree`, and what it keeps on lists of CPUs, which is not part of it.
+/// KiB that Linux has free: `MemFree`, what it keeps on lists of CPUs, which is not part of it, and
+/// blocks of the reserve.
 fn free() -> Result<u64> {
     let text = fs::read_to_string("/proc/zoneinfo")?;
     let counts = text
@@ -91,7 +94,19 @@ fn free() -> Result<u64> {
     let pages: Vec<u64> = counts
         .map(|it| it.trim().parse().context("a count in /proc/zoneinfo"))
         .collect::<Result<_>>()?;
-    Ok(memory("MemFree")? + pages.iter().sum::<u64>() * PAGE_KIB)
+    Ok(memory("MemFree")? + pages.iter().sum::<u64>() * PAGE_KIB + of_reserve("free_kib")?)
+}
+
+/// KiB of blocks that no device reaches: all (`kib`), or those that are free (`free_kib`). Linux
+/// does not count them.
+fn of_reserve(what: &str) -> Result<u64> {
+    let text = fs::read_to_string(POOL)?;
+    let parts = ["tables", "compartments"].map(|it| format!("protected_{it}_{what}: "));
+    let sizes = text.lines().filter_map(|line| {
+        let size = parts.iter().find_map(|it| line.strip_prefix(it.as_str()))?;
+        size.parse::<u64>().ok()
+    });
+    Ok(sizes.sum())
 }
 
 /// A line of `/proc/meminfo`, in KiB.

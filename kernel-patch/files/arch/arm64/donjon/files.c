@@ -178,6 +178,8 @@ static int pool_show(struct seq_file *file, void *unused)
 	seq_printf(file, "text_of_programs_most: %lu\n", packs.share);
 	seq_printf(file, "text_of_programs_denied: %lu\n", packs.denied);
 	seq_printf(file, "text_retries: %lu\n", packs.retries);
+	show_reserve(file, "tables", DONJON_RESERVE_TABLES);
+	show_reserve(file, "compartments", DONJON_RESERVE_COMPARTMENTS);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(pool);
