@@ -74,6 +74,8 @@ pub enum Subject {
     Calls(CallsArguments),
     /// Compartments against processes: how many, messages, memory, computing, who can read them.
     Compartments(CompartmentsArguments),
+    /// What transfers cost the CPU behind the SMMU; status 1 if it is more than 0.5 %.
+    Dma(DmaArguments),
     /// Flow attestation: programs in processes and compartments, with instrumentation and without.
     Flow(FlowArguments),
     /// LMBench over the native kernel and in each switch mode.
@@ -84,6 +86,17 @@ pub enum Subject {
     Scale(ScaleArguments),
     /// Wall time of a fixed amount of work in QEMU, and 64 MiB in huge pages.
     Stress(StressArguments),
+}
+
+/// Arguments of `bench dma`.
+#[derive(Args, Debug)]
+pub struct DmaArguments {
+    /// Also write the figures to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
 }
 
 /// Arguments of `bench flow`.

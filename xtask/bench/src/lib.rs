@@ -6,6 +6,7 @@ pub mod arguments;
 pub mod board;
 pub mod calls;
 pub mod compartments;
+pub mod dma;
 pub mod flow;
 pub mod guard;
 pub mod lmbench;
@@ -52,6 +53,7 @@ pub fn run(arguments: &BenchCommand) -> Result<u8> {
         Some(Subject::Idc(arguments)) => idc(arguments).map(|()| 0),
         Some(Subject::Calls(arguments)) => calls(arguments).map(|()| 0),
         Some(Subject::Compartments(arguments)) => compartments::run(arguments).map(|()| 0),
+        Some(Subject::Dma(arguments)) => dma::run(arguments).map(|()| 0),
         Some(Subject::Flow(arguments)) => flow::run(arguments).map(|()| 0),
         Some(Subject::Lmbench(arguments)) => lmbench::run(arguments).map(|()| 0),
         Some(Subject::Programs(arguments)) => programs::run(arguments).map(|()| 0),

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `cargo xtask bench dma`: what transfers cost the CPU behind the SMMU that the inner domain owns.
+//!
+//! docs/dma.md says how to read the table.
+
+pub mod peer;
+mod report;
+
+use std::fs::File;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use donjon_builder::bare::InnerVariant;
+use donjon_builder::environment::{self, Needs};
+use donjon_builder::json;
+use donjon_builder::progress::Step;
+use donjon_builder::run;
+use donjon_machine::arguments::Switch;
+use donjon_machine::machine::Machine;
+use donjon_machine::qemu::{DiskImage, Network};
+
+use crate::arguments::DmaArguments;
+use crate::{CPU, machine, output_of};
+
+use peer::Peer;
+use report::Report;
+
+/// Bytes of the disk, and of each transfer; the guest's program has the same number.
+const BYTES: u64 = 64 << 20;
+const TIMEOUT: Duration = Duration::from_secs(900);
+/// The guest's address, and that of QEMU's router, behind which the host is.
+const GUEST: &str = "10.0.2.15/24";
+const HOST: &str = "10.0.2.2";
+
+/// Measures, prints, and fails if the SMMU costs more than it may.
+pub fn run(arguments: &DmaArguments) -> Result<()> {
+    json::can_write(arguments.json.as_deref())?;
+    environment::prepare(&arguments.host, Needs::default())?;
+    let behind = machine(CPU, Switch::Asid, true)?;
+    let around = behind.clone().without_smmu();
+    let mut report = Report::default();
+    for (machine, name) in [(behind, report::BEHIND), (around, report::AROUND)] {
+        let text = measure(arguments, machine, name, &mut report.linux)?;
+        report.add(name, &text)?;
+    }
+    println!("{report}");
+    json::write(arguments.json.as_deref(), &report)?;
+    report.check()
+}
+
+/// What a guest with a network card runs, whose peer is at `port` of this host.
+pub fn command(option: &str, port: u16) -> String {
+    format!(
+        "ip link set eth0 up || exit 3\n\
+         ip address show eth0 | grep -q {GUEST} || ip address add {GUEST} dev eth0 || exit 3\n\
+         donjon-dma {option} {HOST}:{port}"
+    )
+}
+
+/// What the guest prints on a machine.
+fn measure(
+    arguments: &DmaArguments,
+    machine: Machine,
+    name: &str,
+    linux: &mut String,
+) -> Result<String> {
+    let inner = InnerVariant::sound(machine.switch);
+    let mut parts = run::prepare(&arguments.host, machine, &inner)?;
+    linux.clone_from(&parts.kernel.release);
+    let disk = tempfile::NamedTempFile::new().context("making a disk")?;
+    let size = File::options()
+        .write(true)
+        .open(disk.path())
+        .and_then(|it| it.set_len(BYTES));
+    size.context("making a disk")?;
+    parts.boot.disk = Some(DiskImage::unchanged(disk.path().to_owned()));
+    parts.boot.network = Some(Network::Virtio);
+    let peer = Peer::listen(BYTES)?;
+    let command = command("", peer.port());
+    let step = Step::spinner(format!("measure {name}"));
+    let text = output_of(&parts.boot, &command, TIMEOUT)?;
+    step.vanish();
+    Ok(text)
+}
