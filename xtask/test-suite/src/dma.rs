@@ -8,11 +8,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use donjon_bench::dma::{self, peer::Peer};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::Needs;
 use donjon_builder::kernel::Variant;
-use donjon_machine::arguments::{Dma, Firmware, MachineArguments, Switch};
+use donjon_machine::arguments::{Firmware, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Boot, DiskImage, Network, Timeout};
 use donjon_machine::said::says;
@@ -61,6 +62,13 @@ const REFUSALS: [(&str, &[&str], &str); 5] = [
     ),
 ];
 
+/// Builds that accept what others refuse: name of the refusal, what is left out, and the function
+/// that Linux finds, by vendor and device.
+const CONTROLS: [(&str, &str, &str); 2] = [
+    ("balloon", "weaken-virtio-type", "1af4:1045"),
+    ("platform", "weaken-platform-bit", "1af4:1044"),
+];
+
 /// Shell script: the digest of the disk, then a page that is written and read back past the page
 /// cache.
 const DISK: &str = "\
@@ -72,6 +80,11 @@ dd if=/dev/vda of=/tmp/back bs=4096 skip=9 count=1 iflag=direct 2>/dev/null || e
 cmp /tmp/page /tmp/back || exit 8
 grep protected_ /sys/kernel/security/donjon/status
 cat /sys/kernel/security/donjon/selftest";
+
+/// Shell script: functions that Linux has found.
+const FUNCTIONS: &str = "\
+cd /sys/bus/pci/devices || exit 3
+for it in *; do echo $(cut -c3- $it/vendor):$(cut -c3- $it/device); done";
 
 /// Shell script: QEMU's router answers.
 const NETWORK: &str = "\
@@ -103,24 +116,41 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         });
         tests.push(test.holds(&["I23"]));
     }
+    for (name, feature, function) in CONTROLS {
+        let host = host.clone();
+        let test = Test::beside(&format!("dma:accepted:{name}"), move || {
+            is_accepted(&host, name, feature, function)
+        });
+        tests.push(test.holds(&["I23"]));
+    }
+    let for_constants = host.clone();
+    let constants = Test::beside("dma:constants", move || constants(&for_constants));
+    tests.push(constants.holds(&["I24"]));
     tests
 }
 
 fn boot(host: &HostArguments, machine: &str) -> Result<Boot> {
-    boot_by(host, machine, Firmware::None)
+    boot_by(host, machine, Firmware::None, &[])
 }
 
-fn boot_by(host: &HostArguments, machine: &str, firmware: Firmware) -> Result<Boot> {
+fn boot_by(
+    host: &HostArguments,
+    machine: &str,
+    firmware: Firmware,
+    weakened: &[&str],
+) -> Result<Boot> {
     let machine = Machine::new(&MachineArguments {
         machine: machine.into(),
         cpus: Some(2),
         memory: Some("256M".into()),
-        dma: Some(Dma::Strict),
         ..MachineArguments::virt(Switch::Asid)
     })?;
     let machine = machine.with_firmware(firmware)?;
-    let sound = InnerVariant::sound(Switch::Asid);
-    Ok(built(host, machine, &sound, Variant::Donjon)?.boot)
+    let inner = InnerVariant {
+        weakened: weakened.iter().map(|it| (*it).to_owned()).collect(),
+        ..InnerVariant::sound(Switch::Asid)
+    };
+    Ok(built(host, machine, &inner, Variant::Donjon)?.boot)
 }
 
 /// Bytes without a pattern; the same in each run.
@@ -183,9 +213,36 @@ fn by_uefi(host: &HostArguments) -> Result<()> {
     let scratch = Scratch::new()?;
     let path = scratch.path().join("disk.img");
     let digest = fill(&path, SIZE)?;
-    let mut boot = boot_by(host, "virt", Firmware::Uefi)?;
+    let mut boot = boot_by(host, "virt", Firmware::Uefi, &[])?;
     boot.disk = Some(DiskImage::unchanged(path));
     reads_disk(&boot, &digest)
+}
+
+/// Devices read pages of the kernel's constants that a user sends, and the right ones arrive.
+fn constants(host: &HostArguments) -> Result<()> {
+    const SIZE: usize = 4 << 20;
+    let scratch = Scratch::new()?;
+    let path = scratch.path().join("disk.img");
+    fill(&path, SIZE)?;
+    let mut boot = boot(host, "virt")?;
+    boot.disk = Some(DiskImage::unchanged(path));
+    boot.network = Some(Network::Virtio);
+    let peer = Peer::listen(0)?;
+    let said = says(&boot, &dma::command("--constants", peer.port()), TIMEOUT)?;
+    said.expect_success()?;
+    said.expect_line("vdso: arrived")?;
+    said.expect_line("text: arrived")
+}
+
+/// Linux has the bridge and the function, in a build without the check that refuses them.
+fn is_accepted(host: &HostArguments, name: &str, feature: &str, function: &str) -> Result<()> {
+    let refusal = REFUSALS.iter().find(|it| it.0 == name);
+    let (_, devices, _) = refusal.context("no such refusal")?;
+    let mut boot = boot_by(host, "virt", Firmware::None, &[feature])?;
+    boot.devices = devices.iter().map(|it| (*it).to_owned()).collect();
+    let said = says(&boot, FUNCTIONS, TIMEOUT)?;
+    said.expect_success()?;
+    said.expect_line(function)
 }
 
 fn is_refused(host: &HostArguments, devices: &[&str], why: &str) -> Result<()> {
