@@ -29,7 +29,7 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
 use donjon_builder::run;
-use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 
 use super::Without;
@@ -120,6 +120,9 @@ impl<'a> Plan<'a> {
             cpu: Some(cpu.to_owned()),
             cpus: Some(1),
             memory: Some("256M".into()),
+            // Memory becomes hostile when the guest has given its devices up, which is seen in
+            // their registers over MMIO.
+            dma: Some(Dma::Open),
             ..MachineArguments::virt(self.mode)
         })?;
         let inner = InnerVariant {
