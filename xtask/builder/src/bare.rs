@@ -203,6 +203,8 @@ fn build_for_guests(target: &str, what: &[&str], flags: &[&str]) -> Result<PathB
     let _lock = lock::take(&target.join("lock"))?;
     let mut command = cargo(&Place::ours(), GUEST_TARGET, flags)?;
     command.args(what).arg("--target-dir").arg(&target);
+    // Nothing reads it, it takes a minute, and each boot unpacks the programs.
+    command.arg("--config=profile.release.debug=false");
     // The target brings its own C library and start files, so no cross linker is needed.
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld");
     finish(command, "guest programs")?;
