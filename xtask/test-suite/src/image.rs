@@ -35,9 +35,9 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     let for_start = host.clone();
     let for_juno = host.clone();
     vec![
-        Test::alone("image:rpi3:contents", move || rpi3_contents(&for_rpi3)).on_host(),
+        Test::beside("image:rpi3:contents", move || rpi3_contents(&for_rpi3)).on_host(),
         Test::beside("image:rpi3:starts", move || start::test(&for_start)),
-        Test::alone("image:juno:contents", move || juno_contents(&for_juno)).on_host(),
+        Test::beside("image:juno:contents", move || juno_contents(&for_juno)).on_host(),
         Test::beside("bad-input:image:firmware", wrong_firmware).on_host(),
         Test::beside("bad-input:image:device-trees", no_device_trees).on_host(),
         Test::beside("bad-input:image:board", no_such_board).on_host(),

@@ -84,14 +84,15 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         is_clean(&on_board, &machine)
     }));
     let with_dma = host.clone();
-    tests.push(Test::beside("audit:clean:raspi3b:dma-open", move || {
+    let open = Test::beside("audit:clean:raspi3b:dma-open", move || {
         let machine = MachineArguments {
             machine: "raspi3b".into(),
             dma: Some(Dma::Open),
             ..MachineArguments::virt(Switch::Asid)
         };
         is_clean(&with_dma, &machine)
-    }));
+    });
+    tests.push(open.long());
     let with_its = host.clone();
     tests.push(Test::beside("audit:clean:gicv3", move || {
         let machine = MachineArguments {
