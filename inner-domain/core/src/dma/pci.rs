@@ -220,7 +220,9 @@ impl Function {
         let goes_through = self.reset_virtio(space, bridge);
         match kind {
             BALLOON if !weaken::VIRTIO_TYPE => Err(Refusal::Balloon(place)),
-            _ if !KINDS.contains(&kind) && !weaken::VIRTIO_TYPE => Err(Refusal::VirtioKind(place, kind)),
+            _ if !KINDS.contains(&kind) && !weaken::VIRTIO_TYPE => {
+                Err(Refusal::VirtioKind(place, kind))
+            }
             _ => match goes_through {
                 None => Err(Refusal::NoRegisters(place)),
                 Some(false) if !weaken::PLATFORM_BIT => Err(Refusal::GoesAround(place)),

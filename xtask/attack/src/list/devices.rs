@@ -86,6 +86,7 @@ pub const ATTACKS: &[Attack] = &[
                 seen_as: &[],
             },
         ],
+        holds: &["I23"],
         by_device: true,
         ..Attack::ROW
     },

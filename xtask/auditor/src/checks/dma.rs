@@ -96,7 +96,10 @@ fn second_level(
         if span == 0 || index >> (span - 1) != 0 {
             return Err("no entry of the second level".to_owned());
         }
-        contexts.insert(context_of(world, (descriptor & ADDRESS) + index * ENTRY_SIZE)?);
+        contexts.insert(context_of(
+            world,
+            (descriptor & ADDRESS) + index * ENTRY_SIZE,
+        )?);
     }
     Ok(())
 }

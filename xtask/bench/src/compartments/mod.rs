@@ -39,7 +39,7 @@ use crate::{CPU, markdown, output_of, virt};
 use goal::Goal;
 
 const MEMORY: &str = "4G";
-/// Of that, for compartments: one has 1,000 MB, and 10,000 have 9 frames each.
+/// Size of the reserve for compartments: one has 1,000 MB, and 10,000 have 9 frames each.
 const PROTECTED: &str = "1100M";
 const UNIT: &str = "instructions (-icount shift=0)";
 const TIMEOUT: Duration = Duration::from_secs(3600);
@@ -248,7 +248,10 @@ impl Display for Report {
         let Self { unit, cpu, .. } = self;
         write!(f, "Linux {}, {cpu}", self.linux)?;
         for (what, tables) in [
-            (format!("{unit}; 1 CPU, {MEMORY}, --protected {PROTECTED}"), self.counted()),
+            (
+                format!("{unit}; 1 CPU, {MEMORY}, --protected {PROTECTED}"),
+                self.counted(),
+            ),
             (scrape::machine(), self.searched()),
         ] {
             if !tables.is_empty() {

@@ -65,7 +65,8 @@ mod tests {
     fn it_receives_sends_and_sends_back() {
         let peer = Peer::listen(3 << 20).expect("a listener");
         let connect = |what: &[u8]| {
-            let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, peer.port())).expect("a peer");
+            let mut stream =
+                TcpStream::connect((Ipv4Addr::LOCALHOST, peer.port())).expect("a peer");
             stream.write_all(what).expect("sent");
             stream
         };

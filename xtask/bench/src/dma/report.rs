@@ -24,7 +24,7 @@ const KINDS: [&str; 6] = [
     "tcp-send",
     "tcp-receive",
 ];
-/// Of the disk, so many. What TCP does depends on when the host's packets come.
+/// Number of kinds that are of the disk. What TCP does depends on when the host's packets come.
 const OF_DISK: usize = 4;
 /// Percent that the SMMU may cost.
 const LIMIT: f64 = 0.5;
@@ -146,7 +146,9 @@ mod tests {
             (1000, [1107, 1200], false),
         ] {
             let mut report = Report::default();
-            report.add(AROUND, &said(1000, [1000, 1100])).expect("figures");
+            report
+                .add(AROUND, &said(1000, [1000, 1100]))
+                .expect("figures");
             report.add(BEHIND, &said(disk, network)).expect("figures");
             assert_eq!(report.check().is_ok(), is_allowed, "{report}");
         }
