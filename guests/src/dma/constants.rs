@@ -18,11 +18,8 @@ const USER: libc::uid_t = 1000;
 /// Writes pages to the disk and to the peer, and reads them back.
 pub fn transfer(disk: File, peer: &str) -> Result<()> {
     // SAFETY: the calls take no pointer.
-    ensure!(
-        unsafe { libc::setgid(USER) == 0 && libc::setuid(USER) == 0 },
-        "becoming a user: {}",
-        Error::last_os_error()
-    );
+    let is_user = unsafe { libc::setgid(USER) == 0 && libc::setuid(USER) == 0 };
+    ensure!(is_user, "becoming a user: {}", Error::last_os_error());
     let text = (transfer as *const () as usize) & !(PAGE - 1);
     for (what, page) in [("vdso", vdso()?), ("text", page_at(text))] {
         ensure!(page.iter().any(|it| *it != 0), "{what} is empty");

@@ -129,8 +129,8 @@ mod tests {
     fn said(disk: u64, network: [u64; 2]) -> String {
         let mut text = String::new();
         for (index, kind) in KINDS.iter().enumerate() {
-            for time in 0..2 {
-                let figure = if index < OF_DISK { disk } else { network[time] };
+            for of_network in network {
+                let figure = if index < OF_DISK { disk } else { of_network };
                 text.push_str(&format!("sample: {kind} {figure}\n"));
             }
         }
