@@ -27,7 +27,8 @@ pub const GDB: Tool = tool("gdb-multiarch", "gdb-multiarch");
 /// The compiler of libFuzzer, for tests alone.
 pub const CXX: Tool = tool("c++", "g++");
 
-/// For the kernel's selftests: the C library for arm64, which the compiler only recommends.
+/// The C library for arm64, which the compiler only recommends: for the kernel's selftests, and for
+/// programs of flow attestation as processes.
 pub const CROSS_LIBC: Tool = tool("/usr/aarch64-linux-gnu/lib/libc.a", "libc6-dev-arm64-cross");
 
 /// What Debian's configuration of Linux is built with: its tool that collects certificates.

@@ -20,10 +20,7 @@ use donjon_machine::paths;
 use crate::host::cargo;
 use crate::test::Test;
 
-const EMULATOR: Needs = Needs {
-    user_qemu: true,
-    ..Needs::NONE
-};
+const EMULATOR: Needs = command::EMULATOR;
 
 const RUST: Needs = Needs {
     core_sources: true,

@@ -17,7 +17,8 @@ use super::test::Test;
 /// Formatting, lints, unit tests, generated files and the builds of Linux.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests: Vec<Test> = lints().into_iter().map(Test::quick).collect();
-    tests.push(Test::alone("host-tests", || cargo("tests", &["test", "--quiet"])).quick());
+    let host_tests = Test::alone("host-tests", || cargo("tests", &["test", "--quiet"]));
+    tests.push(host_tests.needs(donjon_flow::command::EMULATOR).quick());
     tests.push(Test::beside("miri", miri).needs(MIRI));
     tests.extend(kernels(host));
     tests

@@ -22,9 +22,10 @@ const OUTCOME: &str = "outcome";
 /// Name of a file in the folder of a run in a compartment.
 const TRANSCRIPT: &str = "transcript";
 
-/// What commands that run programs need.
-const EMULATOR: Needs = Needs {
+/// What commands that run programs need: they are linked with the C library.
+pub const EMULATOR: Needs = Needs {
     user_qemu: true,
+    cross_libc: true,
     ..Needs::NONE
 };
 
