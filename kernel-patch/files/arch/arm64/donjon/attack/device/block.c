@@ -41,8 +41,11 @@ static void take(u64 kind)
 		attack_untried("no memory");
 		return;
 	}
-	if (!disk_works())
+	if (!disk_works()) {
+		__free_pages(block, BLOCK_ORDER);
+		free_page((unsigned long)page);
 		return;
+	}
 	page[1] = MARK;
 	disk_write(DISK_MARKED, __pa(page));
 	result = block_call(DONJON_FN_POOL_ADD, page_to_phys(block), kind);

@@ -26,9 +26,9 @@
 #define MARK		0xde71ce00U
 /* A priority that GICs with two bits of it have as well */
 #define PRIORITIES	0x40404040U
-/* Milliseconds for a request of one page, and for the message behind it */
+/* Milliseconds for a request of one page, and for the message behind it to arrive or not */
 #define PATIENCE	5000
-#define BEHIND		200
+#define BEHIND		2000
 /* Of the SMMU's first page: SMMUEN is bit 0. Arm IHI 0070, SMMU_CR0 */
 #define SMMU_CR0	0x20
 
@@ -108,9 +108,10 @@ static void done(struct bio *bio)
 
 /*
  * Has the disk send `data` to an address: the message behind a request of one page. What
- * does not come as an interrupt is raised afterwards.
+ * does not come as an interrupt is raised afterwards. `seen` is a word that has `data` when
+ * the message has arrived, or NULL.
  */
-static void send(struct messages *messages, u64 address, u32 data)
+static void send(struct messages *messages, u64 address, u32 data, const u32 *seen)
 {
 	struct entry entry = { lower_32_bits(address), upper_32_bits(address), data };
 	u64 *page = (u64 *)get_zeroed_page(GFP_KERNEL | __GFP_NOFAIL);
@@ -131,9 +132,11 @@ static void send(struct messages *messages, u64 address, u32 data)
 	submit_bio(bio);
 	for (waited = 0; waited < PATIENCE && READ_ONCE(page[0]) == ~0UL; waited += 10)
 		msleep(10);
-	msleep(BEHIND);
+	for (waited = 0; waited < BEHIND && !(seen && READ_ONCE(*seen) == data); waited += 10)
+		msleep(10);
 	for (i = 0; i < messages->count; i++)
 		put_entry(messages, i, old[i]);
+	/* The request has this stack and the page, so nothing else will do than its end */
 	do {
 		raise_all(messages);
 	} while (!wait_for_completion_timeout(&completion, HZ));
@@ -147,7 +150,7 @@ static bool messages_work(struct messages *messages)
 	u32 *page = (u32 *)get_zeroed_page(GFP_KERNEL | __GFP_NOFAIL);
 	bool arrived;
 
-	send(messages, __pa(page), MARK);
+	send(messages, __pa(page), MARK, page);
 	arrived = READ_ONCE(*page) == MARK;
 	free_page((unsigned long)page);
 	if (!arrived)
@@ -184,7 +187,7 @@ static void send_to_table(struct messages *messages)
 	u64 *word = table_word(), frame = PAGE_OF(__pa(word));
 
 	memcpy(copy, __va(frame), PAGE_SIZE);
-	send(messages, __pa(word), MARK);
+	send(messages, __pa(word), MARK, (u32 *)word);
 	if ((u32)READ_ONCE(*word) == MARK) {
 		attack_succeeded("a message is in a table, at %#llx", __pa(word));
 		undo_later(disk_put_back, frame, (u64)copy);
@@ -223,7 +226,7 @@ static void distributor(void)
 		/* GICD_ITLinesNumber and GICD_IPRIORITYR. Arm IHI 0048, 4.3 */
 		at = 0x400 + 32 * ((readl(page + 4) & 0x1f) + 1) - 4;
 		old = readl(page + at);
-		send(&messages, registers.start + at, old ^ PRIORITIES);
+		send(&messages, registers.start + at, old ^ PRIORITIES, NULL);
 		now = readl(page + at);
 		writel(old, page + at);
 		if (now != old)
@@ -247,7 +250,7 @@ static void smmu(void)
 		return attack_untried("there is no SMMU");
 	if (!prepare(&messages))
 		return;
-	send(&messages, registers.start + SMMU_CR0, 0);
+	send(&messages, registers.start + SMMU_CR0, 0, NULL);
 	send_to_table(&messages);
 	iounmap(messages.table);
 }

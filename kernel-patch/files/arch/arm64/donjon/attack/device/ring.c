@@ -28,7 +28,7 @@
 /* Words of a used ring with one element: flags and index, identifier, length */
 #define WORDS		2
 /* Milliseconds for a request */
-#define PATIENCE	1000
+#define PATIENCE	5000
 
 static struct virtio_pci_modern_device random;
 static bool is_open;
@@ -121,7 +121,9 @@ static bool request(u64 used)
 	/* The ring comes behind the bytes */
 	msleep(10);
 	came = is_filled(memory);
-	reset();
+	/* A device that goes on keeps the page */
+	if (!reset())
+		return false;
 	free_page((unsigned long)memory);
 	return came;
 }
@@ -133,8 +135,9 @@ static bool ring_works(void)
 	bool works = request(__pa(used)) && READ_ONCE(used->idx) == cpu_to_le16(1) &&
 		     READ_ONCE(used->ring[0].len) == cpu_to_le32(BYTES);
 
-	free_page((unsigned long)used);
-	if (!works)
+	if (works)
+		free_page((unsigned long)used);
+	else
 		attack_untried("a ring in ordinary memory does not work");
 	return works;
 }
@@ -150,6 +153,15 @@ static unsigned int zero_words(const u64 *page)
 	return i;
 }
 
+static void clear_words(u64 frame, u64 first)
+{
+	unsigned int i;
+
+	for (i = 0; i < WORDS; i++)
+		__donjon_call(DONJON_FN_TABLE_WRITE, frame + (first + i) * sizeof(u64),
+			      0, 0, 0, 0, 0);
+}
+
 /* `copy` is what stands in the frame; `look` reads the frame afterwards, into a page. */
 static void attack(u64 frame, u64 *copy, void (*look)(u64 frame, u64 *page))
 {
@@ -162,8 +174,13 @@ static void attack(u64 frame, u64 *copy, void (*look)(u64 frame, u64 *page))
 		look(frame, page);
 		if (used->idx == cpu_to_le16(1)) {
 			attack_succeeded("a used ring is in the frame %#llx", frame);
-			undo_later(disk_put_back, frame, (u64)copy);
-			copy = NULL;
+			/* The disk may not reach it, where this function does */
+			if (look == disk_look) {
+				undo_later(disk_put_back, frame, (u64)copy);
+				copy = NULL;
+			} else {
+				undo_later(clear_words, frame, i);
+			}
 		} else if (ring_works()) {
 			attack_stopped("the frame is as before");
 		}

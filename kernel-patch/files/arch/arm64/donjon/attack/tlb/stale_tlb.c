@@ -93,6 +93,7 @@ static void carry_out(struct page *page, u64 *target, u64 entry)
 	if (other >= nr_cpu_ids ||
 	    smp_call_function_single(other, keep_and_strike, &race, 0)) {
 		attack_untried("two CPUs are needed");
+		free_attack_block(page, DONJON_RESERVE_TABLES);
 		goto out;
 	}
 	local_irq_save(flags);
@@ -109,6 +110,7 @@ static void carry_out(struct page *page, u64 *target, u64 entry)
 
 	if (result.status) {
 		attack_untried("the block did not join the pool: %s", attack_why(result));
+		free_attack_block(page, DONJON_RESERVE_TABLES);
 		goto out;
 	}
 	undo_later(remove_block, block, (u64)page);
