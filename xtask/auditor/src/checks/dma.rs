@@ -57,7 +57,8 @@ fn wrong_registers(smmu: &Smmu) -> Vec<String> {
     }
     // Two levels, the second of which decides up to 10 bits, of 16 bits in all.
     let (form, bits) = (smmu.streams_form >> 16 & 3, smmu.streams_form & 0x3f);
-    if form != 1 || bits != 16 {
+    let has_known_split = [6, 8, 10].contains(&(smmu.streams_form >> 6 & 0x1f));
+    if form != 1 || bits != 16 || !has_known_split {
         let form = smmu.streams_form;
         wrong.push(format!("STRTAB_BASE_CFG is {form:#x}"));
     }
