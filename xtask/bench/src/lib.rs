@@ -32,7 +32,7 @@ use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
 use donjon_builder::progress::Step;
 use donjon_builder::run::{self, Parts};
-use donjon_machine::arguments::{MachineArguments, Switch, VIRT};
+use donjon_machine::arguments::{Dma, MachineArguments, Switch, VIRT};
 use donjon_machine::gem5;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Stream};
@@ -170,10 +170,20 @@ fn calls(arguments: &CallsArguments) -> Result<()> {
     calls.check()
 }
 
+/// The machine on which the longest calls are longest: blocks that become private together come
+/// from all of memory, and there are as many of them as one call takes.
+pub fn longest(machine: MachineArguments) -> MachineArguments {
+    MachineArguments {
+        dma: Some(Dma::Open),
+        ..machine
+    }
+}
+
 /// Calls per operation, and the longest.
 fn measure_calls(host: &HostArguments, machine: &MachineArguments) -> Result<Calls> {
     let inner = InnerVariant::sound(machine.switch);
-    let parts = run::prepare(host, Machine::new(machine)?, &inner)?;
+    let machine = Machine::new(&longest(machine.clone()))?;
+    let parts = run::prepare(host, machine, &inner)?;
     let step = Step::spinner("count calls");
     let calls = Calls::measure(parts)?;
     step.vanish();
@@ -202,7 +212,8 @@ pub fn machine(cpu: &str, switch: Switch, icount: bool) -> Result<Machine> {
     Machine::new(&virt(cpu, switch, icount))
 }
 
-fn virt(cpu: &str, switch: Switch, icount: bool) -> MachineArguments {
+/// QEMU's `virt` with one CPU.
+pub fn virt(cpu: &str, switch: Switch, icount: bool) -> MachineArguments {
     MachineArguments {
         cpu: Some(cpu.to_owned()),
         cpus: Some(1),

@@ -4,11 +4,12 @@
 use anyhow::Result;
 use donjon_bench::calls::Calls;
 use donjon_bench::guard;
-use donjon_bench::machine;
+use donjon_bench::{longest, virt};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::Switch;
+use donjon_machine::machine::Machine;
 
 use super::boots::built;
 use super::test::Test;
@@ -27,7 +28,8 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 
 fn bounded(host: &HostArguments, switch: Switch, cpu: &str) -> Result<()> {
     let inner = InnerVariant::sound(switch);
-    let parts = built(host, machine(cpu, switch, true)?, &inner, Variant::Donjon)?;
+    let machine = Machine::new(&longest(virt(cpu, switch, true)))?;
+    let parts = built(host, machine, &inner, Variant::Donjon)?;
     let calls = Calls::measure(parts)?;
     if switch == Switch::Asid {
         guard::check_calls(&calls)?;

@@ -25,7 +25,7 @@ use donjon_machine::machine::Machine;
 use crate::arguments::ScaleArguments;
 use crate::calls::Calls;
 use crate::resume::Run;
-use crate::{CPU, kernel_name, virt};
+use crate::{CPU, kernel_name, longest, virt};
 
 use guests::Guests;
 use plan::Plan;
@@ -79,7 +79,7 @@ pub fn measure(arguments: &ScaleArguments, run: &mut Run) -> Result<Report> {
             boot::measure(parts, kernel, &mut guests, boots)?;
         }
         if plan.longest && switch != Switch::None {
-            let parts = parts(host, &virt(CPU, switch, true))?;
+            let parts = parts(host, &longest(virt(CPU, switch, true)))?;
             report.linux.clone_from(&parts.kernel.release);
             let title = format!("longest calls ({kernel})");
             let calls = Calls::measured_by(parts, |boot, command, timeout| {
