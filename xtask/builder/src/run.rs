@@ -273,8 +273,10 @@ pub fn parts_for_gem5<'a>(boot: &'a Boot, disk: Option<&'a Path>) -> Result<gem5
 /// Those of [`prepare`].
 pub fn prepare_for_model(host: &HostArguments, switch: Switch, dma: Option<Dma>) -> Result<Parts> {
     environment::prepare(host, Needs::default())?;
+    // Their disks are virtio over MMIO, which nothing confines.
+    let open = (switch != Switch::None).then_some(Dma::Open);
     let machine = Machine::new(&MachineArguments {
-        dma,
+        dma: dma.or(open),
         ..MachineArguments::virt(switch)
     })?;
     prepare(host, machine, &InnerVariant::sound(switch))

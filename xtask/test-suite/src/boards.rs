@@ -336,7 +336,7 @@ fn model_runs(host: &HostArguments) -> Result<()> {
         "it showed:\n{shown}"
     );
     let words = fs::read_to_string(scratch.path().join("words"))?;
-    let image = fs::canonicalize(paths::in_root("target/bare/asid/boot.img"))?;
+    let image = fs::canonicalize(paths::in_root("target/bare/asid/boot-dma-open.img"))?;
     let image = format!("{}@0x80200000\n", image.display());
     for expected in [
         "-C\ncluster0.NUM_CORES=2\n",

@@ -11,7 +11,7 @@ use donjon_builder::environment::{self, Needs};
 use donjon_builder::guest;
 use donjon_builder::kernel::{Variant, check_objects};
 use donjon_builder::run::prepare;
-use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::paths;
 use donjon_machine::qemu::Network;
@@ -197,6 +197,8 @@ fn said_by(host: &HostArguments, switch: Switch) -> Result<Said> {
         append: Some("donjon.network kpti=1".into()),
         ..machine(switch)
     })?;
+    // The network card goes around the SMMU.
+    machine.dma = Dma::Open;
     machine.recipe.arguments.extend(NODES.map(str::to_owned));
     let mut boot = prepare(host, machine, &InnerVariant::sound(switch))?.boot;
     let busybox = fs::read(guest::obtain_busybox_for_32_bits()?)?;

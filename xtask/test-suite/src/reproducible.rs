@@ -56,7 +56,7 @@ fn inner_domain(host: &HostArguments) -> Result<()> {
     let kernel = kernel::obtain(host, Variant::Donjon)?;
     let profile = pack::Profile {
         mode: SwitchMode::Asid,
-        dma: DmaProfile::Open,
+        dma: DmaProfile::Strict,
         protected: None,
     };
     let [image, other_image] = ["here", "there"].map(|it| scratch.path().join(it).join("boot.img"));

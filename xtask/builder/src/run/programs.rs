@@ -118,8 +118,8 @@ fn newest_image(variant: &InnerVariant, linux: Variant, dma: Dma) -> PathBuf {
     if let Variant::Weakened(protection) = linux {
         name = format!("{name}-{protection}");
     }
-    if dma == Dma::Strict {
-        name.push_str("-dma-strict");
+    if dma == Dma::Open {
+        name.push_str("-dma-open");
     }
     name.push_str(".img");
     bare::variant_directory(variant).join(name)

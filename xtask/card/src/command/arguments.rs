@@ -121,7 +121,7 @@ pub struct ReleaseArguments {
     #[arg(long, value_enum, default_value = "asid")]
     pub switch: Switch,
     /// Whether Linux gets devices with DMA.
-    #[arg(long, value_enum, value_name = "PROFILE", default_value = "open")]
+    #[arg(long, value_enum, value_name = "PROFILE", default_value = "strict")]
     pub dma: Dma,
     /// Where Linux comes from, and whether packages are installed.
     #[command(flatten)]
