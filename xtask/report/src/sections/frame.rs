@@ -59,8 +59,8 @@ pub fn caveats() -> Section {
              randomized here; another program, kernel or amount of memory gives other counts.",
             "What calls, operations and programs cost was counted on one CPU. `tlbi` invalidates \
              more with more CPUs.",
-            "An attack that is not in the list is not tried. Side channels, DMA and availability \
-             are not protected; docs/caveats.md has the whole list.",
+            "An attack that is not in the list is not tried. Side channels and availability are not \
+             protected, nor is memory against DMA with --dma open; docs/caveats.md has the whole list.",
         ]
         .map(str::to_owned)
         .to_vec(),

@@ -83,6 +83,14 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
         };
         is_clean(&on_board, &machine)
     }));
+    let in_open = host.clone();
+    tests.push(Test::beside("audit:clean:asid:2:dma-open", move || {
+        let machine = MachineArguments {
+            dma: Some(Dma::Open),
+            ..machine(Switch::Asid, 2)
+        };
+        is_clean(&in_open, &machine)
+    }));
     let with_dma = host.clone();
     let open = Test::beside("audit:clean:raspi3b:dma-open", move || {
         let machine = MachineArguments {
