@@ -130,10 +130,10 @@ static void send(struct messages *messages, u64 address, u32 data, const u32 *se
 	bio->bi_end_io = done;
 	bio->bi_private = &completion;
 	submit_bio(bio);
-	for (waited = 0; waited < PATIENCE && READ_ONCE(page[0]) == ~0UL; waited += 10)
-		msleep(10);
-	for (waited = 0; waited < BEHIND && !(seen && READ_ONCE(*seen) == data); waited += 10)
-		msleep(10);
+	for (waited = 0; waited < PATIENCE && READ_ONCE(page[0]) == ~0UL; waited += 20)
+		msleep(20);
+	for (waited = 0; waited < BEHIND && !(seen && READ_ONCE(*seen) == data); waited += 20)
+		msleep(20);
 	for (i = 0; i < messages->count; i++)
 		put_entry(messages, i, old[i]);
 	/* The request has this stack and the page, so nothing else will do than its end */

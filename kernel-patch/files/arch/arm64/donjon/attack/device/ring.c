@@ -71,7 +71,7 @@ static bool reset(void)
 	for (waited = 0; waited < PATIENCE; waited++) {
 		if (!vp_modern_get_status(&random))
 			return true;
-		msleep(1);
+		usleep_range(1000, 2000);
 	}
 	return false;
 }
@@ -116,10 +116,10 @@ static bool request(u64 used)
 	doorbell = vp_modern_map_vq_notify(&random, 0, NULL);
 	if (doorbell)
 		iowrite16(0, doorbell);
-	for (waited = 0; waited < PATIENCE && !is_filled(memory); waited += 10)
-		msleep(10);
+	for (waited = 0; waited < PATIENCE && !is_filled(memory); waited += 20)
+		msleep(20);
 	/* The ring comes behind the bytes */
-	msleep(10);
+	msleep(20);
 	came = is_filled(memory);
 	/* A device that goes on keeps the page */
 	if (!reset())
