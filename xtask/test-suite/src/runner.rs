@@ -82,8 +82,9 @@ impl Ran<'_> {
     }
 }
 
-/// Runs the tests, those that want to be alone first, then once more those that may have failed by
-/// chance. True if all passed, a few of them the second time.
+/// Runs the tests, first those of the host that want to be alone, last those with a guest that do:
+/// what guests need is compiled while Miri runs beside. Then those run once more that may have
+/// failed by chance. True if all passed, a few of them the second time.
 pub fn run(tests: &[Test]) -> bool {
     let verdict = verdict(tests, &logs::folder());
     print!("{verdict}");
@@ -100,7 +101,12 @@ fn verdict<'a>(tests: &'a [Test], logs: &Path) -> Verdict<'a> {
             .unwrap_or_else(PoisonError::into_inner)
             .push(first);
     };
-    tests.iter().filter(|it| !it.parallel).for_each(first);
+    let alone = |on_host| {
+        tests
+            .iter()
+            .filter(move |it| !it.parallel && it.on_host == on_host)
+    };
+    alone(true).for_each(first);
     let parallel = Mutex::new(tests.iter().filter(|it| it.parallel).collect());
     thread::scope(|scope| {
         for end in [End::First, End::Last] {
@@ -112,6 +118,7 @@ fn verdict<'a>(tests: &'a [Test], logs: &Path) -> Verdict<'a> {
             });
         }
     });
+    alone(false).for_each(first);
     let first = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
     let doubtful: Vec<&Test> = first
         .iter()
