@@ -286,21 +286,23 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     tests
 }
 
-fn machine() -> Result<Machine> {
-    Machine::new(&MachineArguments {
+fn arguments() -> MachineArguments {
+    MachineArguments {
         cpus: Some(2),
         memory: Some("256M".into()),
         ..MachineArguments::virt(Switch::Asid)
-    })
+    }
+}
+
+fn machine() -> Result<Machine> {
+    Machine::new(&arguments())
 }
 
 /// The machine in the DMA profile that is open.
 fn in_open() -> Result<Machine> {
     Machine::new(&MachineArguments {
-        cpus: Some(2),
-        memory: Some("256M".into()),
         dma: Some(Dma::Open),
-        ..MachineArguments::virt(Switch::Asid)
+        ..arguments()
     })
 }
 

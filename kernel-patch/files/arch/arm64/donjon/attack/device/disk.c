@@ -9,6 +9,7 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/pci.h>
+#include <linux/string.h>
 
 #include "attack.h"
 #include "device/disk.h"
@@ -74,6 +75,21 @@ void disk_put_back(u64 frame, u64 copy)
 	disk_write(DISK_MARKED, __pa(copy));
 	disk_read(DISK_MARKED, frame);
 	free_page(copy);
+}
+
+u64 table_frame(void)
+{
+	return PAGE_OF(walk_to(kernel_root(), scratch(0), 3).entry);
+}
+
+unsigned int zero_words(const u64 *page, unsigned int words)
+{
+	unsigned int i;
+
+	for (i = PAGE_SIZE / sizeof(*page) - words; i > 0; i--)
+		if (!memchr_inv(page + i, 0, words * sizeof(*page)))
+			break;
+	return i;
 }
 
 static bool is_open(void)

