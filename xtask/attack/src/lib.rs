@@ -410,10 +410,7 @@ impl Bench<'_> {
             append: Some("loglevel=7".into()),
             ..machine.clone()
         })?;
-        let inner = InnerVariant {
-            switch: self.switch,
-            weakened: without.inner.iter().map(|it| (*it).to_owned()).collect(),
-        };
+        let inner = InnerVariant::without(self.switch, without.inner);
         let sound = Variant::of(&machine);
         let linux = without.linux.map_or(sound, Variant::Weakened);
         let mut parts = run::prepare_over(self.host, machine, &inner, linux)?;

@@ -44,6 +44,14 @@ impl InnerVariant {
         }
     }
 
+    /// The build without the protections of these features; with all of them where none is named.
+    pub fn without(switch: Switch, features: &[&str]) -> Self {
+        Self {
+            switch,
+            weakened: features.iter().map(|it| (*it).to_owned()).collect(),
+        }
+    }
+
     /// Name of its directory below target/.
     pub fn name(&self) -> String {
         let mut name = self.switch.name().to_owned();

@@ -146,10 +146,7 @@ fn boot_by(
         ..MachineArguments::virt(Switch::Asid)
     })?;
     let machine = machine.with_firmware(firmware)?;
-    let inner = InnerVariant {
-        weakened: weakened.iter().map(|it| (*it).to_owned()).collect(),
-        ..InnerVariant::sound(Switch::Asid)
-    };
+    let inner = InnerVariant::without(Switch::Asid, weakened);
     Ok(built(host, machine, &inner, Variant::Donjon)?.boot)
 }
 

@@ -386,10 +386,7 @@ fn said_by(
     command: &str,
     timeout: Duration,
 ) -> Result<Said> {
-    let inner = InnerVariant {
-        switch: machine.switch,
-        weakened: weakened.iter().map(|it| (*it).to_owned()).collect(),
-    };
+    let inner = InnerVariant::without(machine.switch, weakened);
     let mut parts = built(host, machine.clone(), &inner, Variant::Donjon)?;
     donjon_attack::arm(&mut parts)?;
     let scratch = Scratch::new()?;

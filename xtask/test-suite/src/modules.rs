@@ -108,10 +108,7 @@ fn inserted(host: &HostArguments, weakened: &[&str]) -> Result<Said> {
         memory: Some("256M".into()),
         ..MachineArguments::virt(Switch::Asid)
     })?;
-    let inner = InnerVariant {
-        switch: Switch::Asid,
-        weakened: weakened.iter().map(|it| (*it).to_owned()).collect(),
-    };
+    let inner = InnerVariant::without(Switch::Asid, weakened);
     let mut parts = built(host, machine, &inner, Variant::Donjon)?;
     let mut script = String::new();
     for (index, (_, word)) in WORDS.iter().enumerate() {

@@ -71,10 +71,7 @@ fn said_over(host: &HostArguments, features: &[&str], linux: Variant) -> Result<
         cpus: Some(1),
         ..MachineArguments::virt(Switch::Asid)
     })?;
-    let inner = InnerVariant {
-        switch: Switch::Asid,
-        weakened: features.iter().map(|it| (*it).to_owned()).collect(),
-    };
+    let inner = InnerVariant::without(Switch::Asid, features);
     let check = format!("{CHECK}; dmesg | grep selftest:");
     Ok(guest_over_says(host, machine, &inner, linux, &check, TIMEOUT)?.text)
 }

@@ -125,15 +125,7 @@ impl<'a> Plan<'a> {
             dma: Some(Dma::Open),
             ..MachineArguments::virt(self.mode)
         })?;
-        let inner = InnerVariant {
-            switch: self.mode,
-            weakened: self
-                .without
-                .inner
-                .iter()
-                .map(|it| (*it).to_owned())
-                .collect(),
-        };
+        let inner = InnerVariant::without(self.mode, self.without.inner);
         let linux = self
             .without
             .linux

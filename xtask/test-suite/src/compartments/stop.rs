@@ -92,8 +92,7 @@ fn is_left_unwiped(host: &HostArguments, end: End) -> Result<()> {
 /// How often the word that all messages begin with is in RAM at the end.
 fn words_after(host: &HostArguments, how: End, place: &str, weakened: &[&str]) -> Result<usize> {
     let machine = Machine::new(&machine(Switch::Asid))?;
-    let mut variant = InnerVariant::sound(Switch::Asid);
-    variant.weakened = weakened.iter().map(|it| (*it).to_owned()).collect();
+    let variant = InnerVariant::without(Switch::Asid, weakened);
     let boot = prepare(host, machine, &variant)?.boot;
     let folder = TempDir::new()?;
     let memory = folder.path().join("memory");
