@@ -5,7 +5,6 @@
 extern crate alloc;
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -13,7 +12,7 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::standard::NodeStandard;
 use dtoolkit::{Node, Property};
 
-use crate::devices;
+use crate::nodes;
 
 /// The controllers that reset a Raspberry Pi, of model 3 and 4, and switch it off.
 const POWER: [&str; 2] = ["brcm,bcm2835-pm", "brcm,bcm2711-pm"];
@@ -52,22 +51,10 @@ const CLOCKS: &[Clocks] = &[
 /// them.
 pub fn power(tree: &Fdt) -> Option<u64> {
     let root = tree.root();
-    let path = POWER.iter().find_map(|name| find(&root, "", name))?;
-    devices::first_register(tree, &path)
-}
-
-/// Path of the first node that is compatible with `name`.
-fn find(node: &FdtNode, path: &str, name: &str) -> Option<String> {
-    for child in node.children() {
-        let below = format!("{path}/{}", child.name());
-        if child.is_compatible(name) {
-            return Some(below);
-        }
-        if let Some(found) = find(&child, &below, name) {
-            return Some(found);
-        }
-    }
-    None
+    let path = POWER
+        .iter()
+        .find_map(|name| nodes::find_compatible(&root, "", name))?;
+    nodes::first_register(tree, &path)
 }
 
 /// Says that PSCI starts every CPU. An HVC that Linux makes by itself, while it boots, is answered
@@ -92,7 +79,7 @@ pub fn name_psci(model: &mut DeviceTree) {
 /// Gives the devices that have a clock of a withheld controller one of a fixed rate.
 pub fn replace_clocks(tree: &Fdt, model: &mut DeviceTree) {
     for clocks in CLOCKS {
-        let Some(path) = find(&tree.root(), "", clocks.compatible) else {
+        let Some(path) = nodes::find_compatible(&tree.root(), "", clocks.compatible) else {
             continue;
         };
         let controller = tree.find_node(&path);

@@ -11,7 +11,7 @@ use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
 use dtoolkit::{Node, Property};
 
-use crate::devices::is_enabled;
+use crate::nodes::is_enabled;
 
 /// A bridge whose functions reach memory through an SMMU, as far as the device tree says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,10 +17,12 @@ use dtoolkit::{Node, Property};
 
 use crate::board;
 use crate::bridge;
-use crate::devices::{self, Devices};
+use crate::devices::Devices;
 use crate::failure::Failure;
+use crate::nodes;
 use crate::pins;
 use crate::reserved::Reserved;
+use crate::usb;
 
 /// Reads the device tree at a physical address.
 ///
@@ -60,7 +62,7 @@ fn uart(tree: &Fdt, path: &str) -> Option<(ConsoleKind, u64)> {
     } else {
         return None;
     };
-    devices::first_register(tree, path).map(|registers| (kind, registers))
+    nodes::first_register(tree, path).map(|registers| (kind, registers))
 }
 
 /// How PSCI is called. The calls that are made have their numbers since version 0.2. The machine
@@ -92,7 +94,7 @@ pub fn memory(tree: &Fdt) -> Result<Vec<Range>, Failure> {
         let is_memory = node
             .property("device_type")
             .is_some_and(|kind| kind.value() == b"memory\0");
-        if is_memory && devices::is_enabled(&node) {
+        if is_memory && nodes::is_enabled(&node) {
             banks.extend(ranges(&node)?);
         }
     }
@@ -206,6 +208,8 @@ pub struct Memory<'a> {
     pub withheld: &'a [Range],
     /// What no device reaches, and Linux gives to the inner domain alone.
     pub reserve: Option<Range>,
+    /// Pages that Linux maps and gives to nobody.
+    pub unused: &'a [Range],
     /// What the device tree sets aside.
     pub reserved: &'a Reserved,
 }
@@ -222,6 +226,9 @@ pub fn amend(
     devices.disable_withheld(&mut model);
     if let Some((path, behind)) = &devices.behind {
         bridge::narrow(&mut model, path, behind);
+    }
+    if let Some(found) = &devices.usb {
+        usb::tell_linux(&mut model, found);
     }
     board::replace_clocks(tree, &mut model);
     if let Some(controller) = &devices.pins {
@@ -249,6 +256,9 @@ pub fn amend(
             let mut node = range_node("donjon", *range, root)?;
             node.add_property(empty("no-map"));
             reserved.add_child(node);
+        }
+        for range in memory.unused {
+            reserved.add_child(range_node("donjon-unused", *range, root)?);
         }
         if let Some(range) = memory.reserve {
             let mut node = range_node("donjon-reserve", range, root)?;

@@ -8,7 +8,6 @@ use core::fmt::Display;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use donjon_abi::boot_info::{MAX_MEDIATED, MAX_READABLE};
@@ -25,14 +24,11 @@ use dtoolkit::{Node, Property};
 
 use crate::bridge::{self, Behind};
 use crate::failure::Failure;
-use crate::pins::{self, Controller};
-
-/// Addresses mean the same to the root's children and to a CPU.
-const ROOT_BUS: Window = Window {
-    child: 0,
-    parent: 0,
-    size: u64::MAX,
+use crate::nodes::{
+    ROOT_BUS, find_compatible, first_register, has_type, is_enabled, number, translate, windows,
 };
+use crate::pins::{self, Controller};
+use crate::usb::{self, Usb};
 
 /// The mailbox of a Raspberry Pi's VideoCore, which the inner domain drives if Linux does not.
 const MAILBOX: &str = "brcm,bcm2835-mbox";
@@ -59,6 +55,8 @@ pub struct Devices {
     pub mailbox: Option<u64>,
     /// The path of the bridge whose functions reach memory through an SMMU, if Linux gets one.
     pub behind: Option<(String, Behind)>,
+    /// The USB controller that the inner domain drives for Linux.
+    pub usb: Option<Usb>,
     interrupt_parent: Option<u32>,
     profile: DmaProfile,
 }
@@ -91,6 +89,13 @@ pub trait Hardware {
     ///
     /// Why Linux does not get the bridge.
     fn take_over(&self, behind: &Behind) -> Result<(), String>;
+
+    /// Gives a USB controller power by the VideoCore's `mailbox`, and ends what it does.
+    ///
+    /// # Errors
+    ///
+    /// Why Linux does not get the controller.
+    fn take_over_usb(&self, usb: &Usb, mailbox: Option<u64>) -> Result<(), String>;
 }
 
 /// What a device is judged by.
@@ -119,6 +124,7 @@ pub fn find(
         mediated: Vec::new(),
         mailbox: None,
         behind: None,
+        usb: None,
         interrupt_parent: number(&tree.root(), "interrupt-parent"),
         profile,
     };
@@ -133,8 +139,9 @@ pub fn find(
     // Linux reads these pages alone, whoever else is there. In the open profile that is a device of
     // Linux's as well.
     if profile == DmaProfile::Strict {
-        for (range, _) in &found.mediated {
-            allowed.remove(*range)?;
+        let written = found.mediated.iter().map(|it| it.0);
+        for range in written.chain(found.usb.iter().map(|it| it.registers)) {
+            allowed.remove(range)?;
         }
     }
     let (ranges, pieces) = (found.readable.len(), found.mediated.len());
@@ -146,6 +153,11 @@ pub fn find(
 }
 
 impl Devices {
+    /// Whether devices with DMA are kept to a window of memory.
+    pub fn have_window(&self) -> bool {
+        self.behind.is_some() || self.usb.is_some()
+    }
+
     /// Says what is withheld, and what is mapped although it can do harm, a line each.
     pub fn report(&self, line: impl Fn(&dyn Display)) {
         for it in &self.withheld {
@@ -197,7 +209,8 @@ fn collect(
         let does_harm = match decide(names.iter().copied(), found.profile) {
             Decision::Withheld(_) => true,
             Decision::Mapped(rule) => {
-                rule.effect == Effect::BehindSmmu && found.profile == DmaProfile::Strict
+                let is_kept = matches!(rule.effect, Effect::BehindSmmu | Effect::Checked);
+                is_kept && found.profile == DmaProfile::Strict
             }
         };
         if does_harm {
@@ -256,8 +269,19 @@ fn add(
                 Err(why) => why,
             }
         }
+        Decision::Mapped(rule)
+            if rule.effect == Effect::Checked && found.profile == DmaProfile::Strict =>
+        {
+            match add_usb(node, path, &registers, judge, found) {
+                Ok(()) => return Ok(()),
+                Err(why) => why,
+            }
+        }
         Decision::Mapped(rule) => {
-            if matches!(rule.effect, Effect::Open | Effect::BehindSmmu) {
+            if matches!(
+                rule.effect,
+                Effect::Open | Effect::BehindSmmu | Effect::Checked
+            ) {
                 note(&mut found.open, rule, &registers, judge.hardware);
             }
             found.pin_states.extend(pins::first_state(node));
@@ -352,6 +376,26 @@ fn add_bridge(
     Ok(Ok(()))
 }
 
+/// Adds a USB controller, whose registers Linux reads. Otherwise why Linux does not get it.
+fn add_usb(
+    node: &FdtNode,
+    path: &str,
+    registers: &[Range],
+    judge: &Judge<'_, '_>,
+    found: &mut Devices,
+) -> Result<(), Cow<'static, str>> {
+    let usb = usb::find(judge.tree, node, path, registers)?;
+    if found.usb.is_some() {
+        return Err("the inner domain drives another one".into());
+    }
+    let mailbox = find_compatible(&judge.tree.root(), "", MAILBOX);
+    let mailbox = mailbox.and_then(|it| first_register(judge.tree, &it));
+    judge.hardware.take_over_usb(&usb, mailbox)?;
+    found.readable.push(usb.registers);
+    found.usb = Some(usb);
+    Ok(())
+}
+
 /// Counts an open device, and names what is plugged into it.
 fn note(open: &mut Vec<Open>, rule: &'static Rule, registers: &[Range], hardware: &dyn Hardware) {
     let read = |register| hardware.read(register);
@@ -411,64 +455,6 @@ fn add_redistributors(
     })
 }
 
-/// Where a CPU finds the first register of the device at `path`.
-pub fn first_register(tree: &Fdt, path: &str) -> Option<u64> {
-    let mut bus = vec![ROOT_BUS];
-    let mut names = path.split('/').filter(|it| !it.is_empty()).peekable();
-    let mut node = tree.root();
-    while let Some(name) = names.next() {
-        node = node.child(name)?;
-        if names.peek().is_some() {
-            bus = windows(&node, &bus).ok()??;
-        }
-    }
-    let register = node.reg().ok()??.next()?;
-    let range = Range::with_size(register.address().ok()?, register.size().ok()?)?;
-    translate(&bus, range).map(Range::start)
-}
-
-/// The windows of the bus that `node` is, as a CPU sees them; none if it is no such bus.
-fn windows(node: &FdtNode, bus: &[Window]) -> Result<Option<Vec<Window>>, Failure> {
-    let Some(property) = node.property("ranges") else {
-        return Ok(None);
-    };
-    if property.value().is_empty() {
-        return Ok(Some(bus.to_vec()));
-    }
-    let mut windows = vec![];
-    for window in node.ranges()?.into_iter().flatten() {
-        let size = window.length()?;
-        let parent = Range::with_size(window.parent_bus_address()?, size);
-        if let Some(parent) = parent.and_then(|it| translate(bus, it)) {
-            windows.push(Window {
-                child: window.child_bus_address()?,
-                parent: parent.start(),
-                size,
-            });
-        }
-    }
-    Ok(Some(windows))
-}
-
-fn translate(bus: &[Window], range: Range) -> Option<Range> {
-    bus.iter().find_map(|window| window.translate(range))
-}
-
-fn number(node: &FdtNode, name: &str) -> Option<u32> {
-    node.property(name)?.value_as::<u32>().ok()
-}
-
-/// Whether a node is for us: memory of the secure world, for one, is not.
-pub fn is_enabled(node: &FdtNode) -> bool {
-    node.property("status")
-        .is_none_or(|status| matches!(status.value(), b"okay\0" | b"ok\0"))
-}
-
 fn is_memory(node: &FdtNode) -> bool {
     has_type(node, b"memory\0") || node.name() == "reserved-memory"
-}
-
-fn has_type(node: &FdtNode, kind: &[u8]) -> bool {
-    node.property("device_type")
-        .is_some_and(|it| it.value() == kind)
 }

@@ -14,14 +14,17 @@ use donjon_core::dma::pci::{self, Space};
 use donjon_core::dma::smmu::{self, QUEUE_SIZE, Registers, Structures};
 use donjon_core::dma::streams;
 use donjon_core::dma::translation;
+use donjon_core::dma::usb as usb_controller;
 use donjon_core::dma::window::DeviceWindow;
+use donjon_core::pins;
 use donjon_hal::cpu;
 
 use crate::bridge::Behind;
 use crate::devices::Hardware;
 use crate::failure::Failure;
-use crate::identity;
 use crate::region::Region;
+use crate::usb::Usb;
+use crate::{identity, power};
 
 /// Registers of devices, by their physical addresses.
 pub struct Physical;
@@ -61,6 +64,53 @@ impl Hardware for Physical {
         pci::take_over(&mut Self, &behind.bridge).map_err(|it| it.to_string())?;
         let registers = SmmuRegisters(behind.smmu.start());
         smmu::check(&registers).map_err(|it| format!("what stands between is no use: {it}"))
+    }
+
+    fn take_over_usb(&self, usb: &Usb, mailbox: Option<u64>) -> Result<(), String> {
+        if let Some(mailbox) = mailbox.and_then(identity::device) {
+            power::switch_on_usb(mailbox, usb.bus);
+        }
+        let mut registers = UsbRegisters(usb.registers.start());
+        usb_controller::start::take_over(&mut registers).map_err(|it| it.to_string())
+    }
+}
+
+/// The registers of a controller of pins, from this address on.
+pub struct PinRegisters(pub u64);
+
+impl pins::Registers for PinRegisters {
+    fn read(&self, offset: u64) -> u32 {
+        // SAFETY: registers of the controller, mapped as a device.
+        unsafe { ((self.0 + offset) as *const u32).read_volatile() }
+    }
+
+    fn write(&mut self, offset: u64, value: u32) {
+        // SAFETY: registers of the controller, mapped as a device. They concern pins alone.
+        unsafe { ((self.0 + offset) as *mut u32).write_volatile(value) };
+    }
+
+    fn wait(&mut self) {
+        // At 2.5 GHz more than twice as long as is asked for, if each takes one cycle.
+        for _ in 0..4000 {
+            core::hint::spin_loop();
+        }
+    }
+}
+
+/// The registers of a USB controller, from this physical address on.
+struct UsbRegisters(u64);
+
+impl usb_controller::Registers for UsbRegisters {
+    fn read(&self, offset: u64) -> u32 {
+        Space::read(&Physical, self.0 + offset)
+    }
+
+    fn write(&mut self, offset: u64, value: u32) {
+        if let Some(base) = identity::device(self.0) {
+            // SAFETY: a register of the controller, mapped as a device, which ends its accesses to
+            // memory.
+            unsafe { ((base + offset) as *mut u32).write_volatile(value) };
+        }
     }
 }
 

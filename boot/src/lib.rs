@@ -11,5 +11,7 @@ pub mod bridge;
 pub mod device_tree;
 pub mod devices;
 pub mod failure;
+pub mod nodes;
 pub mod pins;
 pub mod reserved;
+pub mod usb;

@@ -17,10 +17,11 @@ mod image;
 mod inner;
 mod measure;
 mod pen;
+mod power;
 mod region;
 mod report;
 mod secrets;
 mod sequence;
 mod stop;
 
-use donjon_boot::{board, bridge, device_tree, devices, failure, pins, reserved};
+use donjon_boot::{board, bridge, device_tree, devices, failure, pins, reserved, usb};

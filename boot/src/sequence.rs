@@ -3,18 +3,21 @@
 
 extern crate alloc;
 
+use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::arch::asm;
 
 use aarch64_cpu::registers::{ID_AA64MMFR0_EL1, Readable};
-use donjon_abi::boot_info::{Bank, BootInfo, Conduit, ConsoleKind, MAX_MEDIATED, Mediated};
+use donjon_abi::boot_info::{
+    Bank, BootInfo, Conduit, ConsoleKind, MAX_MEDIATED, MAX_REACHED, Mediated, Reached,
+    UsbController,
+};
 use donjon_abi::layout::{BLOCK_SIZE, MAX_CPUS, PAGE_SIZE, ROOT_PAGE, TABLE_BLOCK_SIZE};
 use donjon_abi::tcr;
 use donjon_core::cpus::CpuSet;
 use donjon_core::dma::reserve;
 use donjon_core::dma::window::{Access, DeviceWindow};
-use donjon_core::pins::Registers;
 use donjon_core::placement::{self, Range};
 use donjon_core::{requirements, weaken};
 use donjon_hal::console::Console;
@@ -26,7 +29,7 @@ use crate::assembly::boot_secondary;
 use crate::device_tree::{Cpu, Memory};
 use crate::devices::{self, Devices};
 use crate::failure::Failure;
-use crate::hardware::Physical;
+use crate::hardware::{Physical, PinRegisters};
 use crate::image::Image;
 use crate::inner::{self, Builder};
 use crate::report::{self, Line};
@@ -134,6 +137,8 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
         devices: machine.devices.allowed.banks(),
         readable: banks(&machine.devices.readable),
         mediated: [Mediated::default(); MAX_MEDIATED],
+        usb: UsbController::default(),
+        reached: [Reached::default(); MAX_REACHED],
         reserved: machine.reserved.pages,
     };
     let console = console.map(|(_, registers)| registers);
@@ -146,6 +151,7 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
     let memory = Memory {
         withheld: &withheld,
         reserve: machine.reserve,
+        unused: &machine.unused(&image)?,
         reserved,
     };
     let amended = device_tree::amend(&tree, &memory, devices, conduit)?;
@@ -181,7 +187,7 @@ struct MachineDescription {
 }
 
 impl MachineDescription {
-    /// What devices behind the SMMU reach: all of RAM but the inner domain's, the reserve, what
+    /// What devices with DMA reach: all of RAM but the inner domain's, the reserve, what
     /// Linux does not get, and the page that stays. They read Linux's text and constants.
     fn window(&self, image: &Image) -> Result<DeviceWindow, Failure> {
         if weaken::WINDOW {
@@ -195,7 +201,25 @@ impl MachineDescription {
         let read_only = image.linux_read_only().ok_or(Failure::NotPacked)?;
         Ok(DeviceWindow::new(&self.banks, &hidden, Some(read_only))?)
     }
+
+    /// The last page of each range that devices write. A transfer by USB keeps a distance from the
+    /// end, which Linux's allocator knows nothing of. Ranges of the image are not the allocator's.
+    fn unused(&self, image: &Image) -> Result<Vec<Range>, Failure> {
+        if self.devices.usb.is_none() {
+            return Ok(Vec::new());
+        }
+        let (window, whole) = (self.window(image)?, image.whole()?);
+        let written = window
+            .pieces()
+            .filter(|it| it.access == Access::ReadWrite)
+            .map(|it| it.range.end())
+            .filter(|end| *end <= whole.start() || whole.end() <= *end);
+        let last = written.filter_map(|end| Range::new(end - PAGE_SIZE, end));
+        Ok(last.collect())
+    }
 }
+
+const _: () = assert!(donjon_core::dma::usb::SLACK <= PAGE_SIZE);
 
 fn describe(
     tree: &Fdt<'static>,
@@ -232,7 +256,7 @@ fn describe(
     };
     let region = place(size)?;
     let ram = banks.iter().map(|it| it.size()).sum();
-    let reserve = devices.behind.is_some();
+    let reserve = devices.have_window();
     let reserve = reserve.then(|| place(reserve::size(ram, image.protected())));
     let reserve = reserve.transpose()?;
     report_devices(image, &devices, reserve);
@@ -251,29 +275,57 @@ fn describe(
 /// Says which devices Linux gets, and what they reach.
 fn report_devices(image: &Image, devices: &Devices, reserve: Option<Range>) {
     let profile = image.dma_profile.name();
-    match (&devices.behind, reserve) {
-        (Some((path, behind)), Some(reserve)) => report::line(&format_args!(
-            "dma: {profile}, {path} behind arm,smmu-v3 at {:#x}; protected {} MiB",
-            behind.smmu.start(),
+    let mut kept = Vec::new();
+    if let Some((path, behind)) = &devices.behind {
+        let smmu = behind.smmu.start();
+        kept.push(format!("{path} behind arm,smmu-v3 at {smmu:#x}"));
+    }
+    if let Some(usb) = &devices.usb {
+        kept.push(format!("{} by checked registers", usb.path));
+    }
+    match reserve {
+        Some(reserve) => report::line(&format_args!(
+            "dma: {profile}, {}; protected {} MiB",
+            kept.join(", "),
             reserve.size() >> 20
         )),
-        _ => report::line(&format_args!("dma: {profile}")),
+        None => report::line(&format_args!("dma: {profile}")),
     }
     devices.report(report::line);
 }
 
-/// Starts the SMMU, if the machine has one that keeps devices from memory.
-fn start_smmu(
+/// Keeps devices with DMA to their window: starts the SMMU, and tells the inner domain what the USB
+/// controller may reach.
+fn keep_to_window(
     builder: &mut Builder,
     image: &Image,
     machine: &MachineDescription,
+    boot: &mut BootInfo,
 ) -> Result<(), Failure> {
-    let Some((_, behind)) = &machine.devices.behind else {
+    let devices = &machine.devices;
+    if !devices.have_window() {
         return Ok(());
-    };
+    }
     let window = machine.window(image)?;
-    builder.start_smmu(&window, behind)?;
-    for piece in window.pieces() {
+    if let Some((_, behind)) = &devices.behind {
+        builder.start_smmu(&window, behind)?;
+    }
+    if let Some(usb) = &devices.usb {
+        boot.usb = UsbController {
+            registers: bank(usb.registers),
+            mapped: builder.map_device(usb.registers.start())?,
+            on_bus: usb.bus.child,
+            memory: Bank {
+                start: usb.bus.parent,
+                end: usb.bus.parent + usb.bus.size,
+            },
+        };
+    }
+    for (to, piece) in boot.reached.iter_mut().zip(window.pieces()) {
+        *to = Reached {
+            pages: bank(piece.range),
+            is_written: u64::from(piece.access == Access::ReadWrite),
+        };
         let (start, last) = (piece.range.start(), piece.range.end() - 1);
         let verb = match piece.access {
             Access::Read => "read",
@@ -282,28 +334,6 @@ fn start_smmu(
         report::line(&format_args!("devices {verb} {start:#x}-{last:#x}"));
     }
     Ok(())
-}
-
-/// The registers of a controller of pins, from this address on.
-struct PinRegisters(u64);
-
-impl Registers for PinRegisters {
-    fn read(&self, offset: u64) -> u32 {
-        // SAFETY: registers of the controller, mapped as a device.
-        unsafe { ((self.0 + offset) as *const u32).read_volatile() }
-    }
-
-    fn write(&mut self, offset: u64, value: u32) {
-        // SAFETY: registers of the controller, mapped as a device. They concern pins alone.
-        unsafe { ((self.0 + offset) as *mut u32).write_volatile(value) };
-    }
-
-    fn wait(&mut self) {
-        // At 2.5 GHz more than twice as long as is asked for, if each takes one cycle.
-        for _ in 0..4000 {
-            core::hint::spin_loop();
-        }
-    }
 }
 
 /// Gives the pins of Linux's devices their functions, if Linux cannot do it itself.
@@ -358,7 +388,7 @@ fn start_inner(
     boot.private_blocks = metadata.private_blocks;
     boot.compartments = metadata.compartments;
     boot.compartment_roots = metadata.compartment_roots;
-    start_smmu(&mut builder, image, machine)?;
+    keep_to_window(&mut builder, image, machine, &mut boot)?;
     if let Some(derived) = secrets.derive(&boot.started) {
         boot.secrets = builder.store_secrets(derived)?;
     }

@@ -13,6 +13,7 @@ fn rows() -> Vec<String> {
             Effect::Mediated(..) => "**read-only**",
             Effect::Redistributors => "**in part read-only**",
             Effect::BehindSmmu => "**open**, or behind an SMMU",
+            Effect::Checked => "**open**, or its registers are checked",
         };
         format!("| `{}` | {effect} | {} |", rule.compatible, rule.reason)
     };

@@ -11,7 +11,8 @@ use donjon_boot::bridge::Behind;
 use donjon_boot::device_tree::Memory;
 use donjon_boot::devices::Devices;
 use donjon_boot::failure::Failure;
-use donjon_boot::{board, device_tree, devices, reserved};
+use donjon_boot::usb::Usb;
+use donjon_boot::{board, device_tree, devices, nodes, reserved};
 use donjon_core::cpus::CpuSet;
 use donjon_core::placement::Range;
 use dtoolkit::fdt::Fdt;
@@ -39,6 +40,10 @@ impl devices::Hardware for Silent {
 
     fn take_over(&self, behind: &Behind) -> Result<(), String> {
         panic!("{behind:?} was taken over")
+    }
+
+    fn take_over_usb(&self, usb: &Usb, _: Option<u64>) -> Result<(), String> {
+        panic!("{} was taken over", usb.path)
     }
 }
 
@@ -193,12 +198,13 @@ fn linux_gets_a_tree_without_the_withheld_devices() {
     let memory = Memory {
         withheld: &[inner],
         reserve: None,
+        unused: &[],
         reserved: &reserved,
     };
     let amended = device_tree::amend(&tree, &memory, &devices, Conduit::Smc);
     let amended = amended.expect("a tree for Linux").leak();
     let amended = Fdt::new(amended).expect("a device tree");
-    let is_enabled = |path: &str| devices::is_enabled(&amended.find_node(path).expect("a node"));
+    let is_enabled = |path: &str| nodes::is_enabled(&amended.find_node(path).expect("a node"));
     for withheld in [
         "/dma-controller@7ff00000",
         "/usb@7ffc0000",

@@ -2,6 +2,7 @@
 //! Pins of a Raspberry Pi, and what is plugged into sockets, by device trees with few nodes.
 
 mod tree;
+mod usb;
 
 use std::cell::RefCell;
 
@@ -10,7 +11,8 @@ use donjon_abi::manifest::DmaProfile;
 use donjon_boot::bridge::Behind;
 use donjon_boot::device_tree::Memory;
 use donjon_boot::devices::Devices;
-use donjon_boot::{device_tree, devices, pins, reserved};
+use donjon_boot::usb::Usb;
+use donjon_boot::{device_tree, devices, nodes, pins, reserved};
 use donjon_core::pins::{Chip, Registers};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::{Node, Property};
@@ -27,6 +29,11 @@ impl<F: Fn(u64) -> u32> devices::Hardware for Registers32<F> {
 
     fn take_over(&self, behind: &Behind) -> Result<(), String> {
         panic!("{behind:?} was taken over")
+    }
+
+    fn take_over_usb(&self, usb: &Usb, _: Option<u64>) -> Result<(), String> {
+        assert_eq!(usb.registers.start(), usb::REGISTERS);
+        Ok(())
     }
 }
 
@@ -128,6 +135,7 @@ fn linuxs_tree_names_no_pins_where_it_has_no_controller() {
         let memory = Memory {
             withheld: &[],
             reserve: None,
+            unused: &[],
             reserved: &reserved,
         };
         let amended = device_tree::amend(&tree, &memory, &devices, Conduit::Smc);
@@ -142,7 +150,7 @@ fn linuxs_tree_names_no_pins_where_it_has_no_controller() {
             assert!(node.property("reg").is_some());
         }
         let pins = amended.find_node("/soc/gpio@7e200000").expect("a node");
-        assert_eq!(devices::is_enabled(&pins), names_pins);
+        assert_eq!(nodes::is_enabled(&pins), names_pins);
         // Its pins are another controller's.
         let other = amended.find_node("/soc/rng@7e104000").expect("a node");
         assert_eq!(

@@ -111,3 +111,23 @@ pub fn sockets() -> Vec<u8> {
     tree.root.add_child(pci);
     tree.to_dtb()
 }
+
+/// A USB controller on a bus that finds memory by this `dma-ranges`, in a role.
+pub fn usb(role: &str, memory: &[u32]) -> Vec<u8> {
+    let mut tree = root();
+    let mut soc = node("soc", &[("compatible", "simple-bus")], &ONE_AND_ONE);
+    let window = cells(&[0x7e00_0000, 0x3f00_0000, 0x100_0000]);
+    soc.add_property(DeviceTreeProperty::new_unchecked("ranges", window));
+    soc.add_property(DeviceTreeProperty::new_unchecked(
+        "dma-ranges",
+        cells(memory),
+    ));
+    let words = [("compatible", "brcm,bcm2835-usb"), ("dr_mode", role)];
+    let numbers: [(&str, &[u32]); 2] = [
+        ("reg", &[0x7e98_0000, 0x1_0000]),
+        ("power-domains", &[7, 6]),
+    ];
+    soc.add_child(node("usb@7e980000", &words, &numbers));
+    tree.root.add_child(soc);
+    tree.to_dtb()
+}

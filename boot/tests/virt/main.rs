@@ -11,6 +11,7 @@ use donjon_boot::bridge::Behind;
 use donjon_boot::device_tree::{self, Memory};
 use donjon_boot::devices::{self, Devices};
 use donjon_boot::reserved;
+use donjon_boot::usb::Usb;
 use donjon_core::dma::pci::Bridge;
 use donjon_core::placement::Range;
 use dtoolkit::fdt::Fdt;
@@ -41,6 +42,10 @@ impl devices::Hardware for Judge {
     fn take_over(&self, behind: &Behind) -> Result<(), String> {
         self.asked.borrow_mut().push(*behind);
         self.answer.clone()
+    }
+
+    fn take_over_usb(&self, usb: &Usb, _: Option<u64>) -> Result<(), String> {
+        panic!("{} was taken over", usb.path)
     }
 }
 
@@ -205,6 +210,7 @@ fn linux_gets_bus_0_no_smmu_and_the_reserve() {
     let memory = Memory {
         withheld: &[range(0x7e00_0000, 0x200_0000)],
         reserve: Some(range(0x7b00_0000, 0x300_0000)),
+        unused: &[],
         reserved: &reserved,
     };
     let amended = device_tree::amend(&tree, &memory, &devices, Conduit::Hvc).expect("a tree");

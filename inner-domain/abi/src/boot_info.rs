@@ -13,6 +13,8 @@ pub const MAX_DEVICES: usize = 64;
 pub const MAX_MEDIATED: usize = 20;
 /// Most ranges of pages with them.
 pub const MAX_READABLE: usize = 4;
+/// Most pieces of memory that devices reach.
+pub const MAX_REACHED: usize = 32;
 /// Most ranges of memory that the device tree sets aside and that Linux does not get.
 pub const MAX_RESERVED: usize = 12;
 
@@ -85,6 +87,30 @@ pub struct Mediated {
     pub mapped: u64,
     /// The bits that Linux may set. The others are written as zeros.
     pub bits: u64,
+}
+
+/// Memory that devices reach.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Reached {
+    /// Whole pages.
+    pub pages: Bank,
+    /// 1 if devices write them, 0 if they only read them.
+    pub is_written: u64,
+}
+
+/// A USB controller whose registers Linux reads and the inner domain writes for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct UsbController {
+    /// Physical addresses of the registers, one page; empty if there is none.
+    pub registers: Bank,
+    /// Virtual address of the first one, in the inner domain.
+    pub mapped: u64,
+    /// First address of memory on the controller's bus.
+    pub on_bus: u64,
+    /// Memory that is there.
+    pub memory: Bank,
 }
 
 /// What a CPU needs before it reaches the inner domain, in the page that stays: the boot stage
@@ -180,6 +206,10 @@ pub struct BootInfo {
     /// Memory that no device reaches, whole blocks, for pools and private memory; empty where all
     /// memory may be used.
     pub reserve: Bank,
+    /// A USB controller that the inner domain has.
+    pub usb: UsbController,
+    /// What that controller may be told to reach; empty pieces at the end.
+    pub reached: [Reached; MAX_REACHED],
     /// Physical address of the kernel's root table.
     pub root: u64,
     /// Physical address of Linux's empty lower root, `reserved_pg_dir`.

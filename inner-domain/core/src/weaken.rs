@@ -131,6 +131,8 @@ weakenings! {
         PARENT = "weaken-parent", 7;
         /// A process may have any ASID.
         ASID = "weaken-asid", 8;
+        /// The USB controller's registers are written without a look at what a channel transfers.
+        CHECKED = "weaken-checked", 9;
         /// The TLB is not invalidated before a block of memory changes its class.
         FLUSH = "weaken-flush", 10;
         /// The scanner allows every instruction.

@@ -165,6 +165,7 @@ entries! {
     CompartmentCommit => entry!(calls::flow::commit),
     CompartmentFlowEnd => entry!(calls::flow::end),
     CompartmentFlowReport => entry!(calls::flow::report),
+    UsbStart => entry!(calls::device::start_usb),
 }
 
 /// Entries of handlers by function number. A number between functions that is none has [`removed`].

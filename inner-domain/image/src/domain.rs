@@ -17,6 +17,7 @@ use spin::Once;
 use spin::mutex::{Mutex, MutexGuard};
 
 use crate::outcome::Refusal;
+use crate::usb::Usb;
 
 /// The protected state.
 pub struct Domain {
@@ -30,6 +31,8 @@ pub struct Domain {
     pub sealing: Option<(Seal, usize)>,
     /// What the VideoCore was asked and has not answered.
     pub asked: Option<Question>,
+    /// The USB controller whose registers are written for Linux, if the machine has one.
+    pub usb: Option<Usb>,
     /// Which CPUs execute instructions of the outer domain.
     pub rendezvous: Rendezvous,
 }
@@ -41,7 +44,7 @@ static DOMAIN: Once<Mutex<Domain, Wait>> = Once::new();
 
 /// Stores the protected state; later calls change nothing. The CPU with index `cpu` is the one that
 /// runs.
-pub fn set(rules: Rules<'static>, cpu: usize) {
+pub fn set(rules: Rules<'static>, usb: Option<Usb>, cpu: usize) {
     DOMAIN.call_once(|| {
         Mutex::new(Domain {
             rules,
@@ -49,6 +52,7 @@ pub fn set(rules: Rules<'static>, cpu: usize) {
             start_requests: [None; MAX_CPUS],
             sealing: None,
             asked: None,
+            usb,
             rendezvous: Rendezvous::new(cpu),
         })
     });

@@ -26,6 +26,7 @@ use donjon_hal::{physical, registers, steps};
 #[cfg(feature = "weaken-any")]
 use crate::left_out;
 use crate::state::{self, MachineInfo};
+use crate::usb::Usb;
 use crate::{attestation, compartments, domain, gate, heap, logger, pen, secondary_entry, users};
 
 /// Called by the boot stage with the inner view live, on the boot stage's stack.
@@ -63,7 +64,9 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     compartments::set(unsafe { compartments(machine) }, rules.private().1.view());
     // SAFETY: the boot stage's own page for them, and this runs once.
     unsafe { attestation::take(&machine.boot) };
-    domain::set(rules, cpu_index(registers::mpidr()));
+    // SAFETY: the boot stage mapped the controller for good, and this runs once.
+    let usb = unsafe { Usb::new(&machine.boot) };
+    domain::set(rules, usb, cpu_index(registers::mpidr()));
     log::info!(
         "inner domain {} runs, switch {}, {} CPUs, memory {:#x}-{:#x}",
         env!("CARGO_PKG_VERSION"),

@@ -30,4 +30,5 @@ mod secondary_entry;
 mod service;
 mod stack;
 mod state;
+mod usb;
 mod users;

@@ -14,7 +14,7 @@ const SOURCES: [&str; 2] = [
 ];
 
 /// Calls that are made with small random numbers alone, and why that is enough.
-const WITHOUT: [(Function, &str); 10] = [
+const WITHOUT: [(Function, &str); 11] = [
     (Function::Null, "it has no arguments"),
     (Function::Version, "its argument is a number"),
     (Function::Statistics, "its arguments are small numbers"),
@@ -28,6 +28,10 @@ const WITHOUT: [(Function, &str); 10] = [
     (
         Function::Properties,
         "the guest has no VideoCore; ask-videocore names tags",
+    ),
+    (
+        Function::UsbStart,
+        "the guest has no USB controller; usb-dma names transfers",
     ),
     (
         Function::CompartmentInformation,

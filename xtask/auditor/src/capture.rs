@@ -18,7 +18,7 @@ use super::inner::{Inner, Known};
 use super::linux;
 use super::memory::Memory;
 use super::metadata::Metadata;
-use super::snapshot::{Cpu, Facts, Linux, Smmu, Snapshot};
+use super::snapshot::{Cpu, Facts, Linux, Smmu, Snapshot, Usb};
 use super::target::{Registers, Target};
 
 /// Registers that a CPU may have and that would change what translation means.
@@ -219,10 +219,13 @@ pub fn of_stopped(subject: &Subject, target: &impl Target) -> Result<Snapshot> {
     let smmu = subject.fixed.machinery.smmu.as_ref();
     let smmu = smmu.filter(|_| facts.reserve.start < facts.reserve.end);
     let smmu = smmu.map(|it| smmu_of(target, it, &facts)).transpose()?;
+    let usb = subject.fixed.machinery.usb;
+    let usb = usb.map(|it| usb_of(target, it, &facts)).transpose()?;
     Ok(Snapshot {
         facts: Rc::new(facts),
         cpus,
         smmu,
+        usb,
         memory,
     })
 }
@@ -236,6 +239,27 @@ fn smmu_of(target: &impl Target, between: &devices::Between, facts: &Facts) -> R
         streams: u64::from(word(0x80)?) | u64::from(word(0x84)?) << 32,
         streams_form: word(0x88)?,
         doorbell: between.doorbell,
+        reserve: facts.reserve.clone(),
+    })
+}
+
+/// The registers of a USB controller from `first` on, by their offsets in Linux's driver.
+fn usb_of(target: &impl Target, first: u64, facts: &Facts) -> Result<Usb> {
+    /// Memory on the bus of a Raspberry Pi 3.
+    const BUS: u64 = 0xc000_0000;
+    /// Offsets of HCCHAR, HCTSIZ and HCDMA in the registers of a channel.
+    const WORDS: [u64; 3] = [0x0, 0x10, 0x14];
+    let word = |offset: u64| target.device(first + offset);
+    let mut channels = Vec::new();
+    let count = u64::from(word(0x48)? >> 14 & 0xf) + 1;
+    for channel in 0..count {
+        let [control, amount, address] = WORDS.map(|it| word(0x500 + 0x20 * channel + it));
+        channels.push([control?, amount?, address?]);
+    }
+    Ok(Usb {
+        bus: BUS,
+        host: word(0x400)?,
+        channels,
         reserve: facts.reserve.clone(),
     })
 }

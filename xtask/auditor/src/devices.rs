@@ -33,6 +33,9 @@ pub struct Machinery {
     pub withheld: Vec<Range<u64>>,
     /// What stands between PCI functions and memory; none in the profile that is open.
     pub smmu: Option<Between>,
+    /// Physical address of the registers of a USB controller that Linux only reads; none in the
+    /// profile that is open.
+    pub usb: Option<u64>,
 }
 
 /// An SMMU between PCI functions and memory.
@@ -48,6 +51,9 @@ pub struct Between {
 const BUS: u64 = 1 << 20;
 /// The bridge that may stand behind an SMMU.
 const BRIDGE: &str = "pci-host-ecam-generic";
+
+/// The USB controller whose registers may be read.
+const USB: &str = "brcm,bcm2835-usb";
 
 /// What the device tree `blob` of a whole machine says. `dma` says whether devices with DMA may be
 /// mapped.
@@ -139,6 +145,17 @@ fn collect(node: FdtNode, cells: Cells, offset: u64, dma: bool, found: &mut Mach
         if let Some(configuration) = registers.first_mut() {
             configuration.end = configuration.end.min(configuration.start + BUS);
         }
+    }
+    let is_checked = !dma && is_enabled(&node) && names(&list).first() == Some(&USB);
+    if is_checked && property(&node, "dr_mode") == b"host\0" {
+        // Behind the first page there are windows to its FIFOs.
+        let all = registers[0].clone();
+        found.withheld.push(all.start + PAGE..all.end);
+        registers.truncate(1);
+        registers[0].end = all.start + PAGE;
+        part = Some(Part::ReadOnly);
+        // Other windows of the bus lead elsewhere; the one of registers is the first.
+        found.usb.get_or_insert(all.start);
     }
     if property(&node, "device_type") == b"memory\0" {
         found.ram.extend(registers);

@@ -141,6 +141,7 @@ fn audit(snapshot: &Snapshot, before: Option<&Sizes>) -> (Report, Sizes) {
     violations.extend(checks::compartments::check(&world));
     violations.extend(checks::parked::check(&world));
     violations.extend(checks::dma::check(&world));
+    violations.extend(checks::usb::check(&world));
     violations.extend(checks::el2::check(&world));
     violations.extend(checks::constants::check(&world));
     violations.extend(checks::vectors::check(&world));

@@ -171,6 +171,19 @@ pub struct Smmu {
     pub reserve: Range<u64>,
 }
 
+/// A USB controller at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Usb {
+    /// Where its bus has the first address of memory.
+    pub bus: u64,
+    /// HCFG.
+    pub host: u32,
+    /// HCCHAR, HCTSIZ and HCDMA of each channel.
+    pub channels: Vec<[u32; 3]>,
+    /// Memory that devices do not reach, for pools and private memory.
+    pub reserve: Range<u64>,
+}
+
 /// A machine at one moment.
 pub struct Snapshot {
     /// What is where.
@@ -179,6 +192,8 @@ pub struct Snapshot {
     pub cpus: Vec<Cpu>,
     /// The SMMU between PCI functions and memory; none where no device is kept from memory.
     pub smmu: Option<Smmu>,
+    /// The USB controller that the inner domain keeps to a window; none where there is none.
+    pub usb: Option<Usb>,
     /// RAM.
     pub memory: Box<dyn Memory>,
 }

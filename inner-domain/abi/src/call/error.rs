@@ -81,5 +81,7 @@ numbers! {
         NoSecret = 24 => "this boot has no secret",
         /// The memory is not in the reserve, so a device may write to it at any time.
         Reachable = 25 => "memory that devices reach",
+        /// A device would read or write memory that is not in the window of devices.
+        BadTransfer = 26 => "a device would leave its window",
     }
 }

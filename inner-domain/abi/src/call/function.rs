@@ -224,7 +224,7 @@ functions! {
         DeviceWrite = 27 {
             arguments: ["physical address of the register", "value"],
             value: "0",
-            errors: [BadAddress],
+            errors: [BadAddress, Refused],
         }
         /// Asks the VideoCore of a Raspberry Pi for a property, by one tag. Its answer takes the
         /// place of the value. When it has not answered yet, the error is BUSY and the same call
@@ -348,6 +348,19 @@ functions! {
             arguments: ["handle", "physical address of FLOW_RECORD bytes"],
             value: "0",
             errors: [BadAddress, Refused],
+        }
+        /// Starts a transfer of the USB controller's that the inner domain writes for Linux, if
+        /// devices reach all of it. The words are those of the channel's registers.
+        UsbStart = 44 {
+            arguments: [
+                "channel",
+                "HCCHAR, without the bits that start and stop",
+                "HCTSIZ",
+                "HCDMA",
+                "HCSPLT",
+            ],
+            value: "0",
+            errors: [InvalidArgument, Busy, Refused],
         }
     }
 }

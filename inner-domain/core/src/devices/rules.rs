@@ -22,6 +22,10 @@ pub enum Effect {
     /// A device that shares its page with one that is withheld. Linux maps the page read-only, and
     /// the inner domain writes the registers of 32 bits from the first offset up to the second.
     Mediated(u64, u64),
+    /// A device that reads and writes memory at addresses in its registers. In the profile that is
+    /// strict Linux maps the page read-only, and the inner domain writes the registers; in the
+    /// profile that is open, it is mapped as it is.
+    Checked,
     /// A GICv3. Linux maps the frames that it writes often, and reads those whose registers name
     /// tables in memory. The inner domain writes the one register there that Linux needs.
     Redistributors,
@@ -132,10 +136,11 @@ pub const RULES: &[Rule] = &[
         "bytes on a bus; DMA would be a controller's, which is withheld",
     ),
     harmless("brcm,bcm2835-pwm", "pulses on a pin"),
-    open(
-        "brcm,bcm2835-usb",
-        "reads and writes any memory: DMA of its own",
-    ),
+    Rule {
+        compatible: "brcm,bcm2835-usb",
+        effect: Effect::Checked,
+        reason: "reads and writes memory at addresses in its registers; in the open profile at any address",
+    },
     // Raspberry Pi 4, where it differs.
     open("brcm,bcm2711-gpio", PINS),
     harmless("brcm,bcm2711-rng200", "random numbers"),
@@ -283,9 +288,10 @@ mod tests {
         for rule in RULES {
             let wanted = match rule.effect {
                 Effect::Open => Decision::Withheld(rule.reason),
-                // The boot stage looks at the bridge more closely.
+                // The boot stage looks at the bridge and at the checked device more closely.
                 Effect::Harmless
                 | Effect::BehindSmmu
+                | Effect::Checked
                 | Effect::Mediated(..)
                 | Effect::Redistributors => Decision::Mapped(rule),
             };

@@ -21,6 +21,12 @@ pub enum Access {
     ReadWrite,
 }
 
+impl Access {
+    const fn covers(self, wanted: Self) -> bool {
+        matches!((self, wanted), (Self::ReadWrite, _) | (_, Self::Read))
+    }
+}
+
 /// Whole pages that devices reach in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
@@ -43,6 +49,12 @@ pub struct DeviceWindow {
 }
 
 impl DeviceWindow {
+    /// Nothing that devices reach.
+    pub const EMPTY: Self = Self {
+        pieces: [None; MAX_PIECES],
+        used: 0,
+    };
+
     /// Makes the window of a machine: the whole pages of the `banks` of RAM, without the pages that
     /// a range of `hidden` touches. Devices only read the pages that `read_only` touches.
     ///
@@ -54,10 +66,7 @@ impl DeviceWindow {
         hidden: &[Range],
         read_only: Option<Range>,
     ) -> Result<Self, TooManyPieces> {
-        let mut window = Self {
-            pieces: [None; MAX_PIECES],
-            used: 0,
-        };
+        let mut window = Self::EMPTY;
         for bank in banks.iter().filter_map(|it| whole_pages_in(*it)) {
             let read_only = read_only.and_then(touched_pages);
             for (part, access) in divide(bank, read_only) {
@@ -80,17 +89,48 @@ impl DeviceWindow {
             let behind = touched().map(Range::start).filter(|it| *it > start);
             let end = behind.min().unwrap_or(range.end()).min(range.end());
             let range = Range::new(start, end).ok_or(TooManyPieces)?;
-            let free = self.pieces.get_mut(self.used).ok_or(TooManyPieces)?;
-            *free = Some(Piece { range, access });
-            self.used += 1;
+            self.push(Piece { range, access })?;
             start = end;
         }
+        Ok(())
+    }
+
+    fn push(&mut self, piece: Piece) -> Result<(), TooManyPieces> {
+        let free = self.pieces.get_mut(self.used).ok_or(TooManyPieces)?;
+        *free = Some(piece);
+        self.used += 1;
         Ok(())
     }
 
     /// Returns the pieces.
     pub fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
         self.pieces.iter().flatten().copied()
+    }
+
+    /// Whether devices may do `access` to all of `range`. What they may write they may read.
+    pub fn allows(&self, range: Range, access: Access) -> bool {
+        let mut start = range.start();
+        while start < range.end() {
+            let suits = |it: &Piece| it.range.contains(start) && it.access.covers(access);
+            match self.pieces().find(suits) {
+                Some(piece) => start = piece.range.end(),
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Makes the window of pieces that do not overlap, as [`pieces`](Self::pieces) returns them.
+    ///
+    /// # Errors
+    ///
+    /// [`TooManyPieces`] for more than [`MAX_PIECES`].
+    pub fn from_pieces(pieces: impl Iterator<Item = Piece>) -> Result<Self, TooManyPieces> {
+        let mut window = Self::EMPTY;
+        for piece in pieces {
+            window.push(piece)?;
+        }
+        Ok(window)
     }
 
     /// Returns the end of the highest piece; 0 for an empty window.

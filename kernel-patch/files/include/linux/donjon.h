@@ -8,6 +8,9 @@
 #include <linux/errno.h>
 #include <linux/types.h>
 
+struct platform_device;
+struct resource;
+
 #ifdef CONFIG_DONJON
 struct device_node;
 
@@ -28,6 +31,11 @@ void donjon_writel(u32 value, void __iomem *address);
 /* For the driver of the Raspberry Pi's firmware, whose mailbox may be withheld */
 bool donjon_has_mailbox(void);
 int donjon_properties(void *tags, size_t size, u32 *answer);
+
+/* For its USB controller: Linux reads all registers, the inner domain writes them */
+void __iomem *donjon_usb_map(struct platform_device *device, struct resource **from);
+u32 donjon_usb_readl(const void __iomem *address);
+void donjon_usb_writel(u32 value, void __iomem *address);
 #else
 static inline void donjon_handover(void)
 {
@@ -51,6 +59,15 @@ static inline int donjon_properties(void *tags, size_t size, u32 *answer)
 {
 	return -EINVAL;
 }
+
+static inline void __iomem *
+donjon_usb_map(struct platform_device *device, struct resource **from)
+{
+	return NULL;
+}
+
+#define donjon_usb_readl(address)		readl(address)
+#define donjon_usb_writel(value, address)	writel(value, address)
 #endif
 
 #endif /* _LINUX_DONJON_H */

@@ -13,6 +13,7 @@ pub mod registers;
 pub mod root;
 pub mod tables;
 pub mod text;
+pub mod usb;
 pub mod vectors;
 
 use super::frames::Frames;

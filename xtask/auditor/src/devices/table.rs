@@ -125,7 +125,10 @@ pub const MAPPED: [Known; 29] = [
     ),
     all("brcm,bcm2711-rng200", "a FIFO of random words"),
     with_dma("brcm,bcm2711-emmc2", "O3: it follows descriptors in memory"),
-    with_dma("brcm,bcm2835-usb", "O3: it copies to any address"),
+    with_dma(
+        "brcm,bcm2835-usb",
+        "O3: it copies to addresses in its registers",
+    ),
     with_dma(
         "brcm,bcm2835-mbox",
         "O3: it makes firmware on another processor write memory",

@@ -21,8 +21,10 @@ fn rules_map(compatible: &[&str], dma: bool) -> bool {
         DmaProfile::Strict
     };
     match rules_decide(compatible.iter().copied(), profile) {
-        // Its strings alone do not say whether an SMMU stands between.
-        Decision::Mapped(rule) => dma || rule.effect != Effect::BehindSmmu,
+        // Strings alone do not say whether an SMMU stands between, or which role a device has.
+        Decision::Mapped(rule) => {
+            dma || !matches!(rule.effect, Effect::BehindSmmu | Effect::Checked)
+        }
         Decision::Withheld(_) => false,
     }
 }

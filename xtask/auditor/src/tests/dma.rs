@@ -5,7 +5,7 @@ use super::machine::{FRAME, KERNEL_DATA, POOL, PRIVATE, READ_ONLY, REGION, TestM
 use super::machine::{MEBIBYTES_2, PHYSICAL, TEXT, USER};
 use crate::descriptor::PAGE;
 use crate::of;
-use crate::snapshot::Smmu;
+use crate::snapshot::{Smmu, Usb};
 
 /// Pages of inner memory that nothing else of the machine has.
 const STREAMS: u64 = REGION + 0xa000;
@@ -127,4 +127,40 @@ fn what_devices_must_not_reach_is_named() {
     let mut registers = machine();
     store(&mut registers, ROOT, BLOCKS | 3);
     assert_eq!(named(&registers), ["I24"]);
+}
+
+#[test]
+fn what_channels_of_usb_must_not_reach_is_named() {
+    const ON: u32 = 1 << 31;
+    const IN: u32 = 1 << 15;
+    let with = |host: u32, control: u32, address: u64| {
+        let mut machine = TestMachine::clean();
+        machine.usb = Some(Usb {
+            bus: 0x1000_0000,
+            host,
+            channels: vec![
+                [0; 3],
+                [control, 4096, 0x1000_0000_u64.wrapping_add(address) as u32],
+            ],
+            reserve: POOL..POOL + 8 * MEBIBYTES_2,
+        });
+        named(&machine)
+    };
+    for control in [0, ON, ON | IN] {
+        assert!(with(0, control, FRAME).is_empty());
+    }
+    assert_eq!(with(1 << 23, 0, FRAME), ["I24"]);
+    let text = (PHYSICAL + TEXT) & !(PAGE - 1);
+    assert!(with(0, ON, text).is_empty());
+    assert_eq!(with(0, ON | IN, text), ["I24"]);
+    let spare = POOL + 4 * MEBIBYTES_2;
+    for address in [POOL, PRIVATE, REGION, spare, spare - 1] {
+        assert_eq!(with(0, ON | IN, address), ["I24"], "{address:#x}");
+        assert_eq!(with(0, ON, address), ["I24"], "{address:#x}");
+        // It is off, and what was on its way may be written there.
+        assert_eq!(with(0, IN, address), ["I24"], "{address:#x}");
+        assert!(with(0, 0, address).is_empty());
+    }
+    // Below memory, where the bus has other things.
+    assert_eq!(with(0, ON | IN, 0_u64.wrapping_sub(8)), ["I24"]);
 }

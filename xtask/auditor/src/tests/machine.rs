@@ -14,7 +14,7 @@ use crate::capture::Fixed;
 use crate::descriptor::{Entry, PAGE, read, shift};
 use crate::memory::{Memory, Words};
 use crate::metadata::KERNEL_ROOT;
-use crate::snapshot::{Cpu, Smmu, Snapshot};
+use crate::snapshot::{Cpu, Smmu, Snapshot, Usb};
 
 pub use fixed::off;
 use fixed::{cpu, fixed};
@@ -46,6 +46,7 @@ pub struct TestMachine {
     pub fixed: Fixed,
     pub roots: Vec<u64>,
     pub smmu: Option<Smmu>,
+    pub usb: Option<Usb>,
     next_table: u64,
     next_user: u64,
     next_inner: u64,
@@ -59,6 +60,7 @@ impl TestMachine {
             fixed: fixed(),
             roots: Vec::new(),
             smmu: None,
+            usb: None,
             next_table: POOL,
             next_user: ARENA,
             next_inner: REGION + PAGE,
@@ -96,6 +98,7 @@ impl TestMachine {
             facts: Rc::new(facts.expect("the inner domain")),
             cpus: self.cpus.clone(),
             smmu: self.smmu.clone(),
+            usb: self.usb.clone(),
             memory: Box::new(self.memory.clone()),
         }
     }

@@ -5,6 +5,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use donjon_abi::boot_info::{Conduit, ConsoleKind};
 use donjon_abi::manifest::DmaProfile;
 use donjon_boot::bridge::Behind;
+use donjon_boot::usb::Usb;
 use donjon_boot::{board, device_tree, devices};
 use dtoolkit::fdt::Fdt;
 
@@ -39,6 +40,10 @@ impl devices::Hardware for Nothing {
 
     fn take_over(&self, behind: &Behind) -> Result<(), String> {
         Err(format!("{behind:?} is not there"))
+    }
+
+    fn take_over_usb(&self, usb: &Usb, _: Option<u64>) -> Result<(), String> {
+        Err(format!("{} is not there", usb.path))
     }
 }
 

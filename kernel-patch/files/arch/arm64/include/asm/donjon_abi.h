@@ -12,7 +12,7 @@
  * Version of the interface. The major half changes when an old caller would
  * misunderstand.
  */
-#define DONJON_ABI_VERSION		_AC(0x50001, UL)
+#define DONJON_ABI_VERSION		_AC(0x50002, UL)
 
 /* TCR_EL1 whenever Linux runs, bit for bit. */
 #define DONJON_TCR_OUTER		_AC(0x32b5113510, UL)
@@ -84,7 +84,7 @@
  * One more than the highest number of a function of the core. As an index of
  * STATISTICS: calls to unknown functions.
  */
-#define DONJON_FUNCTIONS		_AC(0x2c, UL)
+#define DONJON_FUNCTIONS		_AC(0x2d, UL)
 
 /* Most entries of TABLE_WRITE_LIST. */
 #define DONJON_LIST_MAX			_AC(0x40, UL)
@@ -301,6 +301,12 @@
 #define DONJON_FN_COMPARTMENT_FLOW_END	_AC(0x2a, UL)
 /* Makes the report that binds a transcript. */
 #define DONJON_FN_COMPARTMENT_FLOW_REPORT	_AC(0x2b, UL)
+/*
+ * Starts a transfer of the USB controller's that the inner domain writes for
+ * Linux, if devices reach all of it. The words are those of the channel's
+ * registers.
+ */
+#define DONJON_FN_USB_START		_AC(0x2c, UL)
 
 /* An array with their names, by number, and one for calls to unknown ones */
 
@@ -349,6 +355,7 @@
 	[DONJON_FN_COMPARTMENT_COMMIT] = "compartment_commit",		\
 	[DONJON_FN_COMPARTMENT_FLOW_END] = "compartment_flow_end",	\
 	[DONJON_FN_COMPARTMENT_FLOW_REPORT] = "compartment_flow_report", \
+	[DONJON_FN_USB_START] = "usb_start",				\
 	[DONJON_FUNCTIONS] = "unknown",					\
 }
 
@@ -450,6 +457,8 @@
 #define DONJON_REASON_NO_SECRET		_AC(0x18, UL)
 /* The memory is not in the reserve, so a device may write to it at any time. */
 #define DONJON_REASON_REACHABLE		_AC(0x19, UL)
+/* A device would read or write memory that is not in the window of devices. */
+#define DONJON_REASON_BAD_TRANSFER	_AC(0x1a, UL)
 
 /* An array with words for each reason, by number */
 
@@ -479,6 +488,7 @@
 	[DONJON_REASON_OVER_LIMIT] = "compartment at its limit",	\
 	[DONJON_REASON_NO_SECRET] = "this boot has no secret",		\
 	[DONJON_REASON_REACHABLE] = "memory that devices reach",	\
+	[DONJON_REASON_BAD_TRANSFER] = "a device would leave its window", \
 }
 
 /* What DONJON_FN_STATISTICS counts */

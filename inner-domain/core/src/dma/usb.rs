@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The USB controller of the Raspberry Pi (DWC2), which reads
+//! and writes memory at addresses in registers. Linux reads the registers; the inner domain writes
+//! them for it, and starts a channel if all of its transfer is in the window of devices.
+//!
+//! The window never changes, so a check cannot become stale. Two rules remain:
+//!
+//! * Direction, amount and address of a channel are written when it starts and at no other time, so
+//!   no transfer turns or grows.
+//! * QEMU does not end what a channel has on its way when the channel is told to end. The bytes
+//!   arrive later, at the address that the channel has then, in the direction that it has then; and
+//!   the address moves behind them. So behind the address of a channel that was told to end there
+//!   is room for that many bytes and for its next transfer, until one has ended by itself.
+
+pub mod registers;
+pub mod start;
+mod transfer;
+
+#[cfg(test)]
+mod tests;
+
+use donjon_abi::call::{Error, Reason};
+
+use crate::devices::Window;
+use crate::dma::window::DeviceWindow;
+use crate::weaken;
+use registers::{
+    ALL_INTERRUPTS, CHANNELS, DISABLE, DMA, ENABLE, HOST, Rule, channel, count, offset, rule,
+    within,
+};
+pub use transfer::{SLACK, Transfer};
+
+/// Most bytes of a transfer that firmware may have left on its way.
+const OF_FIRMWARE: u64 = 1 << 16;
+/// How often the registers of a channel are written that do not become what they should: what was
+/// on its way has arrived meanwhile. Once for that, and once more.
+const TRIES: u32 = 3;
+
+/// The registers of the controller, by their offsets.
+pub trait Registers {
+    /// Reads a register.
+    fn read(&self, offset: u64) -> u32;
+    /// Writes a register.
+    fn write(&mut self, offset: u64, value: u32);
+}
+
+/// Why a register is not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The call is wrong, or not possible now.
+    Call(Error),
+    /// A rule forbids it.
+    Rule(Reason),
+}
+
+/// What a channel may still do.
+#[derive(Clone, Copy, Debug)]
+struct Channel {
+    /// Bytes of the transfer that was started last.
+    started: u64,
+    /// Whether that transfer was told to end.
+    is_cut: bool,
+    /// Most bytes that are on their way from transfers before that one.
+    loose: u64,
+}
+
+impl Channel {
+    /// A channel of which nothing is known.
+    const UNKNOWN: Self = Self {
+        started: OF_FIRMWARE,
+        is_cut: true,
+        loose: 0,
+    };
+
+    /// Bytes that may be on their way, now that the channel is off. One that ended by itself has
+    /// none.
+    const fn on_their_way(&self) -> u64 {
+        match (self.is_cut, self.started > self.loose) {
+            (false, _) => 0,
+            (true, true) => self.started,
+            (true, false) => self.loose,
+        }
+    }
+}
+
+/// What is known of a controller.
+#[derive(Debug)]
+pub struct Controller {
+    channels: [Channel; CHANNELS],
+    /// Where the controller finds memory.
+    bus: Window,
+}
+
+impl Controller {
+    /// A controller whose channels are all off. `bus` says where memory is on its bus.
+    pub const fn new(bus: Window) -> Self {
+        Self {
+            channels: [Channel::UNKNOWN; CHANNELS],
+            bus,
+        }
+    }
+
+    /// Writes the register at `at` for Linux: `value`, as far as the register's rule says.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadAddress`] for a register that Linux may not write, [`Reason::InUse`] for one
+    /// that has to stay while a channel transfers. The controller is as it was then.
+    pub fn write(
+        &mut self,
+        registers: &mut impl Registers,
+        at: u64,
+        value: u32,
+    ) -> Result<(), Refused> {
+        if weaken::CHECKED.is_left_out() && at < registers::SIZE {
+            registers.write(at, value);
+            return Ok(());
+        }
+        match rule(at).ok_or(Refused::Call(Error::BadAddress))? {
+            Rule::Bits(bits, beside) => registers.write(at, value & bits | beside),
+            Rule::Quiet(bits) => {
+                expect_quiet(registers)?;
+                registers.write(at, value & bits);
+            }
+            Rule::PartlyQuiet(bits, quiet) => {
+                if (registers.read(at) ^ value) & quiet != 0 {
+                    expect_quiet(registers)?;
+                }
+                registers.write(at, value & (bits | quiet));
+            }
+            Rule::Fixed(fixed) => {
+                expect_quiet(registers)?;
+                registers.write(at, fixed);
+            }
+            Rule::Control(index) if value & DISABLE != 0 => {
+                let current = registers.read(at);
+                self.channels[index].is_cut |= current & ENABLE != 0;
+                registers.write(at, current | DISABLE);
+            }
+            Rule::Control(_) => return Err(Refused::Call(Error::BadAddress)),
+        }
+        Ok(())
+    }
+
+    /// Starts `transfer` of the channel `index`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for a channel that does not exist, [`Reason::InUse`] for one that
+    /// transfers, [`Reason::BadTransfer`] for what leaves `window` or is no transfer,
+    /// [`Error::Busy`] if the controller is not a host with DMA, or does not take the values.
+    pub fn start(
+        &mut self,
+        registers: &mut impl Registers,
+        window: &DeviceWindow,
+        index: u64,
+        transfer: Transfer,
+    ) -> Result<(), Refused> {
+        let exists = |it: &usize| *it < CHANNELS.min(count(registers.read(offset::GHWCFG2)));
+        let index = usize::try_from(index).ok().filter(exists);
+        let index = index.ok_or(Refused::Call(Error::InvalidArgument))?;
+        if registers.read(channel(index)) & ENABLE != 0 {
+            return Err(Refused::Rule(Reason::InUse));
+        }
+        let is_host = registers.read(offset::GINTSTS) & HOST != 0;
+        if !is_host || registers.read(offset::GAHBCFG) & DMA == 0 {
+            return Err(Refused::Call(Error::Busy));
+        }
+        let state = &mut self.channels[index];
+        let loose = state.on_their_way();
+        let bytes = transfer.bytes();
+        let bytes = bytes.filter(|it| transfer.is_allowed(*it, loose, window, self.bus));
+        if bytes.is_none() && !weaken::CHECKED.is_left_out() {
+            return Err(Refused::Rule(Reason::BadTransfer));
+        }
+        *state = Channel {
+            started: bytes.unwrap_or(0),
+            is_cut: false,
+            loose,
+        };
+        let written = if loose == 0 {
+            write_all(registers, index, transfer)
+        } else {
+            (0..TRIES).any(|_| write_around(registers, index, transfer))
+        };
+        if !written {
+            // It did not start; what is on its way is.
+            self.channels[index].is_cut = true;
+            return Err(Refused::Call(Error::Busy));
+        }
+        registers.write(channel(index), transfer.control | ENABLE);
+        Ok(())
+    }
+}
+
+/// Whether the registers of a channel, which is off, have become those of `transfer`.
+fn write_all(registers: &mut impl Registers, index: usize, transfer: Transfer) -> bool {
+    let first = channel(index);
+    registers.write(first + within::ADDRESS, transfer.address);
+    registers.write(first + within::AMOUNT, transfer.amount);
+    registers.write(first + within::SPLIT, transfer.split);
+    has_become(registers, first, transfer)
+}
+
+/// Writes the registers of a channel that may have bytes on their way, so that they and what the
+/// channel is asked for meanwhile go nowhere else: nothing to the old address, then nothing to the
+/// new one, then what was checked. Whether they have become those of `transfer`.
+fn write_around(registers: &mut impl Registers, index: usize, transfer: Transfer) -> bool {
+    let first = channel(index);
+    registers.write(first + within::AMOUNT, 0);
+    registers.write(first + within::ADDRESS, transfer.address);
+    registers.write(first + within::CONTROL, transfer.control);
+    registers.write(first + within::AMOUNT, transfer.amount);
+    registers.write(first + within::SPLIT, transfer.split);
+    // Linux would take the end of what was on its way for that of this transfer.
+    registers.write(first + within::INTERRUPTS, ALL_INTERRUPTS);
+    has_become(registers, first, transfer)
+}
+
+fn has_become(registers: &impl Registers, first: u64, transfer: Transfer) -> bool {
+    registers.read(first + within::ADDRESS) == transfer.address
+        && registers.read(first + within::AMOUNT) == transfer.amount
+}
+
+/// Fails while a channel transfers.
+fn expect_quiet(registers: &impl Registers) -> Result<(), Refused> {
+    let all = count(registers.read(offset::GHWCFG2)).min(CHANNELS);
+    let runs = |it| registers.read(channel(it)) & ENABLE != 0;
+    if (0..all).any(runs) {
+        return Err(Refused::Rule(Reason::InUse));
+    }
+    Ok(())
+}
