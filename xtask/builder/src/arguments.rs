@@ -57,6 +57,9 @@ pub struct RunArguments {
     /// Image of a disk for the guest (/dev/vda). What the guest writes is dropped at its end.
     #[arg(long, help_heading = "Guest", value_name = "FILE")]
     pub disk: Option<PathBuf>,
+    /// A disk behind USB, by its image: /dev/sda in the guest. Changes to it are dropped.
+    #[arg(long, help_heading = "Guest", value_name = "IMAGE")]
+    pub usb_disk: Option<PathBuf>,
     /// A file for the guest, at /files/NAME. Can be given more than once.
     #[arg(
         long = "file",
@@ -110,8 +113,8 @@ impl RunArguments {
     /// Refuses a root file system, a network and files where there is only a model's machine.
     pub fn expect_no_rootfs(&self) -> Result<()> {
         ensure!(
-            self.rootfs.is_none() && !self.network,
-            "--rootfs and --network are not offered on the machine {}: --disk is",
+            self.rootfs.is_none() && !self.network && self.usb_disk.is_none(),
+            "--rootfs, --network and --usb-disk are not offered on the machine {}: --disk is",
             self.machine.machine
         );
         ensure!(

@@ -15,7 +15,7 @@ use donjon_machine::board::Finished;
 use donjon_machine::fvp::{self, Fvp};
 use donjon_machine::gem5::{self, Gem5};
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::{self, Boot, DiskImage, Network, Stream, Symbols};
+use donjon_machine::qemu::{self, Boot, DiskImage, Network, Stream, Symbols, UsbDisk};
 
 use crate::arguments::{HostArguments, RunArguments};
 use crate::bare::{BareMetal, InnerVariant};
@@ -66,6 +66,7 @@ pub fn prepare_over(
             initramfs: programs.initramfs,
             grub,
             disk: None,
+            usb_disk: None,
             disk_is_root: false,
             packages: None,
             network: None,
@@ -104,6 +105,11 @@ pub fn run(arguments: &RunArguments, more: impl FnOnce() -> Result<Vec<GuestFile
     if let Some(disk) = &arguments.disk {
         machine.disk_from(disk)?;
     }
+    if let Some(disk) = &arguments.usb_disk {
+        machine.usb("--usb-disk")?;
+        fs::File::open(disk)
+            .with_context(|| format!("the disk {} cannot be read", disk.display()))?;
+    }
     if let Some(root) = &arguments.rootfs {
         machine.can_have("--rootfs")?;
         machine
@@ -141,6 +147,10 @@ pub fn run(arguments: &RunArguments, more: impl FnOnce() -> Result<Vec<GuestFile
         *initramfs = guest::with_file(initramfs, "donjon/build.tar.gz", &archive)?;
     }
     parts.boot.disk = arguments.disk.clone().map(DiskImage::unchanged);
+    parts.boot.usb_disk = arguments.usb_disk.clone().map(|file| UsbDisk {
+        image: DiskImage::unchanged(file),
+        requests_per_second: None,
+    });
     if root.is_some() {
         parts.boot.disk = root;
         parts.boot.disk_is_root = true;

@@ -56,6 +56,9 @@ pub struct Recipe {
     pub default_dma: Dma,
     /// How the output of `--exec` leaves the guest.
     pub channel: Channel,
+    /// Whether there is a USB controller, with one port.
+    #[serde(default)]
+    pub has_usb: bool,
     /// What a disk is plugged into; absent if there is nothing that Linux has a driver for.
     pub disk: Option<Disk>,
     /// RAM where an identity can be put that the boot stage takes; absent if there is no way to put
@@ -324,6 +327,21 @@ impl Machine {
         if self.recipe.disk != Some(Disk::Virtio) {
             bail!(
                 "--network is not offered on this machine ({}): it has no virtio",
+                self.recipe.description
+            );
+        }
+        Ok(())
+    }
+
+    /// Refuses what is plugged into USB where there is none.
+    ///
+    /// # Errors
+    ///
+    /// If the machine has no USB.
+    pub fn usb(&self, what: &str) -> Result<()> {
+        if !self.recipe.has_usb {
+            bail!(
+                "{what} is not offered on this machine ({}): it has no USB",
                 self.recipe.description
             );
         }

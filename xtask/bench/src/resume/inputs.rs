@@ -54,6 +54,7 @@ impl Inputs {
             initramfs,
             grub,
             disk,
+            usb_disk,
             disk_is_root,
             packages,
             network,
@@ -77,7 +78,12 @@ impl Inputs {
             }
         }
         let disk = disk.as_ref().map(|it| &it.file);
-        for (name, file) in [("disk", disk), ("packages", packages.as_ref())] {
+        let by_usb = usb_disk.as_ref().map(|it| &it.image.file);
+        for (name, file) in [
+            ("disk", disk),
+            ("USB disk", by_usb),
+            ("packages", packages.as_ref()),
+        ] {
             if let Some(file) = file {
                 inputs = inputs.with_large(name, file)?;
             }

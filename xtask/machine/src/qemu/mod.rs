@@ -38,6 +38,8 @@ pub struct Boot {
     pub disk: Option<DiskImage>,
     /// Whether that disk has the root directory. Otherwise the initramfs is all there is.
     pub disk_is_root: bool,
+    /// A disk behind USB.
+    pub usb_disk: Option<UsbDisk>,
     /// A second disk, of virtio, from which packages are installed.
     pub packages: Option<PathBuf>,
     /// A network card, behind which QEMU plays a router.
@@ -77,6 +79,15 @@ impl DiskImage {
     }
 }
 
+/// A disk behind USB.
+#[derive(Clone, Debug)]
+pub struct UsbDisk {
+    /// The image of the disk.
+    pub image: DiskImage,
+    /// Requests that it answers in a second, if there is a limit.
+    pub requests_per_second: Option<u32>,
+}
+
 impl Boot {
     fn command(&self, initrd: &Path, kernel_words: &str) -> Result<Command> {
         let console = &self.machine.recipe.console;
@@ -110,6 +121,10 @@ impl Boot {
                     command.arg(format!("if=sd,{}", drive_options(disk)));
                 }
             }
+        }
+        if let Some(disk) = &self.usb_disk {
+            self.machine.usb("--usb-disk")?;
+            command.args(usb_disk_arguments(disk));
         }
         if let Some(packages) = &self.packages {
             let disk = DiskImage::unchanged(packages.clone());
@@ -166,6 +181,20 @@ impl Boot {
             command.args(["-serial", behind]);
         }
     }
+}
+
+/// QEMU's arguments for a disk behind USB. Without a port QEMU puts a hub before it, which is asked
+/// for news all the time.
+fn usb_disk_arguments(disk: &UsbDisk) -> [String; 4] {
+    let limit = disk.requests_per_second;
+    let limit = limit.map_or(String::new(), |it| format!("throttling.iops-total={it},"));
+    let options = drive_options(&disk.image);
+    [
+        "-drive".into(),
+        format!("if=none,id=usb-disk,werror=report,{limit}{options}"),
+        "-device".into(),
+        "usb-storage,drive=usb-disk,port=1".into(),
+    ]
 }
 
 /// How a drive uses the image.

@@ -22,6 +22,7 @@ fn boot(image: &Path, disk: &Path) -> Boot {
         initramfs: b"programs".to_vec(),
         grub: None,
         disk: Some(DiskImage::unchanged(disk.to_owned())),
+        usb_disk: None,
         disk_is_root: true,
         packages: None,
         network: None,
