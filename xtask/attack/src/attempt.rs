@@ -28,6 +28,8 @@ pub struct Attack {
     pub holds: &'static [&'static str],
     /// Whether a disk carries it out, so that the machine has one, behind an SMMU.
     pub by_device: bool,
+    /// Whether a disk behind a USB controller does, so that the machine is a Raspberry Pi 3.
+    pub by_usb: bool,
     /// Whether the verifier of a run's report has to stop it, and not the inner domain.
     pub is_for_verifier: bool,
 }
@@ -48,6 +50,7 @@ impl Attack {
         modes: MODES,
         holds: &[],
         by_device: false,
+        by_usb: false,
         is_for_verifier: false,
     };
 

@@ -36,7 +36,7 @@ use donjon_builder::kernel::Variant;
 use donjon_builder::run::{self, Parts};
 use donjon_machine::arguments::{MachineArguments, Switch, VIRT};
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::DiskImage;
+use donjon_machine::qemu::{DiskImage, UsbDisk};
 use tempfile::NamedTempFile;
 
 use crate::arguments::{AttackArguments, AttackCommand};
@@ -53,6 +53,12 @@ pub use table::run as write_table;
 
 /// Enough for two CPUs to race.
 const CPUS: u32 = 2;
+
+/// Machine with a USB controller.
+const WITH_USB: &str = "raspi3b";
+/// Requests that a disk behind it answers in a second. The attacker does something while one is on
+/// its way.
+const REQUESTS: u32 = 5;
 
 /// Runs; returns the exit status.
 pub fn run(arguments: &AttackArguments) -> Result<u8> {
@@ -199,7 +205,7 @@ fn chosen(only: &[String], switch: Switch, machine: &str) -> Result<Campaign> {
             .cpu
             .is_none_or(|it| board.cpus.iter().any(|cpu| cpu == it));
         let elsewhere = attack.is_of_module() && !attack.is_alone() && !attack.by_device;
-        cpu && (machine == VIRT || elsewhere)
+        attack.by_usb || cpu && (machine == VIRT || elsewhere)
     };
     let impossible: Vec<_> = list::all()
         .filter(|it| wanted(it) && !possible(it))
@@ -296,18 +302,33 @@ impl Bench<'_> {
                 .collect();
             if !attempts.is_empty() {
                 groups
-                    .entry((attack.cpu, attack.by_device))
+                    .entry((attack.cpu, attack.by_device, attack.by_usb))
                     .or_default()
                     .push((*attack, attempts));
             }
         }
         let mut all = BTreeMap::new();
-        for ((cpu, by_device), group) in groups {
-            let machine = self.machine(Some(CPUS), Some("256M"));
+        for ((cpu, by_device, by_usb), group) in groups {
+            let machine = if by_usb {
+                Self {
+                    machine: WITH_USB,
+                    ..*self
+                }
+                .machine(None, None)
+            } else {
+                self.machine(Some(CPUS), Some("256M"))
+            };
             let mut parts = self.parts(without, cpu, &machine)?;
-            let disk = by_device.then(empty_disk).transpose()?;
+            let disk = (by_device || by_usb).then(empty_disk).transpose()?;
             let file = disk.as_ref().map(|it| it.path().to_owned());
-            parts.boot.disk = file.map(DiskImage::unchanged);
+            if by_usb {
+                parts.boot.usb_disk = file.map(|file| UsbDisk {
+                    image: DiskImage::unchanged(file),
+                    requests_per_second: Some(REQUESTS),
+                });
+            } else {
+                parts.boot.disk = file.map(DiskImage::unchanged);
+            }
             if by_device {
                 // A function that Linux has no driver for.
                 parts.boot.devices = vec![match without == list::AROUND {

@@ -67,6 +67,9 @@ fn attempted(attack: &Attack) -> String {
     if attack.by_device {
         conditions.push("with a disk behind an SMMU".to_owned());
     }
+    if attack.by_usb {
+        conditions.push("with a disk behind USB, on the machine `raspi3b`".to_owned());
+    }
     if let Some(cpu) = attack.cpu {
         conditions.push(format!("CPU `{cpu}`"));
     }

@@ -132,4 +132,45 @@ pub const ATTACKS: &[Attack] = &[
         by_device: true,
         ..Attack::ROW
     },
+    Attack {
+        name: "usb-dma",
+        title: "have a USB controller read and write memory that the kernel may not",
+        stopped_by: "The inner domain starts a channel of the controller, whose registers Linux only reads, if devices reach all of its transfer.",
+        attempts: &[
+            Attempt::stopped("inner", UNCHANGED),
+            Attempt::stopped("table", UNCHANGED),
+            Attempt::stopped("text", UNCHANGED),
+            Attempt::stopped("constants", UNCHANGED),
+            Attempt::stopped("private", UNCHANGED),
+            Attempt::stopped("read-inner", ZEROS),
+            Attempt::stopped("read-private", ZEROS),
+            Attempt::stopped("edge", UNCHANGED),
+            Attempt::stopped("size", UNCHANGED),
+            Attempt::stopped("descriptors", "its addresses stay in registers"),
+            Attempt::stopped("turn", UNCHANGED),
+            // The channel has something on its way until another transfer has ended.
+            Attempt::stopped("late", UNCHANGED),
+        ],
+        controls: &[Control {
+            without: Without::inner(&["weaken-checked"]),
+            attempts: &[
+                "inner",
+                "table",
+                "text",
+                "constants",
+                "private",
+                "read-inner",
+                "read-private",
+                "edge",
+                "size",
+                "descriptors",
+                "turn",
+                "late",
+            ],
+            seen_as: &[],
+        }],
+        holds: &["I24"],
+        by_usb: true,
+        ..Attack::ROW
+    },
 ];

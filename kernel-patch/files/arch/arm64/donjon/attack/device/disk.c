@@ -13,6 +13,7 @@
 
 #include "attack.h"
 #include "device/disk.h"
+#include "device/usb_disk.h"
 
 #define DISK		"/dev/vda"
 #define DISK_CHECK	0
@@ -45,7 +46,13 @@ struct pci_dev *disk_function(void)
 
 static void transfer(blk_opf_t operation, unsigned int page, u64 frame)
 {
-	struct bio *bio = prepare(operation, page, frame);
+	struct bio *bio;
+
+	if (usb_exists()) {
+		usb_disk_transfer(operation == REQ_OP_READ, page, frame);
+		return;
+	}
+	bio = prepare(operation, page, frame);
 
 	submit_bio_wait(bio);
 	bio_put(bio);
@@ -94,6 +101,8 @@ unsigned int zero_words(const u64 *page, unsigned int words)
 
 static bool is_open(void)
 {
+	if (usb_exists())
+		return usb_disk_is_there();
 	if (disk)
 		return true;
 	disk = bdev_file_open_by_path(DISK, BLK_OPEN_READ | BLK_OPEN_WRITE, NULL, NULL);

@@ -156,3 +156,12 @@ DONJON_ATTACK("write-by-device", "module", write_module);
 DONJON_ATTACK("write-by-device", "private", write_private);
 DONJON_ATTACK("read-by-device", "inner", read_inner);
 DONJON_ATTACK("read-by-device", "private", read_private);
+
+/* By a USB controller, where the machine has one */
+DONJON_ATTACK("usb-dma", "inner", write_inner);
+DONJON_ATTACK("usb-dma", "table", write_table);
+DONJON_ATTACK("usb-dma", "text", write_text);
+DONJON_ATTACK("usb-dma", "constants", write_constants);
+DONJON_ATTACK("usb-dma", "private", write_private);
+DONJON_ATTACK("usb-dma", "read-inner", read_inner);
+DONJON_ATTACK("usb-dma", "read-private", read_private);
