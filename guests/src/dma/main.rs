@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Measures what transfers of a disk and of a network card cost the CPU.
 //!
-//! `donjon-dma ADDRESS:PORT` prints `sample: KIND INSTRUCTIONS` for each time that a kind of
-//! transfer was measured: 64 MiB of the disk `/dev/vda` past the page cache, in pieces of 1 MiB or
-//! in pages in an order without a pattern, and 64 MiB by TCP to and from a peer.
-//! `donjon-dma --constants ADDRESS:PORT` has both devices read a page of the kernel's constants, as
-//! a user may, and fails unless what they read stands there.
+//! `donjon-dma DISK [ADDRESS:PORT]` prints `sample: KIND INSTRUCTIONS` for each time that a kind of
+//! transfer was measured: 64 MiB of the disk past the page cache, in pieces of 1 MiB or in pages in
+//! an order without a pattern, and, with a peer, 64 MiB by TCP to it and from it.
+//! `donjon-dma --constants DISK [ADDRESS:PORT]` has the devices read a page of the kernel's
+//! constants, as a user may, and fails unless what they read stands there.
 //!
 //! The first byte of a connection says what the peer has to do: `r` receives, `s` sends, and `e`
 //! sends back what it has received.
@@ -32,24 +32,30 @@ const STRIDE: usize = 6_151;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match &arguments[..] {
-        [option, peer] if option == "--constants" => constants::transfer(disk()?, peer),
-        [peer] => measure(&disk()?, peer),
-        _ => bail!("usage: donjon-dma [--constants] ADDRESS:PORT"),
-    }
-}
-
-/// The disk, past the page cache.
-fn disk() -> Result<File> {
-    OpenOptions::new()
+    let (is_about_constants, rest) = match arguments.split_first() {
+        Some((option, rest)) if option == "--constants" => (true, rest),
+        _ => (false, &arguments[..]),
+    };
+    let (name, peer) = match rest {
+        [disk] => (disk, None),
+        [disk, peer] => (disk, Some(peer.as_str())),
+        _ => bail!("usage: donjon-dma [--constants] DISK [ADDRESS:PORT]"),
+    };
+    // Past the page cache.
+    let disk = OpenOptions::new()
         .read(true)
         .write(true)
         .custom_flags(libc::O_DIRECT)
-        .open("/dev/vda")
-        .context("opening the disk")
+        .open(name)
+        .with_context(|| format!("opening {name}"))?;
+    if is_about_constants {
+        constants::transfer(&disk, peer)
+    } else {
+        measure(&disk, peer)
+    }
 }
 
-fn measure(disk: &File, peer: &str) -> Result<()> {
+fn measure(disk: &File, peer: Option<&str>) -> Result<()> {
     // O_DIRECT wants a buffer that begins at a page.
     let mut buffer = vec![0; PIECE + PAGE];
     let start = buffer.as_ptr().align_offset(PAGE);
@@ -68,8 +74,10 @@ fn measure(disk: &File, peer: &str) -> Result<()> {
         sample(&mut meter, "write-random", || {
             scattered(|at| disk.write_all_at(&piece[..PAGE], at))
         })?;
-        sample(&mut meter, "tcp-send", || send(peer, piece))?;
-        sample(&mut meter, "tcp-receive", || receive(peer, piece))?;
+        if let Some(peer) = peer {
+            sample(&mut meter, "tcp-send", || send(peer, piece))?;
+            sample(&mut meter, "tcp-receive", || receive(peer, piece))?;
+        }
     }
     Ok(())
 }

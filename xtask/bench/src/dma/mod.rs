@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `cargo xtask bench dma`: what transfers cost the CPU behind the SMMU that the inner domain owns.
+//! `cargo xtask bench dma`: what transfers cost the CPU behind the SMMU that the inner domain owns,
+//! and by a USB controller whose registers it writes.
 //!
 //! docs/dma.md says how to read the table.
 
 pub mod peer;
 mod report;
 
-use std::fs::File;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -17,10 +17,11 @@ use donjon_builder::progress::Step;
 use donjon_builder::run;
 use donjon_machine::arguments::Switch;
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::{DiskImage, Network};
+use donjon_machine::qemu::{DiskImage, Network, UsbDisk};
+use tempfile::NamedTempFile;
 
 use crate::arguments::DmaArguments;
-use crate::{CPU, machine, output_of};
+use crate::{CPU, machine, measured, output_of};
 
 use peer::Peer;
 use report::Report;
@@ -28,6 +29,8 @@ use report::Report;
 /// Bytes of the disk, and of each transfer; the guest's program has the same number.
 const BYTES: u64 = 64 << 20;
 const TIMEOUT: Duration = Duration::from_secs(900);
+/// Machine with a USB controller.
+const WITH_USB: &str = "raspi3b";
 /// The guest's address, and that of QEMU's router, behind which the host is.
 const GUEST: &str = "10.0.2.15/24";
 const HOST: &str = "10.0.2.2";
@@ -43,6 +46,12 @@ pub fn run(arguments: &DmaArguments) -> Result<()> {
         let text = measure(arguments, machine, name, &mut report.linux)?;
         report.add(name, &text)?;
     }
+    for (switch, name) in [
+        (Switch::None, report::NATIVE),
+        (Switch::Asid, report::CHECKED),
+    ] {
+        report.add_usb(name, &measure_usb(arguments, switch, name)?)?;
+    }
     println!("{report}");
     json::write(arguments.json.as_deref(), &report)?;
     report.check()
@@ -53,8 +62,33 @@ pub fn command(option: &str, port: u16) -> String {
     format!(
         "ip link set eth0 up || exit 3\n\
          ip address show eth0 | grep -q {GUEST} || ip address add {GUEST} dev eth0 || exit 3\n\
-         donjon-dma {option} {HOST}:{port}"
+         donjon-dma {option} /dev/vda {HOST}:{port}"
     )
+}
+
+/// What a guest with a disk behind USB prints.
+fn measure_usb(arguments: &DmaArguments, switch: Switch, name: &str) -> Result<String> {
+    const COMMAND: &str = "\
+for it in $(seq 300); do [ -b /dev/sda ] && break; usleep 100000; done
+donjon-dma /dev/sda";
+    let machine = Machine::new(&measured(WITH_USB, None, switch, true)?)?;
+    let inner = InnerVariant::sound(switch);
+    let mut parts = run::prepare(&arguments.host, machine, &inner)?;
+    let disk = empty_disk()?;
+    parts.boot.usb_disk = Some(UsbDisk {
+        image: DiskImage::unchanged(disk.path().to_owned()),
+        requests_per_second: None,
+    });
+    let step = Step::spinner(format!("measure USB, {name}"));
+    let text = output_of(&parts.boot, COMMAND, TIMEOUT)?;
+    step.vanish();
+    Ok(text)
+}
+
+fn empty_disk() -> Result<NamedTempFile> {
+    let disk = NamedTempFile::new().context("making a disk")?;
+    disk.as_file().set_len(BYTES).context("making a disk")?;
+    Ok(disk)
 }
 
 /// What the guest prints on a machine.
@@ -67,12 +101,7 @@ fn measure(
     let inner = InnerVariant::sound(machine.switch);
     let mut parts = run::prepare(&arguments.host, machine, &inner)?;
     linux.clone_from(&parts.kernel.release);
-    let disk = tempfile::NamedTempFile::new().context("making a disk")?;
-    let size = File::options()
-        .write(true)
-        .open(disk.path())
-        .and_then(|it| it.set_len(BYTES));
-    size.context("making a disk")?;
+    let disk = empty_disk()?;
     parts.boot.disk = Some(DiskImage::unchanged(disk.path().to_owned()));
     parts.boot.network = Some(Network::Virtio);
     let peer = Peer::listen(BYTES)?;

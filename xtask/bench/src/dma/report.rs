@@ -15,6 +15,11 @@ pub const BEHIND: &str = "behind the SMMU";
 /// Over the inner domain, on that machine without an SMMU.
 pub const AROUND: &str = "without an SMMU";
 
+/// The native kernel, which writes the USB controller's registers itself.
+pub const NATIVE: &str = "native";
+/// Over the inner domain, which writes them.
+pub const CHECKED: &str = "checked registers";
+
 /// Kinds of transfers, in the order of the table.
 const KINDS: [&str; 6] = [
     "read-sequential",
@@ -28,6 +33,8 @@ const KINDS: [&str; 6] = [
 const OF_DISK: usize = 4;
 /// Percent that the SMMU may cost.
 const LIMIT: f64 = 0.5;
+/// Percent that reads in order from a disk behind USB may cost.
+const USB_LIMIT: f64 = 10.0;
 
 /// What was measured.
 #[derive(Debug, Default, Serialize)]
@@ -38,17 +45,23 @@ pub struct Report {
     pub instructions: BTreeMap<String, BTreeMap<String, f64>>,
     /// The least and the most of these, by kind and machine.
     pub range: BTreeMap<String, BTreeMap<String, [f64; 2]>>,
+    /// Medians of the instructions of 64 MiB by a disk behind USB, by kind and by kernel.
+    pub usb: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+/// The figures of a kind of transfer that a guest printed.
+fn samples(text: &str, kind: &str) -> Vec<f64> {
+    text.lines()
+        .filter_map(|it| it.strip_prefix("sample: ")?.strip_prefix(kind))
+        .filter_map(|it| it.trim().parse().ok())
+        .collect()
 }
 
 impl Report {
     /// Adds what the guest printed on a machine.
     pub fn add(&mut self, machine: &str, text: &str) -> Result<()> {
         for kind in KINDS {
-            let samples: Vec<f64> = text
-                .lines()
-                .filter_map(|it| it.strip_prefix("sample: ")?.strip_prefix(kind))
-                .filter_map(|it| it.trim().parse().ok())
-                .collect();
+            let samples = samples(text, kind);
             let middle = median(samples.iter().copied());
             let middle = middle.with_context(|| format!("no figure of {kind}:\n{text}"))?;
             let least = samples.iter().copied().fold(f64::INFINITY, f64::min);
@@ -59,6 +72,23 @@ impl Report {
             row.insert(machine.into(), [least, most]);
         }
         Ok(())
+    }
+
+    /// Adds what a guest with a disk behind USB printed.
+    pub fn add_usb(&mut self, kernel: &str, text: &str) -> Result<()> {
+        for kind in &KINDS[..OF_DISK] {
+            let middle = median(samples(text, kind));
+            let middle = middle.with_context(|| format!("no figure of {kind}:\n{text}"))?;
+            let row = self.usb.entry((*kind).into()).or_default();
+            row.insert(kernel.into(), middle);
+        }
+        Ok(())
+    }
+
+    /// Percent that a kind takes more by USB over the inner domain.
+    fn more_by_usb(&self, kind: &str) -> f64 {
+        let row = &self.usb[kind];
+        (row[CHECKED] / row[NATIVE] - 1.0) * 100.0
     }
 
     /// Percent that a kind takes more on one machine than on another one.
@@ -81,7 +111,30 @@ impl Report {
                 "{kind} takes {more:+.2} % more behind the SMMU, and may take {LIMIT} %"
             );
         }
+        let more = self.more_by_usb(KINDS[0]);
+        ensure!(
+            more <= USB_LIMIT,
+            "{} by USB takes {more:+.2} % more, and may take {USB_LIMIT} %",
+            KINDS[0]
+        );
         Ok(())
+    }
+
+    /// The table of the disk behind USB.
+    fn usb_table(&self) -> Table {
+        let mut table = Table::new();
+        table.load_style(presets::ASCII_MARKDOWN);
+        table.set_header(["64 MiB by USB", NATIVE, CHECKED, "difference"]);
+        for kind in &KINDS[..OF_DISK] {
+            let row = &self.usb[*kind];
+            table.add_row([
+                (*kind).to_owned(),
+                format!("{:.0}", row[NATIVE]),
+                format!("{:.0}", row[CHECKED]),
+                format!("{:+.2} %", self.more_by_usb(kind)),
+            ]);
+        }
+        right_aligned(table)
     }
 }
 
@@ -110,16 +163,24 @@ impl fmt::Display for Report {
                 format!("{:.2} %", spread(BEHIND).max(spread(AROUND))),
             ]);
         }
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+        let table = right_aligned(table);
         writeln!(
             f,
             "instructions of 1 CPU by QEMU's -icount, medians of 5; Linux {}, mode asid",
             self.linux
         )?;
-        write!(f, "{table}")
+        writeln!(f, "{table}\n")?;
+        writeln!(f, "on the machine raspi3b, native and in mode asid")?;
+        write!(f, "{}", self.usb_table())
     }
+}
+
+/// The table with all columns but the first one at the right.
+fn right_aligned(mut table: Table) -> Table {
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
 }
 
 #[cfg(test)]
@@ -150,6 +211,26 @@ mod tests {
                 .add(AROUND, &said(1000, [1000, 1100]))
                 .expect("figures");
             report.add(BEHIND, &said(disk, network)).expect("figures");
+            for kernel in [NATIVE, CHECKED] {
+                report.add_usb(kernel, &said(1, [1, 1])).expect("figures");
+            }
+            assert_eq!(report.check().is_ok(), is_allowed, "{report}");
+        }
+    }
+
+    #[test]
+    fn by_usb_ten_percent_are_allowed() {
+        for (checked, is_allowed) in [(1100, true), (1101, false)] {
+            let mut report = Report::default();
+            for machine in [AROUND, BEHIND] {
+                report.add(machine, &said(1, [1, 1])).expect("figures");
+            }
+            report
+                .add_usb(NATIVE, &said(1000, [1, 1]))
+                .expect("figures");
+            report
+                .add_usb(CHECKED, &said(checked, [1, 1]))
+                .expect("figures");
             assert_eq!(report.check().is_ok(), is_allowed, "{report}");
         }
     }
