@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Devices behind the SMMU that the inner domain owns: that they work, and which of them withhold
-//! the bridge.
+//! Devices that the inner domain keeps to a window of memory: that they work, and which of them
+//! withhold the bridge.
+
+mod usb;
 
 use std::fs;
 use std::io::Write;
@@ -92,7 +94,7 @@ ip address show eth0 | grep -q 'inet 10.0.2.15' || { ip link set eth0 up; ip add
 ping -c 3 -w 20 10.0.2.2 >/dev/null || exit 3
 echo answers";
 
-/// Tests of devices behind the SMMU.
+/// Tests of devices with DMA.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let mut tests = Vec::new();
     for machine in ["virt", "virt-gicv3"] {
@@ -126,6 +128,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     let for_constants = host.clone();
     let constants = Test::beside("dma:constants", move || constants(&for_constants));
     tests.push(constants.holds(&["I24"]));
+    tests.push(usb::test(host));
     tests
 }
 
