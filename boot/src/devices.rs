@@ -40,7 +40,8 @@ pub struct Devices {
     /// What the devices that Linux gets name with `memory-region`.
     pub memory_regions: Vec<u32>,
     withheld: Vec<Withheld>,
-    /// Registers of harmful devices that are not enabled: there they are all the same.
+    /// Registers of harmful devices that are not enabled: there they are all the same. And those
+    /// that Linux does not get of a device whose other registers it reads.
     disabled: Vec<Range>,
     open: Vec<Open>,
     /// The controller of pins, if Linux does not get it.
@@ -90,12 +91,13 @@ pub trait Hardware {
     /// Why Linux does not get the bridge.
     fn take_over(&self, behind: &Behind) -> Result<(), String>;
 
-    /// Gives a USB controller power by the VideoCore's `mailbox`, and ends what it does.
+    /// Gives a USB controller power by the VideoCore's `mailbox`, and ends what it does. Returns
+    /// whether a channel was on.
     ///
     /// # Errors
     ///
     /// Why Linux does not get the controller.
-    fn take_over_usb(&self, usb: &Usb, mailbox: Option<u64>) -> Result<(), String>;
+    fn take_over_usb(&self, usb: &Usb, mailbox: Option<u64>) -> Result<bool, String>;
 }
 
 /// What a device is judged by.
@@ -390,9 +392,13 @@ fn add_usb(
     }
     let mailbox = find_compatible(&judge.tree.root(), "", MAILBOX);
     let mailbox = mailbox.and_then(|it| first_register(judge.tree, &it));
-    judge.hardware.take_over_usb(&usb, mailbox)?;
+    let had_channels_on = judge.hardware.take_over_usb(&usb, mailbox)?;
     found.readable.push(usb.registers);
-    found.usb = Some(usb);
+    found.disabled.extend(usb.fifos);
+    found.usb = Some(Usb {
+        had_channels_on,
+        ..usb
+    });
     Ok(())
 }
 

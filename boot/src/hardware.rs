@@ -66,7 +66,7 @@ impl Hardware for Physical {
         smmu::check(&registers).map_err(|it| format!("what stands between is no use: {it}"))
     }
 
-    fn take_over_usb(&self, usb: &Usb, mailbox: Option<u64>) -> Result<(), String> {
+    fn take_over_usb(&self, usb: &Usb, mailbox: Option<u64>) -> Result<bool, String> {
         if let Some(mailbox) = mailbox.and_then(identity::device) {
             power::switch_on_usb(mailbox, usb.bus);
         }

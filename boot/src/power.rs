@@ -54,6 +54,9 @@ fn ask(mailbox: u64, bus: Window) -> Option<u32> {
     let place = &raw mut *message;
     let range = Range::with_size(place as u64, size_of::<Message>() as u64)?;
     let within = range.start().checked_sub(bus.parent)?;
+    if within + range.size() > bus.size {
+        return None;
+    }
     let address = u32::try_from(bus.child + within).ok()?;
     // SAFETY: the boot stage's own memory. The VideoCore does not look into caches.
     unsafe { cpu::clean_to_coherency(range.start(), range.size()) };
@@ -64,8 +67,6 @@ fn ask(mailbox: u64, bus: Window) -> Option<u32> {
     let word = address | CHANNEL;
     let answered = mailbox.send(word) && (0..PATIENCE).any(|_| mailbox.receive() == Some(word));
     if !answered {
-        // The firmware may write its answer later.
-        Box::leak(message);
         return None;
     }
     cpu::wait_for_accesses();

@@ -203,23 +203,26 @@ impl MachineDescription {
     }
 
     /// The last page of each range that devices write. A transfer by USB keeps a distance from the
-    /// end, which Linux's allocator knows nothing of. Ranges of the image are not the allocator's.
+    /// end, which Linux's allocator knows nothing of. Linux's own image is not the allocator's; what
+    /// the boot stage leaves of itself is.
     fn unused(&self, image: &Image) -> Result<Vec<Range>, Failure> {
         if self.devices.usb.is_none() {
             return Ok(Vec::new());
         }
-        let (window, whole) = (self.window(image)?, image.whole()?);
+        let (window, linux) = (self.window(image)?, image.linux());
+        let end_of_linux = image.whole()?.end();
         let written = window
             .pieces()
             .filter(|it| it.access == Access::ReadWrite)
             .map(|it| it.range.end())
-            .filter(|end| *end <= whole.start() || whole.end() <= *end);
+            .filter(|end| *end <= linux || end_of_linux <= *end);
         let last = written.filter_map(|end| Range::new(end - PAGE_SIZE, end));
         Ok(last.collect())
     }
 }
 
 const _: () = assert!(donjon_core::dma::usb::SLACK <= PAGE_SIZE);
+const _: () = assert!(MAX_REACHED == donjon_core::dma::window::MAX_PIECES);
 
 fn describe(
     tree: &Fdt<'static>,
@@ -319,6 +322,7 @@ fn keep_to_window(
                 start: usb.bus.parent,
                 end: usb.bus.parent + usb.bus.size,
             },
+            had_channels_on: u64::from(usb.had_channels_on),
         };
     }
     for (to, piece) in boot.reached.iter_mut().zip(window.pieces()) {

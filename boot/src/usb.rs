@@ -20,8 +20,12 @@ pub struct Usb {
     pub path: String,
     /// The page of its registers.
     pub registers: Range,
+    /// Windows to its FIFOs, which stay withheld, if there are any.
+    pub fifos: Option<Range>,
     /// Where memory is on its bus.
     pub bus: Window,
+    /// Whether firmware had left a channel on.
+    pub had_channels_on: bool,
 }
 
 const _: () = assert!(registers::SIZE == PAGE_SIZE);
@@ -41,12 +45,15 @@ pub fn find(
     if role.is_none_or(|it| it.value() != b"host\0") {
         return Err("it is no host alone, but a device as well".into());
     }
-    let page = registers.first().map(|it| it.start());
-    let page = page.filter(|it| it.is_multiple_of(PAGE_SIZE));
-    let page = page.and_then(|it| Range::with_size(it, PAGE_SIZE));
+    let first = registers.first();
+    let first = first.filter(|it| it.start().is_multiple_of(PAGE_SIZE) && it.size() >= PAGE_SIZE);
+    let first = first.ok_or("it has no page of registers")?;
+    let page = Range::with_size(first.start(), PAGE_SIZE).unwrap_or(*first);
     Ok(Usb {
         path: String::from(path),
-        registers: page.ok_or("it has no page of registers")?,
+        registers: page,
+        fifos: Range::new(page.end(), first.end()),
+        had_channels_on: false,
         bus: bus(tree, path).ok_or("the device tree does not say where memory is on its bus")?,
     })
 }

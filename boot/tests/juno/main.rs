@@ -42,7 +42,7 @@ impl devices::Hardware for Silent {
         panic!("{behind:?} was taken over")
     }
 
-    fn take_over_usb(&self, usb: &Usb, _: Option<u64>) -> Result<(), String> {
+    fn take_over_usb(&self, usb: &Usb, _: Option<u64>) -> Result<bool, String> {
         panic!("{} was taken over", usb.path)
     }
 }

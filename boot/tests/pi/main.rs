@@ -31,9 +31,9 @@ impl<F: Fn(u64) -> u32> devices::Hardware for Registers32<F> {
         panic!("{behind:?} was taken over")
     }
 
-    fn take_over_usb(&self, usb: &Usb, _: Option<u64>) -> Result<(), String> {
+    fn take_over_usb(&self, usb: &Usb, _: Option<u64>) -> Result<bool, String> {
         assert_eq!(usb.registers.start(), usb::REGISTERS);
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -32,6 +32,8 @@ fn a_host_is_read_by_linux_and_written_by_the_inner_domain() {
     let usb = devices.usb.as_ref().expect("it is driven for Linux");
     let page = Range::with_size(REGISTERS, 0x1000).expect("not empty");
     assert_eq!(usb.registers, page);
+    assert_eq!(usb.fifos.map(Range::end), Some(REGISTERS + 0x1_0000));
+    assert!(usb.had_channels_on);
     let bus = Window {
         child: 0xc000_0000,
         parent: 0,

@@ -44,7 +44,7 @@ impl devices::Hardware for Judge {
         self.answer.clone()
     }
 
-    fn take_over_usb(&self, usb: &Usb, _: Option<u64>) -> Result<(), String> {
+    fn take_over_usb(&self, usb: &Usb, _: Option<u64>) -> Result<bool, String> {
         panic!("{} was taken over", usb.path)
     }
 }

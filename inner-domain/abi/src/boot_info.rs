@@ -111,6 +111,8 @@ pub struct UsbController {
     pub on_bus: u64,
     /// Memory that is there.
     pub memory: Bank,
+    /// 1 if firmware had left a channel on, 0 otherwise.
+    pub had_channels_on: u64,
 }
 
 /// What a CPU needs before it reaches the inner domain, in the page that stays: the boot stage

@@ -52,7 +52,7 @@ impl Usb {
         };
         let pieces = boot.reached.iter().filter_map(piece);
         Some(Self {
-            controller: Controller::new(bus),
+            controller: Controller::new(bus, usb.had_channels_on != 0),
             window: DeviceWindow::from_pieces(pieces).ok()?,
             registers: Range::new(usb.registers.start, usb.registers.end)?,
             mapped: Mapped(usb.mapped),

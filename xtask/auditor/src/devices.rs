@@ -147,9 +147,9 @@ fn collect(node: FdtNode, cells: Cells, offset: u64, dma: bool, found: &mut Mach
         }
     }
     let is_checked = !dma && is_enabled(&node) && names(&list).first() == Some(&USB);
-    if is_checked && property(&node, "dr_mode") == b"host\0" {
+    let is_checked = is_checked && property(&node, "dr_mode") == b"host\0";
+    if let Some(all) = registers.first().cloned().filter(|_| is_checked) {
         // Behind the first page there are windows to its FIFOs.
-        let all = registers[0].clone();
         found.withheld.push(all.start + PAGE..all.end);
         registers.truncate(1);
         registers[0].end = all.start + PAGE;

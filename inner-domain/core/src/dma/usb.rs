@@ -6,11 +6,11 @@
 //! The window never changes, so a check cannot become stale. Two rules remain:
 //!
 //! * Direction, amount and address of a channel are written when it starts and at no other time, so
-//!   no transfer turns or grows.
-//! * QEMU does not end what a channel has on its way when the channel is told to end. The bytes
-//!   arrive later, at the address that the channel has then, in the direction that it has then; and
-//!   the address moves behind them. So behind the address of a channel that was told to end there
-//!   is room for that many bytes and for its next transfer, until one has ended by itself.
+//!   no transfer changes its direction or its length.
+//! * QEMU does not cancel the packet that a channel has in flight when the channel is disabled. The
+//!   bytes arrive later, at the address that the channel has then, in the direction that it has
+//!   then; and the address moves behind them. So behind the address of a channel that was disabled
+//!   there is room for that many bytes and for its next transfer, until one has ended by itself.
 
 pub mod registers;
 pub mod start;
@@ -25,15 +25,15 @@ use crate::devices::Window;
 use crate::dma::window::DeviceWindow;
 use crate::weaken;
 use registers::{
-    ALL_INTERRUPTS, CHANNELS, DISABLE, DMA, ENABLE, HOST, Rule, channel, count, offset, rule,
-    within,
+    ALL_INTERRUPTS, CHANNELS, DISABLE, DMA, ENABLE, FIFOS, HOST, Rule, channel, count, offset,
+    rule, within,
 };
 pub use transfer::{SLACK, Transfer};
 
-/// Most bytes of a transfer that firmware may have left on its way.
+/// Most bytes that firmware may have left in flight, where it left a channel on.
 const OF_FIRMWARE: u64 = 1 << 16;
 /// How often the registers of a channel are written that do not become what they should: what was
-/// on its way has arrived meanwhile. Once for that, and once more.
+/// in flight has arrived meanwhile. Once for that, and once more.
 const TRIES: u32 = 3;
 
 /// The registers of the controller, by their offsets.
@@ -58,24 +58,16 @@ pub enum Refused {
 struct Channel {
     /// Bytes of the transfer that was started last.
     started: u64,
-    /// Whether that transfer was told to end.
-    is_cut: bool,
-    /// Most bytes that are on their way from transfers before that one.
+    /// Whether that transfer was disabled.
+    was_disabled: bool,
+    /// Bytes of transfers before that one which may still come: a packet in flight.
     loose: u64,
 }
 
 impl Channel {
-    /// A channel of which nothing is known.
-    const UNKNOWN: Self = Self {
-        started: OF_FIRMWARE,
-        is_cut: true,
-        loose: 0,
-    };
-
-    /// Bytes that may be on their way, now that the channel is off. One that ended by itself has
-    /// none.
-    const fn on_their_way(&self) -> u64 {
-        match (self.is_cut, self.started > self.loose) {
+    /// Bytes that may still come, now that the channel is off. One that ended by itself has none.
+    const fn in_flight(&self) -> u64 {
+        match (self.was_disabled, self.started > self.loose) {
             (false, _) => 0,
             (true, true) => self.started,
             (true, false) => self.loose,
@@ -92,10 +84,16 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// A controller whose channels are all off. `bus` says where memory is on its bus.
-    pub const fn new(bus: Window) -> Self {
+    /// A controller whose channels are all off. `bus` says where memory is on its bus, and
+    /// `had_channels_on` whether the boot stage had to disable some.
+    pub const fn new(bus: Window, had_channels_on: bool) -> Self {
+        let channel = Channel {
+            started: OF_FIRMWARE,
+            was_disabled: had_channels_on,
+            loose: 0,
+        };
         Self {
-            channels: [Channel::UNKNOWN; CHANNELS],
+            channels: [channel; CHANNELS],
             bus,
         }
     }
@@ -132,9 +130,9 @@ impl Controller {
                 expect_quiet(registers)?;
                 registers.write(at, fixed);
             }
-            Rule::Control(index) if value & DISABLE != 0 => {
+            Rule::Control(index) if value & DISABLE != 0 && index < channels(registers) => {
                 let current = registers.read(at);
-                self.channels[index].is_cut |= current & ENABLE != 0;
+                self.channels[index].was_disabled |= current & ENABLE != 0;
                 registers.write(at, current | DISABLE);
             }
             Rule::Control(_) => return Err(Refused::Call(Error::BadAddress)),
@@ -148,7 +146,8 @@ impl Controller {
     ///
     /// [`Error::InvalidArgument`] for a channel that does not exist, [`Reason::InUse`] for one that
     /// transfers, [`Reason::BadTransfer`] for what leaves `window` or is no transfer,
-    /// [`Error::Busy`] if the controller is not a host with DMA, or does not take the values.
+    /// [`Error::Busy`] if the controller is not a host with DMA and FIFOs in their places, or does
+    /// not take the values.
     pub fn start(
         &mut self,
         registers: &mut impl Registers,
@@ -156,18 +155,19 @@ impl Controller {
         index: u64,
         transfer: Transfer,
     ) -> Result<(), Refused> {
-        let exists = |it: &usize| *it < CHANNELS.min(count(registers.read(offset::GHWCFG2)));
+        let exists = |it: &usize| *it < channels(registers);
         let index = usize::try_from(index).ok().filter(exists);
         let index = index.ok_or(Refused::Call(Error::InvalidArgument))?;
         if registers.read(channel(index)) & ENABLE != 0 {
             return Err(Refused::Rule(Reason::InUse));
         }
         let is_host = registers.read(offset::GINTSTS) & HOST != 0;
-        if !is_host || registers.read(offset::GAHBCFG) & DMA == 0 {
+        let has_fifos = FIFOS.iter().all(|it| registers.read(it.0) == it.1);
+        if !is_host || !has_fifos || registers.read(offset::GAHBCFG) & DMA == 0 {
             return Err(Refused::Call(Error::Busy));
         }
         let state = &mut self.channels[index];
-        let loose = state.on_their_way();
+        let loose = state.in_flight();
         let bytes = transfer.bytes();
         let bytes = bytes.filter(|it| transfer.is_allowed(*it, loose, window, self.bus));
         if bytes.is_none() && !weaken::CHECKED.is_left_out() {
@@ -175,7 +175,7 @@ impl Controller {
         }
         *state = Channel {
             started: bytes.unwrap_or(0),
-            is_cut: false,
+            was_disabled: false,
             loose,
         };
         let written = if loose == 0 {
@@ -184,8 +184,8 @@ impl Controller {
             (0..TRIES).any(|_| write_around(registers, index, transfer))
         };
         if !written {
-            // It did not start; what is on its way is.
-            self.channels[index].is_cut = true;
+            // It did not start, and what is in flight is.
+            self.channels[index].was_disabled = true;
             return Err(Refused::Call(Error::Busy));
         }
         registers.write(channel(index), transfer.control | ENABLE);
@@ -202,9 +202,9 @@ fn write_all(registers: &mut impl Registers, index: usize, transfer: Transfer) -
     has_become(registers, first, transfer)
 }
 
-/// Writes the registers of a channel that may have bytes on their way, so that they and what the
-/// channel is asked for meanwhile go nowhere else: nothing to the old address, then nothing to the
-/// new one, then what was checked. Whether they have become those of `transfer`.
+/// Writes the registers of a channel that may have a packet in flight, so that it and what QEMU
+/// asks a device for meanwhile go nowhere else: nothing to the old address, then nothing to the new
+/// one, then what was checked. Whether they have become those of `transfer`.
 fn write_around(registers: &mut impl Registers, index: usize, transfer: Transfer) -> bool {
     let first = channel(index);
     registers.write(first + within::AMOUNT, 0);
@@ -212,7 +212,7 @@ fn write_around(registers: &mut impl Registers, index: usize, transfer: Transfer
     registers.write(first + within::CONTROL, transfer.control);
     registers.write(first + within::AMOUNT, transfer.amount);
     registers.write(first + within::SPLIT, transfer.split);
-    // Linux would take the end of what was on its way for that of this transfer.
+    // Linux would take the end of the packet in flight for that of this transfer.
     registers.write(first + within::INTERRUPTS, ALL_INTERRUPTS);
     has_become(registers, first, transfer)
 }
@@ -222,11 +222,15 @@ fn has_become(registers: &impl Registers, first: u64, transfer: Transfer) -> boo
         && registers.read(first + within::AMOUNT) == transfer.amount
 }
 
+/// How many channels there are.
+fn channels(registers: &impl Registers) -> usize {
+    count(registers.read(offset::GHWCFG2)).min(CHANNELS)
+}
+
 /// Fails while a channel transfers.
 fn expect_quiet(registers: &impl Registers) -> Result<(), Refused> {
-    let all = count(registers.read(offset::GHWCFG2)).min(CHANNELS);
     let runs = |it| registers.read(channel(it)) & ENABLE != 0;
-    if (0..all).any(runs) {
+    if (0..channels(registers)).any(runs) {
         return Err(Refused::Rule(Reason::InUse));
     }
     Ok(())

@@ -148,7 +148,6 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("size", UNCHANGED),
             Attempt::stopped("descriptors", "its addresses stay in registers"),
             Attempt::stopped("turn", UNCHANGED),
-            // The channel has something on its way until another transfer has ended.
             Attempt::stopped("late", UNCHANGED),
         ],
         controls: &[Control {

@@ -29,10 +29,15 @@ pub fn check(world: &World<'_>) -> Vec<Violation> {
         let writes = control & IN != 0;
         let is_on = control & ENABLE != 0;
         let bytes = match (is_on, writes) {
-            (true, _) => u64::from(amount & 0x7_ffff).max(1),
+            (true, true) => u64::from(amount & 0x7_ffff).max(1),
+            (true, false) => u64::from(amount & 0x7_ffff),
             (false, true) => 1,
-            (false, false) => continue,
+            (false, false) => 0,
         };
+        // What has no bytes needs no address.
+        if bytes == 0 {
+            continue;
+        }
         let Some(first) = u64::from(*address).checked_sub(usb.bus) else {
             let text = format!("channel {index} has the address {address:#x}, which is no memory");
             found.push(Violation::plain("I24", "USB", text));

@@ -42,7 +42,7 @@ impl devices::Hardware for Nothing {
         Err(format!("{behind:?} is not there"))
     }
 
-    fn take_over_usb(&self, usb: &Usb, _: Option<u64>) -> Result<(), String> {
+    fn take_over_usb(&self, usb: &Usb, _: Option<u64>) -> Result<bool, String> {
         Err(format!("{} is not there", usb.path))
     }
 }

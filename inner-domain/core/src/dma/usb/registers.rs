@@ -87,6 +87,19 @@ pub const IN: u32 = 1 << 15;
 /// All interrupts of a channel.
 pub const ALL_INTERRUPTS: u32 = 0x3fff;
 
+/// The FIFOs, one behind the other: 1,542 of some 4,000 words. At the end of that memory the
+/// controller keeps the addresses of channels, and what it receives begins with words that say how
+/// much goes to memory, and for which channel. So no FIFO reaches that end, or over another one. A
+/// reset gives other sizes.
+pub const FIFOS: [(u64, u32); 3] = [
+    (offset::GRXFSIZ, RECEIVED),
+    (offset::GNPTXFSIZ, SENT),
+    (offset::HPTXFSIZ, SENT_IN_FRAMES),
+];
+const RECEIVED: u32 = 774;
+const SENT: u32 = 256 << 16 | 774;
+const SENT_IN_FRAMES: u32 = 512 << 16 | 1030;
+
 /// What is written to a register for Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
@@ -120,12 +133,9 @@ pub const fn rule(at: u64) -> Option<Rule> {
         offset::GUSBCFG => Rule::Bits(0x1fff_fcff, FORCE_HOST),
         // Reset of the controller, and which FIFOs are emptied.
         offset::GRSTCTL => Rule::Quiet(0x7f1),
-        // One behind the other, far from where the controller keeps the addresses of channels. What
-        // it receives begins with words that say how much goes to memory and for which channel, so
-        // nothing may be sent from there. The sizes are those after a reset, and Linux's.
-        offset::GRXFSIZ => Rule::Fixed(774),
-        offset::GNPTXFSIZ => Rule::Fixed(256 << 16 | 774),
-        offset::HPTXFSIZ => Rule::Fixed(512 << 16 | 1030),
+        offset::GRXFSIZ => Rule::Fixed(RECEIVED),
+        offset::GNPTXFSIZ => Rule::Fixed(SENT),
+        offset::HPTXFSIZ => Rule::Fixed(SENT_IN_FRAMES),
         // Clocks and speeds; no lists in memory.
         offset::HCFG => Rule::Bits(0xff87, 0),
         // A register that has no clock does not become what is written.

@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::Registers;
 use super::registers::{
-    CHANNELS, DESCRIPTORS, DISABLE, ENABLE, FORCE_HOST, HOST, IDLE, RESET, channel, count, offset,
-    within,
+    CHANNELS, DESCRIPTORS, DISABLE, ENABLE, FIFOS, FORCE_HOST, HOST, IDLE, RESET, channel, count,
+    offset, within,
 };
 
 /// Upper half of GSNPSID.
@@ -31,21 +31,22 @@ pub enum UsbError {
     },
 }
 
-/// Ends what the controller does, resets it, and makes it a host.
+/// Ends what the controller does, resets it, and makes it a host. Returns whether a channel was on.
 ///
 /// # Errors
 ///
 /// A [`UsbError`]; the controller has to be withheld then.
-pub fn take_over(registers: &mut impl Registers) -> Result<(), UsbError> {
+pub fn take_over(registers: &mut impl Registers) -> Result<bool, UsbError> {
     let kind = registers.read(offset::GSNPSID);
     if kind >> 16 != KIND {
         return Err(UsbError::Absent(kind));
     }
     let channels = count(registers.read(offset::GHWCFG2)).min(CHANNELS);
-    // Channels are a host's, and endpoints a device's; a reset ends both.
+    // Channels are a host's, and endpoints a device's; the reset ends both where it can.
+    let mut had_channels_on = false;
     if registers.read(offset::GINTSTS) & HOST != 0 {
         for index in 0..channels {
-            stop(registers, channel(index))?;
+            had_channels_on |= stop(registers, channel(index));
         }
     }
     // No DMA and no interrupts.
@@ -67,18 +68,25 @@ pub fn take_over(registers: &mut impl Registers) -> Result<(), UsbError> {
         registers.write(channel(index) + within::CONTROL, 0);
         expect(registers, channel(index), u32::MAX, 0)?;
     }
+    for (at, value) in FIFOS {
+        registers.write(at, value);
+        expect(registers, at, u32::MAX, value)?;
+    }
     expect(registers, offset::GAHBCFG, u32::MAX, 0)?;
-    expect(registers, offset::HCFG, DESCRIPTORS, 0)
+    expect(registers, offset::HCFG, DESCRIPTORS, 0)?;
+    Ok(had_channels_on)
 }
 
-/// Ends what a channel transfers.
-fn stop(registers: &mut impl Registers, at: u64) -> Result<(), UsbError> {
+/// Disables a channel and waits for it. Returns whether it was on.
+fn stop(registers: &mut impl Registers, at: u64) -> bool {
     let current = registers.read(at);
     if current & ENABLE == 0 {
-        return Ok(());
+        return false;
     }
     registers.write(at, current | DISABLE);
-    wait(registers, at, ENABLE, 0)
+    // One that goes on is looked at once more behind the reset.
+    let _ = wait(registers, at, ENABLE, 0);
+    true
 }
 
 fn wait(registers: &impl Registers, at: u64, bits: u32, wanted: u32) -> Result<(), UsbError> {

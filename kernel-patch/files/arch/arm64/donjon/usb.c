@@ -38,6 +38,8 @@
 /* The driver's lock serialises what is done with a channel */
 static struct channel {
 	u32 control, split, amount, address;
+	/* It did not start: nothing of the amount was transferred */
+	bool is_refused;
 } channels[CHANNELS];
 static void __iomem *registers;
 static phys_addr_t start;
@@ -91,6 +93,8 @@ u32 donjon_usb_readl(const void __iomem *address)
 		return channel->split;
 	if (channel && offset == HCCHAR && !(value & CHENA))
 		return channel->control;
+	if (channel && offset == HCTSIZ && channel->is_refused)
+		return channel->amount;
 	return value;
 }
 EXPORT_SYMBOL_GPL(donjon_usb_readl);
@@ -100,23 +104,24 @@ static void write_register(unsigned int offset, u32 value)
 	__donjon_call2(DONJON_FN_DEVICE_WRITE, start + offset, value);
 }
 
-static void start_channel(const struct channel *channel)
+static void start_channel(struct channel *channel)
 {
 	unsigned int index = channel - channels;
 	struct donjon_result result;
 
 	result = __donjon_call(DONJON_FN_USB_START, index, channel->control, channel->amount,
 			       channel->address, channel->split, 0);
-	if (!result.status)
+	channel->is_refused = result.status;
+	if (!channel->is_refused)
 		return;
 	pr_warn_ratelimited("USB transfer of %#x at %#x refused: %ld, %ld\n",
 			    channel->amount, channel->address, (long)result.status,
 			    (long)result.value);
-	/* The controller reports an end without a reason, which is an error to the driver */
+	/* QEMU's controller reports an end without a reason, which is an error to the driver */
 	write_register(CHANNELS_START + index * CHANNEL_SIZE + HCCHAR, CHDIS);
 }
 
-/* Like writel(). A refusal is on record, and the controller stays as it is. */
+/* Like writel(). The inner domain logs a refusal; the controller stays as it is. */
 void donjon_usb_writel(u32 value, void __iomem *address)
 {
 	struct channel *channel;
@@ -129,13 +134,13 @@ void donjon_usb_writel(u32 value, void __iomem *address)
 	dma_wmb();
 	offset = address - registers;
 	channel = channel_of(&offset);
-	if (channel && offset == HCTSIZ)
+	if (channel && offset == HCTSIZ) {
 		channel->amount = value;
-	else if (channel && offset == HCDMA)
+	} else if (channel && offset == HCDMA) {
 		channel->address = value;
-	else if (channel && offset == HCSPLT)
+	} else if (channel && offset == HCSPLT) {
 		channel->split = value;
-	else if (channel && offset == HCCHAR && !(value & CHDIS)) {
+	} else if (channel && offset == HCCHAR && !(value & CHDIS)) {
 		channel->control = value & ~CHENA;
 		if (value & CHENA)
 			start_channel(channel);

@@ -66,6 +66,9 @@ impl Emulator {
         registers[0x10 / 4] = 1 << 31;
         registers[0x14 / 4] = 1;
         registers[0x40 / 4] = 0x4f54_294a;
+        registers[0x24 / 4] = 774;
+        registers[0x28 / 4] = 256 << 16 | 774;
+        registers[0x100 / 4] = 512 << 16 | 1030;
         registers[0x48 / 4] = 7 << 14;
         Self {
             registers,

@@ -79,8 +79,14 @@ static bool is_written(const struct page_at_edge *page)
 	return READ_ONCE(((u64 *)__va(page->address))[page->word]) == MARK;
 }
 
-static void judge(const struct page_at_edge *page)
+/* What was `made` of the attempt: 0 if it came to nothing. */
+static void judge(const struct page_at_edge *page, unsigned int made)
 {
+	if (!made) {
+		attack_untried("no transfer could be made");
+		free_page((unsigned long)page->copy);
+		return;
+	}
 	if (is_written(page)) {
 		attack_succeeded("word %u behind the edge at %#llx is written", page->word,
 				 page->address + DISTANCE);
@@ -112,13 +118,14 @@ static void over_edge(void)
 	if (!prepare(&page))
 		return;
 	disk_read(DISK_MARKED, page.address);
-	judge(&page);
+	judge(&page, 1);
 }
 
 /* A transfer of a sector before the edge, which becomes longer while the disk looks for it. */
 static void grows(void)
 {
 	struct page_at_edge page;
+	unsigned int made = 0;
 	int i;
 
 	if (!prepare(&page))
@@ -128,13 +135,13 @@ static void grows(void)
 			break;
 		if (usb_disk_start(true, page.address, SECTOR)) {
 			usb_write(usb_channel(USB_AMOUNT), usb_amount(PAGE_SIZE));
-			usb_disk_wait();
+			made += usb_disk_wait();
 		}
 		if (!is_written(&page))
 			usb_disk_drain();
 		usb_disk_end();
 	}
-	judge(&page);
+	judge(&page, made);
 }
 
 /*
@@ -144,6 +151,7 @@ static void grows(void)
 static void late(void)
 {
 	struct page_at_edge page;
+	unsigned int made = 0;
 	u64 *own;
 	int i;
 
@@ -157,13 +165,14 @@ static void late(void)
 		if (usb_disk_start(true, __pa(own), PAGE_SIZE)) {
 			usb_disk_stop();
 			usb_write(usb_channel(USB_ADDRESS), usb_address(page.address));
+			made++;
 		}
 		/* Nothing tells that it has come but what is there */
 		wait_for_word(&own[page.word], (u64 *)__va(page.address) + page.word, MARK);
 		usb_disk_end();
 	}
 	free_page((unsigned long)own);
-	judge(&page);
+	judge(&page, made);
 }
 
 /*
@@ -175,6 +184,7 @@ static void turns(void)
 {
 	struct page_at_edge page;
 	bool is_refused = false;
+	unsigned int made = 0;
 	void *full;
 	int i;
 
@@ -190,6 +200,7 @@ static void turns(void)
 		    usb_disk_start(false, __pa(page.copy), PAGE_SIZE)) {
 			usb_disk_stop();
 			is_refused = !usb_nothing_start(true, page.address, SECTOR);
+			made++;
 		}
 		wait_for_word((u64 *)__va(page.address) + page.word, NULL, MARK);
 		usb_disk_stop();
@@ -197,7 +208,7 @@ static void turns(void)
 	}
 	free_pages((unsigned long)full, get_order(PIECE));
 	page.copy[page.word] = 0;
-	judge(&page);
+	judge(&page, made);
 }
 
 /* Addresses in memory instead of registers. QEMU's controller keeps the bit, and no more. */
