@@ -10,6 +10,7 @@
 mod assembly;
 mod efi;
 mod entry;
+mod facts;
 mod hardware;
 mod heap;
 mod identity;

@@ -28,6 +28,7 @@ use dtoolkit::fdt::Fdt;
 use crate::assembly::boot_secondary;
 use crate::device_tree::{Cpu, Memory};
 use crate::devices::{self, Devices};
+use crate::facts::{bank, banks, mpidrs};
 use crate::failure::Failure;
 use crate::hardware::{Physical, PinRegisters};
 use crate::image::Image;
@@ -203,8 +204,8 @@ impl MachineDescription {
     }
 
     /// The last page of each range that devices write. A transfer by USB keeps a distance from the
-    /// end, which Linux's allocator knows nothing of. Linux's own image is not the allocator's; what
-    /// the boot stage leaves of itself is.
+    /// end, which Linux's allocator knows nothing of. Linux's own image is not the allocator's;
+    /// what the boot stage leaves of itself is.
     fn unused(&self, image: &Image) -> Result<Vec<Range>, Failure> {
         if self.devices.usb.is_none() {
             return Ok(Vec::new());
@@ -477,27 +478,4 @@ fn clean_for_linux(
         unsafe { cpu::clean_to_coherency(range.start(), range.size()) };
     }
     Ok(tree.as_ptr() as u64)
-}
-
-fn bank(range: Range) -> Bank {
-    Bank {
-        start: range.start(),
-        end: range.end(),
-    }
-}
-
-fn banks<const N: usize>(ranges: &[Range]) -> [Bank; N] {
-    let mut banks = [Bank::default(); N];
-    for (to, from) in banks.iter_mut().zip(ranges) {
-        *to = bank(*from);
-    }
-    banks
-}
-
-fn mpidrs(list: &[Cpu]) -> [u64; MAX_CPUS] {
-    let mut mpidrs = [0; MAX_CPUS];
-    for (to, from) in mpidrs.iter_mut().zip(list) {
-        *to = from.affinity;
-    }
-    mpidrs
 }

@@ -199,6 +199,8 @@ fn write_all(registers: &mut impl Registers, index: usize, transfer: Transfer) -
     registers.write(first + within::ADDRESS, transfer.address);
     registers.write(first + within::AMOUNT, transfer.amount);
     registers.write(first + within::SPLIT, transfer.split);
+    // Of the transfer before, or of a packet in flight.
+    registers.write(first + within::INTERRUPTS, ALL_INTERRUPTS);
     has_become(registers, first, transfer)
 }
 
@@ -212,7 +214,7 @@ fn write_around(registers: &mut impl Registers, index: usize, transfer: Transfer
     registers.write(first + within::CONTROL, transfer.control);
     registers.write(first + within::AMOUNT, transfer.amount);
     registers.write(first + within::SPLIT, transfer.split);
-    // Linux would take the end of the packet in flight for that of this transfer.
+    // Of the transfer before, or of a packet in flight.
     registers.write(first + within::INTERRUPTS, ALL_INTERRUPTS);
     has_become(registers, first, transfer)
 }

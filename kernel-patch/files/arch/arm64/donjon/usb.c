@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The USB controller of a Raspberry Pi, where the inner domain writes its registers.
- * The driver sets a channel up by four registers and then starts it. What it has set
- * up is kept here until then: the inner domain takes all of it at once.
+ * The driver sets a channel up by several registers and then starts it. What it has
+ * set up is kept here until then: the inner domain takes all of it at once. What it
+ * does behind a transfer to a channel that is off, such as to disable its interrupts,
+ * has no effect there; it is kept here as well, and most of it is set up again for the
+ * next transfer.
  */
 #define pr_fmt(fmt) "donjon: " fmt
 
@@ -30,17 +33,26 @@
 #define CHANNELS	16
 #define HCCHAR		0x00
 #define HCSPLT		0x04
+#define HCINT		0x08
+#define HCINTMSK	0x0c
 #define HCTSIZ		0x10
 #define HCDMA		0x14
+/* Of all channels */
+#define GINTMSK		0x18
+#define HAINTMSK	0x418
 #define CHENA		BIT(31)
 #define CHDIS		BIT(30)
 
 /* The driver's lock serialises what is done with a channel */
 static struct channel {
 	u32 control, split, amount, address;
+	/* Interrupts that the driver wants, and those that it has seen */
+	u32 enables, seen;
 	/* It did not start: nothing of the amount was transferred */
 	bool is_refused;
 } channels[CHANNELS];
+/* Channels whose interrupts the driver wants */
+static u32 wanted;
 static void __iomem *registers;
 static phys_addr_t start;
 
@@ -78,30 +90,60 @@ static struct channel *channel_of(unsigned int *offset)
 	return &channels[within / CHANNEL_SIZE];
 }
 
-/* Like readl(). A channel that is off has what the driver has set up. */
+static void __iomem *of_channel(const struct channel *channel, unsigned int offset)
+{
+	return registers + CHANNELS_START + (channel - channels) * CHANNEL_SIZE + offset;
+}
+
+static bool is_off(const struct channel *channel)
+{
+	return !(readl(of_channel(channel, HCCHAR)) & CHENA);
+}
+
+static u32 read_channel(const struct channel *channel, unsigned int offset)
+{
+	u32 value = readl(of_channel(channel, offset));
+
+	switch (offset) {
+	case HCSPLT:
+		return channel->split;
+	case HCINTMSK:
+		return channel->enables;
+	case HCINT:
+		return is_off(channel) ? value & ~channel->seen : value;
+	case HCCHAR:
+		return value & CHENA ? value : channel->control;
+	case HCTSIZ:
+		return channel->is_refused ? channel->amount : value;
+	}
+	return value;
+}
+
+/* Like readl(). Of a channel, what the driver has set up. */
 u32 donjon_usb_readl(const void __iomem *address)
 {
-	u32 value = readl(address);
 	const struct channel *channel;
 	unsigned int offset;
 
 	if (!is_kept_from_us(address))
-		return value;
+		return readl(address);
 	offset = address - registers;
+	if (offset == HAINTMSK)
+		return wanted;
 	channel = channel_of(&offset);
-	if (channel && offset == HCSPLT)
-		return channel->split;
-	if (channel && offset == HCCHAR && !(value & CHENA))
-		return channel->control;
-	if (channel && offset == HCTSIZ && channel->is_refused)
-		return channel->amount;
-	return value;
+	return channel ? read_channel(channel, offset) : readl(address);
 }
 EXPORT_SYMBOL_GPL(donjon_usb_readl);
 
-static void write_register(unsigned int offset, u32 value)
+static void write_register(void __iomem *address, u32 value)
 {
-	__donjon_call2(DONJON_FN_DEVICE_WRITE, start + offset, value);
+	__donjon_call2(DONJON_FN_DEVICE_WRITE, start + (address - registers), value);
+}
+
+static void write_if_new(void __iomem *address, u32 value)
+{
+	if (readl(address) != value)
+		write_register(address, value);
 }
 
 static void start_channel(struct channel *channel)
@@ -109,16 +151,72 @@ static void start_channel(struct channel *channel)
 	unsigned int index = channel - channels;
 	struct donjon_result result;
 
+	write_if_new(of_channel(channel, HCINTMSK), channel->enables);
 	result = __donjon_call(DONJON_FN_USB_START, index, channel->control, channel->amount,
 			       channel->address, channel->split, 0);
 	channel->is_refused = result.status;
+	channel->seen = 0;
 	if (!channel->is_refused)
 		return;
 	pr_warn_ratelimited("USB transfer of %#x at %#x refused: %ld, %ld\n",
 			    channel->amount, channel->address, (long)result.status,
 			    (long)result.value);
 	/* QEMU's controller reports an end without a reason, which is an error to the driver */
-	write_register(CHANNELS_START + index * CHANNEL_SIZE + HCCHAR, CHDIS);
+	write_register(of_channel(channel, HCCHAR), CHDIS);
+}
+
+/* Interrupts that the driver has seen. Those that it does not want raise none. */
+static void clear_interrupts(struct channel *channel, u32 value)
+{
+	void __iomem *address = of_channel(channel, HCINT);
+	u32 raised = readl(of_channel(channel, HCINTMSK));
+
+	value &= readl(address);
+	if (!is_off(channel))
+		raised = ~0U;
+	else
+		channel->seen |= value;
+	if (value & raised)
+		write_register(address, value & raised);
+}
+
+/* Of a channel that is off, an interrupt that is raised has to end. */
+static void enable_interrupts(struct channel *channel, u32 value)
+{
+	void __iomem *address = of_channel(channel, HCINTMSK);
+
+	channel->enables = value;
+	if (!is_off(channel) || readl(of_channel(channel, HCINT)) & readl(address))
+		write_if_new(address, value);
+}
+
+static void write_channel(struct channel *channel, unsigned int offset, u32 value)
+{
+	switch (offset) {
+	case HCTSIZ:
+		channel->amount = value;
+		return;
+	case HCDMA:
+		channel->address = value;
+		return;
+	case HCSPLT:
+		channel->split = value;
+		return;
+	case HCINT:
+		clear_interrupts(channel, value);
+		return;
+	case HCINTMSK:
+		enable_interrupts(channel, value);
+		return;
+	case HCCHAR:
+		if (value & CHDIS)
+			break;
+		channel->control = value & ~CHENA;
+		if (value & CHENA)
+			start_channel(channel);
+		return;
+	}
+	write_register(of_channel(channel, offset), value);
 }
 
 /* Like writel(). The inner domain logs a refusal; the controller stays as it is. */
@@ -134,18 +232,15 @@ void donjon_usb_writel(u32 value, void __iomem *address)
 	dma_wmb();
 	offset = address - registers;
 	channel = channel_of(&offset);
-	if (channel && offset == HCTSIZ) {
-		channel->amount = value;
-	} else if (channel && offset == HCDMA) {
-		channel->address = value;
-	} else if (channel && offset == HCSPLT) {
-		channel->split = value;
-	} else if (channel && offset == HCCHAR && !(value & CHDIS)) {
-		channel->control = value & ~CHENA;
-		if (value & CHENA)
-			start_channel(channel);
+	if (channel) {
+		write_channel(channel, offset, value);
+	} else if (offset == HAINTMSK) {
+		wanted = value;
+		write_if_new(address, value | readl(address));
+	} else if (offset == GINTMSK) {
+		write_if_new(address, value);
 	} else {
-		write_register(address - registers, value);
+		write_register(address, value);
 	}
 }
 EXPORT_SYMBOL_GPL(donjon_usb_writel);
