@@ -13,7 +13,7 @@ use donjon_abi::boot_info::{
     Bank, BootInfo, Conduit, ConsoleKind, MAX_MEDIATED, MAX_REACHED, Mediated, Reached,
     UsbController,
 };
-use donjon_abi::layout::{BLOCK_SIZE, MAX_CPUS, PAGE_SIZE, ROOT_PAGE, TABLE_BLOCK_SIZE};
+use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE, ROOT_PAGE, TABLE_BLOCK_SIZE};
 use donjon_abi::tcr;
 use donjon_core::cpus::CpuSet;
 use donjon_core::dma::reserve;
