@@ -208,7 +208,7 @@ pub struct Memory<'a> {
     pub withheld: &'a [Range],
     /// What no device reaches, and Linux gives to the inner domain alone.
     pub reserve: Option<Range>,
-    /// Pages that Linux maps and gives to nobody.
+    /// Pages that Linux maps and does not allocate.
     pub unused: &'a [Range],
     /// What the device tree sets aside.
     pub reserved: &'a Reserved,

@@ -27,7 +27,7 @@ mod table;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use anyhow::{Context, Error, Result, anyhow, bail, ensure};
+use anyhow::{Error, Result, anyhow, bail, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
@@ -36,8 +36,7 @@ use donjon_builder::kernel::Variant;
 use donjon_builder::run::{self, Parts};
 use donjon_machine::arguments::{MachineArguments, Switch, VIRT};
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::{DiskImage, UsbDisk};
-use tempfile::NamedTempFile;
+use donjon_machine::qemu::{DiskImage, UsbDisk, empty_disk};
 
 use crate::arguments::{AttackArguments, AttackCommand};
 
@@ -54,6 +53,8 @@ pub use table::run as write_table;
 /// Enough for two CPUs to race.
 const CPUS: u32 = 2;
 
+/// Bytes of a disk of a few pages, which an attack writes to.
+const DISK: u64 = 1 << 20;
 /// Machine with a USB controller.
 const WITH_USB: &str = "raspi3b";
 /// Requests that a disk behind it answers in a second. The attacker does something while one is on
@@ -227,14 +228,6 @@ fn chosen(only: &[String], switch: Switch, machine: &str) -> Result<Campaign> {
     })
 }
 
-/// A disk of a few pages, which an attack writes to.
-fn empty_disk() -> Result<NamedTempFile> {
-    const SIZE: u64 = 1 << 20;
-    let file = NamedTempFile::new().context("making a disk")?;
-    file.as_file().set_len(SIZE).context("making a disk")?;
-    Ok(file)
-}
-
 /// The attacks that have a control without each of the protections.
 fn by_protection(attacks: &[&'static Attack]) -> BTreeMap<Without, Vec<&'static Attack>> {
     let mut sorted: BTreeMap<_, Vec<&Attack>> = BTreeMap::new();
@@ -319,12 +312,14 @@ impl Bench<'_> {
                 self.machine(Some(CPUS), Some("256M"))
             };
             let mut parts = self.parts(without, cpu, &machine)?;
-            let disk = (by_device || by_usb).then(empty_disk).transpose()?;
+            let disk = (by_device || by_usb)
+                .then(|| empty_disk(DISK))
+                .transpose()?;
             let file = disk.as_ref().map(|it| it.path().to_owned());
             if by_usb {
                 parts.boot.usb_disk = file.map(|file| UsbDisk {
-                    image: DiskImage::unchanged(file),
                     requests_per_second: Some(REQUESTS),
+                    ..UsbDisk::unchanged(file)
                 });
             } else {
                 parts.boot.disk = file.map(DiskImage::unchanged);

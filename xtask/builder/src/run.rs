@@ -147,10 +147,7 @@ pub fn run(arguments: &RunArguments, more: impl FnOnce() -> Result<Vec<GuestFile
         *initramfs = guest::with_file(initramfs, "donjon/build.tar.gz", &archive)?;
     }
     parts.boot.disk = arguments.disk.clone().map(DiskImage::unchanged);
-    parts.boot.usb_disk = arguments.usb_disk.clone().map(|file| UsbDisk {
-        image: DiskImage::unchanged(file),
-        requests_per_second: None,
-    });
+    parts.boot.usb_disk = arguments.usb_disk.clone().map(UsbDisk::unchanged);
     if root.is_some() {
         parts.boot.disk = root;
         parts.boot.disk_is_root = true;

@@ -153,8 +153,9 @@ fn boot_by(
     Ok(built(host, machine, &inner, Variant::Donjon)?.boot)
 }
 
-/// Bytes without a pattern; the same in each run.
-fn fill(path: &Path, size: usize) -> Result<[u8; 32]> {
+/// Fills a disk with bytes without a pattern, equal in each run. Returns their SHA-256 in
+/// hexadecimal digits.
+fn fill(path: &Path, size: usize) -> Result<String> {
     let mut file = fs::File::create(path).context("making a disk")?;
     let mut hash = Sha256::new();
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -170,7 +171,8 @@ fn fill(path: &Path, size: usize) -> Result<[u8; 32]> {
         hash.update(&piece);
         file.write_all(&piece).context("filling a disk")?;
     }
-    Ok(hash.finalize().into())
+    let digest = hash.finalize();
+    Ok(digest.iter().map(|it| format!("{it:02x}")).collect())
 }
 
 fn disk(host: &HostArguments, machine: &str) -> Result<()> {
@@ -185,10 +187,9 @@ fn disk(host: &HostArguments, machine: &str) -> Result<()> {
 }
 
 /// Fails unless the guest reads what is on its disk, and has something left of the reserve.
-fn reads_disk(boot: &Boot, digest: &[u8; 32]) -> Result<()> {
+fn reads_disk(boot: &Boot, digest: &str) -> Result<()> {
     let said = says(boot, DISK, TIMEOUT)?;
     said.expect_success()?;
-    let digest: String = digest.iter().map(|it| format!("{it:02x}")).collect();
     said.expect_line(&format!("digest: {digest}"))?;
     for part in ["tables", "compartments"] {
         let line = format!("protected_{part}_free_kib: ");

@@ -9,7 +9,7 @@ mod report;
 
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
@@ -17,8 +17,7 @@ use donjon_builder::progress::Step;
 use donjon_builder::run;
 use donjon_machine::arguments::Switch;
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::{DiskImage, Network, UsbDisk};
-use tempfile::NamedTempFile;
+use donjon_machine::qemu::{DiskImage, Network, UsbDisk, empty_disk};
 
 use crate::arguments::DmaArguments;
 use crate::{CPU, machine, measured, output_of};
@@ -68,27 +67,16 @@ pub fn command(option: &str, port: u16) -> String {
 
 /// What a guest with a disk behind USB prints.
 fn measure_usb(arguments: &DmaArguments, switch: Switch, name: &str) -> Result<String> {
-    const COMMAND: &str = "\
-for it in $(seq 300); do [ -b /dev/sda ] && break; usleep 100000; done
-donjon-dma /dev/sda";
+    let command = format!("{}donjon-dma /dev/sda", UsbDisk::WAIT);
     let machine = Machine::new(&measured(WITH_USB, None, switch, true)?)?;
     let inner = InnerVariant::sound(switch);
     let mut parts = run::prepare(&arguments.host, machine, &inner)?;
-    let disk = empty_disk()?;
-    parts.boot.usb_disk = Some(UsbDisk {
-        image: DiskImage::unchanged(disk.path().to_owned()),
-        requests_per_second: None,
-    });
+    let disk = empty_disk(BYTES)?;
+    parts.boot.usb_disk = Some(UsbDisk::unchanged(disk.path().to_owned()));
     let step = Step::spinner(format!("measure USB, {name}"));
-    let text = output_of(&parts.boot, COMMAND, TIMEOUT)?;
+    let text = output_of(&parts.boot, &command, TIMEOUT)?;
     step.vanish();
     Ok(text)
-}
-
-fn empty_disk() -> Result<NamedTempFile> {
-    let disk = NamedTempFile::new().context("making a disk")?;
-    disk.as_file().set_len(BYTES).context("making a disk")?;
-    Ok(disk)
 }
 
 /// What the guest prints on a machine.
@@ -101,7 +89,7 @@ fn measure(
     let inner = InnerVariant::sound(machine.switch);
     let mut parts = run::prepare(&arguments.host, machine, &inner)?;
     linux.clone_from(&parts.kernel.release);
-    let disk = empty_disk()?;
+    let disk = empty_disk(BYTES)?;
     parts.boot.disk = Some(DiskImage::unchanged(disk.path().to_owned()));
     parts.boot.network = Some(Network::Virtio);
     let peer = Peer::listen(BYTES)?;

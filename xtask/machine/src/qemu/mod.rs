@@ -15,7 +15,8 @@ pub mod tree;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use tempfile::NamedTempFile;
 
 use crate::machine::{Channel, Disk, Machine, Serial};
 use crate::tools::QEMU;
@@ -86,6 +87,35 @@ pub struct UsbDisk {
     pub image: DiskImage,
     /// Requests that it answers in a second, if there is a limit.
     pub requests_per_second: Option<u32>,
+}
+
+impl UsbDisk {
+    /// Shell script that waits until Linux has found the disk, and exits with status 3 if it does
+    /// not.
+    pub const WAIT: &str = "\
+found() { for it in $(seq 300); do [ -b /dev/sda ] && return; usleep 100000; done; exit 3; }
+found
+";
+
+    /// A disk that stays as it is, whatever the guest writes.
+    #[must_use]
+    pub const fn unchanged(file: PathBuf) -> Self {
+        Self {
+            image: DiskImage::unchanged(file),
+            requests_per_second: None,
+        }
+    }
+}
+
+/// Makes the image of a disk that has `bytes` zeros. It is removed when it is dropped.
+///
+/// # Errors
+///
+/// If there is no room for it.
+pub fn empty_disk(bytes: u64) -> Result<NamedTempFile> {
+    let disk = NamedTempFile::new().context("making a disk")?;
+    disk.as_file().set_len(bytes).context("making a disk")?;
+    Ok(disk)
 }
 
 impl Boot {

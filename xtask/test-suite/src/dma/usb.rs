@@ -9,7 +9,7 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::Switch;
-use donjon_machine::qemu::{DiskImage, UsbDisk};
+use donjon_machine::qemu::UsbDisk;
 use donjon_machine::said::says;
 
 use crate::boots::built;
@@ -21,11 +21,9 @@ const TIMEOUT: Duration = Duration::from_secs(240);
 
 /// Shell script: the digest of the disk, a page that is written and read back past the page cache,
 /// pages of the kernel's constants that a user writes, and the controller once more after its
-/// driver left it. QEMU's does not say again then that a disk is plugged in, whoever writes its
-/// registers.
+/// driver left it. QEMU's does not say again then that a disk is plugged in, where Linux writes its
+/// registers as well.
 const DISK: &str = "\
-disk() { for it in $(seq 300); do [ -b /dev/sda ] && return; usleep 100000; done; exit 3; }
-disk
 grep '^dma: \\|^refusals: ' /sys/kernel/security/donjon/status
 echo digest: $(sha256sum /dev/sda | cut -d' ' -f1)
 dd if=/bin/busybox of=/tmp/page bs=4096 count=1 2>/dev/null || exit 5
@@ -53,13 +51,9 @@ fn disk(host: &HostArguments) -> Result<()> {
     let digest = super::fill(&path, SIZE)?;
     let sound = InnerVariant::sound(Switch::Asid);
     let mut boot = built(host, board::machine()?, &sound, Variant::Donjon)?.boot;
-    boot.usb_disk = Some(UsbDisk {
-        image: DiskImage::unchanged(path),
-        requests_per_second: None,
-    });
-    let said = says(&boot, DISK, TIMEOUT)?;
+    boot.usb_disk = Some(UsbDisk::unchanged(path));
+    let said = says(&boot, &format!("{}{DISK}", UsbDisk::WAIT), TIMEOUT)?;
     said.expect_success()?;
-    let digest: String = digest.iter().map(|it| format!("{it:02x}")).collect();
     for line in [
         "dma: strict",
         // Linux's own drivers cause none.

@@ -16,7 +16,7 @@
 #include <asm/donjon.h>
 #include <asm/pgtable.h>
 
-#define READ_ONLY	__pgprot((PROT_DEVICE_nGnRE & ~PTE_WRITE) | PTE_RDONLY)
+#include "devices.h"
 
 /* What is mapped so: an interrupt controller, with few regions */
 static struct {
@@ -51,7 +51,7 @@ void __iomem * __init donjon_of_iomap(struct device_node *node, int index)
 		return of_iomap(node, index);
 	if (of_address_to_resource(node, index, &res))
 		return NULL;
-	return remember(__ioremap_prot(res.start, resource_size(&res), READ_ONLY), &res);
+	return remember(__ioremap_prot(res.start, resource_size(&res), DEVICE_READ_ONLY), &res);
 }
 
 /* A region of redistributors that is being mapped */
@@ -85,16 +85,16 @@ static int __init map_frames(const struct region *region, size_t size, u64 strid
 		typer = gic_read_typer(region->readable + at + GICR_TYPER);
 		next = typer & GICR_TYPER_VLPIS ? 4 * SZ_64K : 2 * SZ_64K;
 		next = min_t(u64, size, at + max(next, stride));
-		error = map(region, at, own, READ_ONLY);
+		error = map(region, at, own, DEVICE_READ_ONLY);
 		if (!error)
 			error = map(region, own, own + SZ_64K, writable);
 		if (!error)
-			error = map(region, own + SZ_64K, next, READ_ONLY);
+			error = map(region, own + SZ_64K, next, DEVICE_READ_ONLY);
 		if (error)
 			return error;
 		at = next;
 	}
-	return map(region, at, size, READ_ONLY);
+	return map(region, at, size, DEVICE_READ_ONLY);
 }
 
 /*
@@ -116,7 +116,7 @@ void __iomem * __init donjon_map_gicv3(struct device_node *node, int index)
 	if (of_property_read_u64(node, "redistributor-stride", &stride))
 		stride = 0;
 	region.start = res.start;
-	region.readable = __ioremap_prot(res.start, resource_size(&res), READ_ONLY);
+	region.readable = __ioremap_prot(res.start, resource_size(&res), DEVICE_READ_ONLY);
 	if (!region.readable)
 		return NULL;
 	area = get_vm_area(resource_size(&res), VM_IOREMAP);

@@ -23,9 +23,7 @@
 #include <asm/donjon.h>
 #include <asm/pgtable.h>
 
-#include "files.h"
-
-#define READ_ONLY	__pgprot((PROT_DEVICE_nGnRE & ~PTE_WRITE) | PTE_RDONLY)
+#include "devices.h"
 
 /* Of the first channel, and of each */
 #define CHANNELS_START	0x500
@@ -69,12 +67,12 @@ void __iomem *donjon_usb_map(struct platform_device *device, struct resource **f
 		return IOMEM_ERR_PTR(-EINVAL);
 	start = (*from)->start;
 	if (!registers)
-		registers = __ioremap_prot(start, PAGE_SIZE, READ_ONLY);
+		registers = __ioremap_prot(start, PAGE_SIZE, DEVICE_READ_ONLY);
 	return registers ?: IOMEM_ERR_PTR(-ENOMEM);
 }
 EXPORT_SYMBOL_GPL(donjon_usb_map);
 
-static bool is_kept_from_us(const void __iomem *address)
+static bool is_read_only(const void __iomem *address)
 {
 	return registers && address >= registers && address < registers + PAGE_SIZE;
 }
@@ -125,7 +123,7 @@ u32 donjon_usb_readl(const void __iomem *address)
 	const struct channel *channel;
 	unsigned int offset;
 
-	if (!is_kept_from_us(address))
+	if (!is_read_only(address))
 		return readl(address);
 	offset = address - registers;
 	if (offset == HAINTMSK)
@@ -225,7 +223,7 @@ void donjon_usb_writel(u32 value, void __iomem *address)
 	struct channel *channel;
 	unsigned int offset;
 
-	if (!is_kept_from_us(address)) {
+	if (!is_read_only(address)) {
 		writel(value, address);
 		return;
 	}
