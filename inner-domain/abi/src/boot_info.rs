@@ -210,7 +210,7 @@ pub struct BootInfo {
     pub reserve: Bank,
     /// A USB controller that the inner domain has.
     pub usb: UsbController,
-    /// What that controller may be told to reach; empty pieces at the end.
+    /// What devices reach, and with them that controller; empty pieces at the end.
     pub reached: [Reached; MAX_REACHED],
     /// Physical address of the kernel's root table.
     pub root: u64,

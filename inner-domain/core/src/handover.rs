@@ -57,6 +57,8 @@ pub struct MachineParts<'a> {
     pub banks: &'a [Range],
     /// The inner domain's own memory and the pages that it does not share.
     pub inner: &'a [Range],
+    /// What devices write, in whole pages; empty where they are not kept to a window.
+    pub written: &'a [Range],
 }
 
 /// An instruction that text must not have.

@@ -203,6 +203,7 @@ impl Linux {
             table_block: range((block_page(0), block_page(16))),
             banks: &ram,
             inner: &[range((INNER, INNER + BLOCK)), range((STAY, STAY + PAGE))],
+            written: &[range((ORDINARY, INNER))],
         };
         let scan = |frame| match bad {
             Some(bad) if bad == frame => Err(BadInstruction {

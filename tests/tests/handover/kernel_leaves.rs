@@ -203,6 +203,18 @@ const KERNEL_LEAVES: &[Injected] = &[
         },
     ),
     injected(
+        "I24: text that devices write",
+        (IMAGE_VA + 30 * PAGE, 3),
+        |_| PLAIN | KERNEL_TEXT,
+        Fault::WrittenByDevices { frame: PLAIN },
+    ),
+    injected(
+        "I24: constants that devices write",
+        (IMAGE_VA + 50 * PAGE, 3),
+        |_| PLAIN | KERNEL_CONSTANTS,
+        Fault::WrittenByDevices { frame: PLAIN },
+    ),
+    injected(
         "text that is no memory",
         (IMAGE_VA + 30 * PAGE, 3),
         |_| UART | KERNEL_TEXT,

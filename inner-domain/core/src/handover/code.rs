@@ -113,8 +113,12 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         Ok(())
     }
 
-    /// Types an ordinary frame. Whatever has a role already does not get a second one.
+    /// Types an ordinary frame as text or constants. Whatever has a role already does not get a
+    /// second one, and what devices write gets none.
     fn give_role(&mut self, frame: u64, class: FrameType) -> Result<(), Fault> {
+        if self.machine.written.iter().any(|it| it.contains(frame)) {
+            return Err(Fault::WrittenByDevices { frame });
+        }
         match self.frame(frame) {
             Some(FrameType::Ordinary) => {
                 self.set(frame, class);

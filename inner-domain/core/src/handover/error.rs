@@ -140,6 +140,12 @@ pub enum Fault {
         /// What it is.
         found: Option<FrameType>,
     },
+    /// Text or constants in memory that a device may write whenever it likes.
+    #[error("devices write its frame {frame:#x}")]
+    WrittenByDevices {
+        /// The frame.
+        frame: u64,
+    },
     /// Text has an instruction that is not allowed.
     #[error("the frame {frame:#x} has the instruction {instruction:#010x} at offset {offset:#x}")]
     Instruction {

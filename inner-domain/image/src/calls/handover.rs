@@ -4,6 +4,7 @@
 extern crate alloc;
 
 use alloc::vec;
+use alloc::vec::Vec;
 
 use donjon_abi::call::{Error, Handover, Reason};
 use donjon_abi::layout::{PAGE_SIZE, cpu_index};
@@ -48,11 +49,20 @@ fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
     if !weaken::RESERVED.is_left_out() {
         inner.extend(&machine.reserved);
     }
+    let written: Vec<Range> = if weaken::WINDOW {
+        Vec::new()
+    } else {
+        let pieces = boot.reached.iter().filter(|it| it.is_written != 0);
+        pieces
+            .filter_map(|it| Range::new(it.pages.start, it.pages.end))
+            .collect()
+    };
     let parts = handover::MachineParts {
         root: boot.root,
         table_block: range(boot.table_block.start, boot.table_block.end)?,
         banks: &machine.banks,
         inner: &inner,
+        written: &written,
     };
     let taken = handover::take_over(&mut domain.rules, &mut Executor, &parts, &said, scan_frame);
     cpu::dsb_ishst();
