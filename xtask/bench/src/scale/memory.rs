@@ -43,6 +43,11 @@ pub struct Inner {
     pub inner_kib: u64,
     /// The inner domain's code, in KiB.
     pub text_kib: u64,
+    /// Memory that no device reaches and that Linux gives to pools and compartments alone, beside
+    /// the pools that there are from the beginning, in KiB.
+    pub reserve_kib: u64,
+    /// What is free of this, in KiB.
+    pub reserve_free_kib: u64,
     /// What Linux has.
     pub linux: Linux,
 }
@@ -55,6 +60,26 @@ impl Memory {
         // In this mode text and data have a block of 2 MiB each.
         let blocks = if mode == Switch::Tlbi.name() { 4096 } else { 0 };
         self.ram_kib / 64 + self.ram_kib / 256 + 3072 + blocks
+    }
+
+    /// Most KiB of the reserve, in each mode: 3.2 % of RAM.
+    pub const fn most_of_reserve(&self) -> u64 {
+        self.ram_kib * 32 / 1000
+    }
+
+    /// Says what is more than it may be, in each mode.
+    pub fn above(&self) -> impl Iterator<Item = String> {
+        self.modes.iter().flat_map(move |(mode, it)| {
+            let parts = [
+                ("the inner domain", it.inner_kib, self.most(mode)),
+                ("the reserve", it.reserve_kib, self.most_of_reserve()),
+            ];
+            let above = parts.into_iter().filter(|(_, has, most)| has > most);
+            above.map(move |(what, has, most)| {
+                let ram = self.ram_kib;
+                format!("{what} has {has} KiB of {ram} ({mode}); {most} are allowed")
+            })
+        })
     }
 
     /// Percent of RAM.
@@ -113,8 +138,19 @@ fn inner(text: &str) -> Result<Inner> {
     Ok(Inner {
         inner_kib: number(text, "memory_kib")?,
         text_kib: number(text, "text_kib")?,
+        reserve_kib: of_reserve(text, "kib")?,
+        reserve_free_kib: of_reserve(text, "free_kib")?,
         linux: linux(text)?,
     })
+}
+
+/// A figure of both parts of the reserve.
+fn of_reserve(text: &str, what: &str) -> Result<u64> {
+    let parts = ["tables", "compartments"];
+    parts
+        .iter()
+        .map(|part| number(text, &format!("protected_{part}_{what}")))
+        .sum()
 }
 
 /// `NAME: NUMBER`, with or without a unit.
@@ -137,6 +173,10 @@ MemFree:          700 kB
 MemAvailable:     800 kB
 memory: 0x7ec00000-0x7ff56fff
 memory_kib: 19804
+protected_tables_kib: 8192
+protected_tables_free_kib: 6144
+protected_compartments_kib: 24576
+protected_compartments_free_kib: 24576
 text_kib: 200
 ";
 
@@ -144,6 +184,10 @@ text_kib: 200
     fn names_are_whole() {
         let inner = inner(SAID).expect("figures");
         assert_eq!((inner.inner_kib, inner.text_kib), (19_804, 200));
+        assert_eq!(
+            (inner.reserve_kib, inner.reserve_free_kib),
+            (32_768, 30_720)
+        );
         assert_eq!(
             (inner.linux.total_kib, inner.linux.available_kib),
             (1000, 800)
@@ -160,6 +204,8 @@ text_kib: 200
         };
         assert!(19_804 < memory.most("asid"));
         assert!(19_804 + (1 << 14) > memory.most("asid"));
+        // 32 MiB of 1 GiB.
+        assert!((32_768..33_792).contains(&memory.most_of_reserve()));
         assert!((memory.percent(1 << 14) - 1.5625).abs() < 1e-9);
     }
 }

@@ -78,20 +78,7 @@ impl Report {
         let late = late.map(|it| format!("between the largest sizes the exponent is {it}"));
         let missing = exponent::missing(&self.operations, &self.exponents).into_iter();
         let missing = missing.map(|it| format!("a size of {it} costs nothing: it was not counted"));
-        let memory = self.memory.iter().flat_map(|row| {
-            let above = row
-                .modes
-                .iter()
-                .filter(|it| it.1.inner_kib > row.most(it.0));
-            above.map(|(mode, it)| {
-                format!(
-                    "the inner domain has {} KiB of {} ({mode}); {} are allowed",
-                    it.inner_kib,
-                    row.ram_kib,
-                    row.most(mode)
-                )
-            })
-        });
+        let memory = self.memory.iter().flat_map(Memory::above);
         let long = self
             .longest
             .iter()
@@ -122,6 +109,8 @@ mod tests {
         let inner = Inner {
             inner_kib,
             text_kib: 1,
+            reserve_kib: inner_kib,
+            reserve_free_kib: 1,
             linux,
         };
         Report {
@@ -161,7 +150,8 @@ mod tests {
         let late = "the exponent is map (asid): 1.160, not 1.155";
         assert!(exponent.contains(late), "{exponent}");
         let memory = wrong(report(1.0, 40_000, 9_000));
-        assert!(memory.contains("40000 KiB"), "{memory}");
+        assert!(memory.contains("inner domain has 40000 KiB"), "{memory}");
+        assert!(memory.contains("reserve has 40000 KiB"), "{memory}");
         let call = wrong(report(1.0, 19_000, 20_001));
         assert!(call.contains("map takes 20001"), "{call}");
     }

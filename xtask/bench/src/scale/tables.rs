@@ -175,6 +175,8 @@ impl Report {
             "of RAM",
             "allowed",
             "its code",
+            "reserve",
+            "of it free",
             "MemTotal",
             "native",
             "MemAvailable",
@@ -188,6 +190,8 @@ impl Report {
                 let numbers = [
                     row.most(mode),
                     it.text_kib,
+                    it.reserve_kib,
+                    it.reserve_free_kib,
                     it.linux.total_kib,
                     row.native.total_kib,
                     it.linux.available_kib,
