@@ -9,19 +9,19 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::guest;
-use donjon_builder::kernel::{Variant, check_objects};
+use donjon_builder::kernel::{Variant, check_objects, try_options};
 use donjon_builder::run::prepare;
 use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::paths;
-use donjon_machine::qemu::Network;
+use donjon_machine::qemu::{DiskImage, Network};
 use donjon_machine::said::{Said, says};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 
 use super::machines::change_tree;
 use super::scratch::Scratch;
 use super::test::Test;
-use super::{audit, load};
+use super::{audit, dma, load};
 
 const FRAGMENT: &str = "kernel-patch/config/distribution.config";
 const TIMEOUT: Duration = Duration::from_secs(240);
@@ -101,12 +101,24 @@ const NODES: [&str; 8] = [
 /// A number that no node of QEMU's tree has.
 const IDLE_STATE: u32 = 0x7000;
 
-/// What Debian's configuration has in the kernel itself, and ours has not.
+/// What Debian's configuration has in the kernel itself, and ours has not; and that the devices
+/// behind the SMMU work, for which it has a driver and no node.
 const OF_DEBIAN: &str = "\
 uname -r
+grep -q '^dma: strict' /sys/kernel/security/donjon/status || exit 3
+echo units: $(ls /sys/class/iommu | wc -l)
+echo digest: $(sha256sum /dev/vda | cut -d' ' -f1)
+dd if=/bin/busybox of=/tmp/page bs=4096 count=16 2>/dev/null || exit 5
+dd if=/tmp/page of=/dev/vda bs=4096 oflag=direct 2>/dev/null || exit 6
+dd if=/dev/vda of=/tmp/back bs=4096 count=16 iflag=direct 2>/dev/null || exit 7
+cmp /tmp/page /tmp/back || exit 8
+ping -c 3 10.0.2.2 | grep received
 ls /proc/mounts /proc/self/attr/apparmor/current /dev/mem
 echo security modules: $(cat /sys/kernel/security/lsm)
 cd /sys/kernel/security/donjon && cat status && cat selftest";
+
+/// Bytes of the disk.
+const DISK: usize = 16 << 20;
 
 /// A kernel of thousands of options, so it runs by name alone.
 pub fn debian(host: &HostArguments) -> Test {
@@ -121,14 +133,39 @@ pub fn debian(host: &HostArguments) -> Test {
             memory: Some("1G".into()),
             ..machine(Switch::Asid)
         };
+        let with_network = MachineArguments {
+            append: Some("donjon.network".into()),
+            ..machine.clone()
+        };
         let variant = InnerVariant::sound(machine.switch);
-        let boot = prepare(&host, Machine::new(&machine)?, &variant)?.boot;
+        let scratch = Scratch::new()?;
+        let disk = scratch.path().join("disk.img");
+        let digest = dma::fill(&disk, DISK)?;
+        let mut boot = prepare(&host, Machine::new(&with_network)?, &variant)?.boot;
+        boot.disk = Some(DiskImage::unchanged(disk));
+        boot.network = Some(Network::Virtio);
         let said = says(&boot, OF_DEBIAN, TIMEOUT)?;
         said.expect_success()?;
+        said.expect_line(&format!("digest: {digest}"))?;
+        said.expect_line("units: 0")?;
+        said.expect_line("3 packets transmitted, 3 packets received, 0% packet loss")?;
         passes(&said)?;
         audit::is_clean(&host, &machine)
     })
     .long()
+}
+
+/// Debian's options and ours agree; nothing is built.
+pub fn debian_options(host: &HostArguments) -> Test {
+    let host = HostArguments {
+        config: Some("debian".into()),
+        ..host.clone()
+    };
+    Test::beside("kernel:debian:options", move || {
+        environment::prepare(&host, Needs::NONE)?;
+        try_options(&host, Variant::Donjon)?;
+        try_options(&host, Variant::Native)
+    })
 }
 
 /// Directories with what Debian builds as modules of ciphers and hashes.

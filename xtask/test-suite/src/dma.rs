@@ -155,7 +155,7 @@ fn boot_by(
 
 /// Fills a disk with bytes without a pattern, equal in each run. Returns their SHA-256 in
 /// hexadecimal digits.
-fn fill(path: &Path, size: usize) -> Result<String> {
+pub fn fill(path: &Path, size: usize) -> Result<String> {
     let mut file = fs::File::create(path).context("making a disk")?;
     let mut hash = Sha256::new();
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

@@ -137,6 +137,7 @@ fn long(host: &HostArguments) -> Vec<Test> {
         reproducible::long(host).on_host(),
         distribution::test(host),
         distribution::debian(host),
+        distribution::debian_options(host),
         distribution::debian_crypto(host),
     ];
     tests.extend(boots::others(host));

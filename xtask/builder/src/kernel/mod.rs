@@ -243,6 +243,22 @@ pub fn try_fragment(host: &HostArguments, variant: Variant, fragment: &Path) -> 
     build::objects(&tree, &output, &recipe, variant, &first, &log)
 }
 
+/// Configures as `host` says, in a directory that is thrown away.
+///
+/// # Errors
+///
+/// If options are in conflict.
+pub fn try_options(host: &HostArguments, variant: Variant) -> Result<()> {
+    let source = source::find(host)?;
+    let recipe = Recipe::chosen(host, variant)?;
+    let lock = CacheLock::take()?;
+    let tree = tree::prepare(&lock, &source, &recipe)?;
+    let output = lock.unfinished("configuration");
+    fs::create_dir_all(&output)?;
+    let log = paths::cache()?.join("logs/configure.log");
+    build::configure(&tree, &output, &recipe, variant, &log)
+}
+
 /// Builds the objects in `directories` of a kernel's tree, and checks each of them by the list of
 /// allowed instructions; returns how many there are. The kernel itself is not built.
 ///
