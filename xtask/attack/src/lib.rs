@@ -326,9 +326,10 @@ impl Bench<'_> {
             }
             if by_device {
                 // A function that Linux has no driver for.
-                parts.boot.devices = vec![match without == list::AROUND {
-                    true => "virtio-rng-pci,disable-legacy=on".to_owned(),
-                    false => parts.boot.machine.virtio("rng"),
+                parts.boot.devices = vec![match without {
+                    list::AROUND => "virtio-rng-pci,disable-legacy=on".to_owned(),
+                    list::WITH_BALLOON => parts.boot.machine.virtio("balloon"),
+                    _ => parts.boot.machine.virtio("rng"),
                 }];
             }
             let sound = without == Without::NOTHING;

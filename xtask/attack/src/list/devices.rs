@@ -6,10 +6,14 @@ use super::{Attack, Attempt, Control, Without};
 const UNCHANGED: &str = "the frame is as before";
 const ZEROS: &str = "nothing but zeros came";
 const NOTHING_THERE: &str = "no message arrives there";
+/// With a balloon the bridge is withheld, and Linux would have no disk: tests beside the attack.
+const NO_BALLOON: &str = "no balloon is behind the bridge";
 const REACHABLE: &str = "memory that devices reach";
 
 /// The function that is not a disk goes around the SMMU, and its bridge is not withheld.
 pub const AROUND: Without = Without::inner(&["weaken-platform-bit"]);
+/// The function that is not a disk is a balloon, and its bridge is not withheld.
+pub const WITH_BALLOON: Without = Without::inner(&["weaken-virtio-type"]);
 
 /// The rows.
 pub const ATTACKS: &[Attack] = &[
@@ -57,11 +61,18 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("inner", ZEROS),
             Attempt::stopped("private", ZEROS),
         ],
-        controls: &[Control {
-            without: Without::inner(&["weaken-window"]),
-            attempts: &["inner", "private"],
-            seen_as: &["I24"],
-        }],
+        controls: &[
+            Control {
+                without: Without::inner(&["weaken-window"]),
+                attempts: &["inner", "private"],
+                seen_as: &["I24"],
+            },
+            Control {
+                without: Without::inner(&["weaken-stream"]),
+                attempts: &["inner", "private"],
+                seen_as: &["I23"],
+            },
+        ],
         by_device: true,
         ..Attack::ROW
     },
@@ -117,16 +128,35 @@ pub const ATTACKS: &[Attack] = &[
         ..Attack::ROW
     },
     Attack {
+        name: "discard-by-device",
+        title: "have a balloon discard frames that the kernel may not write, by their numbers",
+        stopped_by: "Behind a bridge with a balloon Linux gets nothing: frames that it names go by no SMMU.",
+        attempts: &[
+            Attempt::stopped("table", NO_BALLOON),
+            Attempt::stopped("private", NO_BALLOON),
+        ],
+        controls: &[Control {
+            without: WITH_BALLOON,
+            attempts: &["table", "private"],
+            // Zeros break no rule of tables, and what compartments have is theirs.
+            seen_as: &[],
+        }],
+        holds: &["I23"],
+        by_device: true,
+        ..Attack::ROW
+    },
+    Attack {
         name: "take-window-block",
         title: "give the inner domain memory that a disk writes to afterwards",
         stopped_by: "Pools and private memory come from a reserve that no device ever reaches.",
         attempts: &[
             Attempt::stopped("tables", REACHABLE),
+            Attempt::stopped("text", REACHABLE),
             Attempt::stopped("private", REACHABLE),
         ],
         controls: &[Control {
             without: Without::inner(&["weaken-reserve"]),
-            attempts: &["tables", "private"],
+            attempts: &["tables", "text", "private"],
             seen_as: &["I24"],
         }],
         by_device: true,

@@ -19,7 +19,7 @@ mod text;
 mod tlb;
 mod user_tables;
 
-pub use devices::AROUND;
+pub use devices::{AROUND, WITH_BALLOON};
 pub use flow::OTHER_WORDS;
 
 use super::attempt::{Attack, Attempt, AttemptEnd, Control, Without};

@@ -69,10 +69,16 @@ static void tables(void)
 	take(DONJON_POOL_TABLES);
 }
 
+static void text(void)
+{
+	take(DONJON_POOL_TEXT);
+}
+
 static void private(void)
 {
 	take(DONJON_POOL_PRIVATE);
 }
 
 DONJON_ATTACK("take-window-block", "tables", tables);
+DONJON_ATTACK("take-window-block", "text", text);
 DONJON_ATTACK("take-window-block", "private", private);

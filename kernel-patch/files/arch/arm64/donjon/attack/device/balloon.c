@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A balloon takes numbers of frames, and the emulator discards those frames: they read
+ * as zero afterwards. No translation of the SMMU's stands in between, so a bridge with
+ * a balloon behind it is withheld. These attempts are for a build that accepts it.
+ */
+#include <linux/compiler.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/pci.h>
+#include <linux/sizes.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include <asm/pgtable.h>
+
+#include "attack.h"
+#include "compartment/compartment.h"
+#include "device/function.h"
+
+#define VENDOR		0x1af4
+#define BALLOON		0x1045
+#define NONE_THERE	"no balloon is behind the bridge"
+#define TABLE_WORDS	(PAGE_SIZE / sizeof(u64))
+
+static bool is_used(const struct function_memory *memory)
+{
+	return READ_ONCE(memory->used_index) == cpu_to_le16(1);
+}
+
+/* False if the balloon does not answer. */
+static bool discard(u64 frame)
+{
+	struct function_memory *memory = (void *)get_zeroed_page(GFP_KERNEL | __GFP_NOFAIL);
+	bool answers;
+
+	*(__le32 *)memory->bytes = cpu_to_le32(PHYS_PFN(frame));
+	start_request(memory, sizeof(__le32), 0, __pa(&memory->used_flags));
+	wait_for_function(memory, is_used);
+	answers = is_used(memory);
+	/* A device that goes on keeps the page */
+	if (reset_function())
+		free_page((unsigned long)memory);
+	return answers;
+}
+
+/* Whether it discards a page that the kernel may give away. */
+static bool balloon_works(void)
+{
+	u8 *page = (u8 *)__get_free_page(GFP_KERNEL | __GFP_NOFAIL);
+	bool works;
+
+	memset(page, 1, PAGE_SIZE);
+	works = open_function(BALLOON, "balloon");
+	if (works && (!discard(__pa(page)) || memchr_inv(page, 0, PAGE_SIZE))) {
+		attack_untried("a page of ordinary memory is not discarded");
+		works = false;
+	}
+	free_page((unsigned long)page);
+	return works;
+}
+
+/* False where there is none, which is what stops these attempts. */
+static bool is_there(void)
+{
+	struct pci_dev *found = pci_get_device(VENDOR, BALLOON, NULL);
+
+	if (!found)
+		attack_stopped(NONE_THERE);
+	pci_dev_put(found);
+	return found;
+}
+
+/* A table that maps nothing but pages which are never used again. */
+static void table(void)
+{
+	u64 frame;
+	void *area;
+
+	if (!is_there() || !balloon_works())
+		return;
+	area = vmalloc(2 * SZ_2M);
+	if (!area) {
+		attack_untried("no memory");
+		return;
+	}
+	frame = PAGE_OF(walk_to(kernel_root(), ALIGN((unsigned long)area, SZ_2M), 3).entry);
+	if (!memchr_inv(__va(frame), 0, PAGE_SIZE))
+		attack_untried("the table is empty");
+	else if (!discard(frame))
+		attack_untried("the balloon does not answer");
+	else if (memchr_inv(__va(frame), 0, PAGE_SIZE))
+		attack_stopped("the frame is as before");
+	else
+		attack_succeeded("%lu entries of the table %#llx are gone", TABLE_WORDS, frame);
+}
+
+static bool has_secret(void)
+{
+	struct donjon_result result = run_compartment(prepared_compartment(), LOAD, DATA, 0, 0);
+
+	return result.status == DONJON_EXIT_RETURNED && result.value == SECRET;
+}
+
+/* From the last frame on: tables and code are first, and data are what is looked for. */
+static void private(void)
+{
+	unsigned int i;
+
+	if (!is_there() || !balloon_works() || !prepare_compartment())
+		return;
+	if (!has_secret()) {
+		attack_untried("the compartment has no secret");
+		return;
+	}
+	for (i = FRAMES; i-- > 0;) {
+		if (!discard(private_frame(i))) {
+			attack_untried("the balloon does not answer");
+			return;
+		}
+		if (!has_secret()) {
+			attack_succeeded("the frame %#llx of a compartment is gone",
+					 private_frame(i));
+			return;
+		}
+	}
+	attack_stopped("the compartment has its secret");
+}
+
+DONJON_ATTACK("discard-by-device", "table", table);
+DONJON_ATTACK("discard-by-device", "private", private);
