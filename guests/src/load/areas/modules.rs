@@ -153,7 +153,7 @@ pub fn kernel_tests() -> Result<()> {
 /// Runs the tests of `test_vmalloc` whose bits are set. The module refuses to stay, whatever its
 /// result.
 fn vmalloc_tests(threads: u32, mask: u32) -> Result<()> {
-    let parameters = format!("nr_threads={threads} run_test_mask={mask} test_loop_count=300");
+    let parameters = format!("nr_threads={threads} run_test_mask={mask} test_loop_count=100");
     match insert("test_vmalloc", &parameters) {
         Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => Ok(()),
         other => bail!("test_vmalloc ended with {other:?}"),

@@ -147,7 +147,7 @@ pub fn given_up() -> Result<()> {
 /// pages to send out is a TLB invalidation on every CPU for each, and takes an emulator minutes.
 /// What was written first went out first and is looked for.
 pub fn pressure() -> Result<()> {
-    const BEYOND: usize = 16 << 20;
+    const BEYOND: usize = 8 << 20;
     let swap = Swap::on(6 * BEYOND)?;
     // What Linux calls available is an estimate, and a low one.
     let available = meminfo("MemAvailable")? & !(PAGE - 1);

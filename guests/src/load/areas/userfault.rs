@@ -54,7 +54,8 @@ const MESSAGE: usize = 32;
 const MESSAGE_FLAGS: usize = 8;
 const MESSAGE_ADDRESS: usize = 16;
 const FLAG_WRITE_PROTECT: u64 = 2;
-const PAGES: usize = 1100;
+
+// Each fault costs a scheduler's tick or two, so there are few pages.
 
 /// `_IOWR(0xaa, number, size)`.
 const fn request(number: u32, size: usize) -> u32 {
@@ -117,7 +118,6 @@ impl Faults {
 
 /// Every missing page is filled by the other thread.
 pub fn missing() -> Result<()> {
-    /// Pages that fault; each costs a scheduler's tick or two.
     const PAGES: usize = 300;
     let memory = Mapping::anonymous(PAGES * PAGE)?;
     let source = Mapping::anonymous(PAGES * PAGE)?;
@@ -146,11 +146,13 @@ pub fn missing() -> Result<()> {
 
 /// Every write to a protected page is announced once, and reads are not.
 pub fn write_protection() -> Result<()> {
+    /// More than one table maps.
+    const PAGES: usize = 640;
     let memory = Mapping::anonymous(PAGES * PAGE)?;
     memory.stamp(1);
     let faults = Faults::over(&memory, FEATURE_WRITE_PROTECT, MODE_WRITE_PROTECT)?;
     let (start, length) = (memory.address() as u64, memory.bytes() as u64);
-    for round in 2..5 {
+    for round in 2..4 {
         faults.write_protect(start, length, true)?;
         thread::scope(|scope| {
             let server = scope.spawn(|| {
