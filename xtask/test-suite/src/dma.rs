@@ -35,8 +35,8 @@ const REFUSED: Timeout = Timeout {
     mark: Some((WITHHELD, Duration::from_secs(1))),
 };
 
-/// Machines on which the bridge is withheld: name of the test, QEMU's devices, and why. That what is
-/// behind it could do harm show controls of attacks (`weaken-virtio-type`, `weaken-platform-bit`).
+/// Machines on which the bridge is withheld: name of the test, QEMU's devices, and why. Controls of
+/// attacks show what harm could be done there (`weaken-virtio-type`, `weaken-platform-bit`).
 const REFUSALS: [(&str, &[&str], &str); 8] = [
     (
         "balloon",
