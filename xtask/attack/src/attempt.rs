@@ -94,6 +94,11 @@ impl Attack {
         all
     }
 
+    /// Attempts that are made with all protections on.
+    pub fn attempts_of_sound(&self) -> impl Iterator<Item = &'static Attempt> {
+        self.attempts.iter().filter(|it| it.is_for_sound())
+    }
+
     /// Whether the hostile module carries it out.
     pub fn is_of_module(&self) -> bool {
         !self.is_from_outside() && !self.is_for_verifier
@@ -131,6 +136,21 @@ impl Attempt {
         }
     }
 
+    /// An attempt by a device behind which a sound build withholds the bridge, and with it the
+    /// disk and the output of the guest: it is made in controls alone.
+    pub const fn withheld(name: &'static str) -> Self {
+        Self {
+            name,
+            end: AttemptEnd::Withheld,
+            value: None,
+        }
+    }
+
+    /// Whether it is made with all protections on.
+    pub const fn is_for_sound(&self) -> bool {
+        !matches!(self.end, AttemptEnd::Withheld)
+    }
+
     /// Whether the machine does not survive it, with all protections on.
     pub const fn is_fatal(&self) -> bool {
         matches!(self.end, AttemptEnd::Panic | AttemptEnd::Hang)
@@ -146,6 +166,8 @@ pub enum AttemptEnd {
     Panic,
     /// The CPU hangs at the vector for synchronous exceptions, in an endless prefetch abort.
     Hang,
+    /// There is no such attempt: the boot stage withholds what makes it, which a test shows.
+    Withheld,
 }
 
 impl AttemptEnd {
@@ -155,6 +177,7 @@ impl AttemptEnd {
             Self::Stopped(mark) => mark,
             Self::Panic => "the inner domain stopped the machine",
             Self::Hang => "an endless prefetch abort at the vector",
+            Self::Withheld => "the bridge is withheld",
         }
     }
 }

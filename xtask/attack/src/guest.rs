@@ -273,7 +273,9 @@ fn is_end(end: AttemptEnd, text: &str) -> Result<(), OtherEnd> {
         return other(true, "it succeeded, and the machine then failed".into());
     }
     match end {
-        AttemptEnd::Stopped(_) => other(made, "the machine should have gone on".into()),
+        AttemptEnd::Stopped(_) | AttemptEnd::Withheld => {
+            other(made, "the machine should have gone on".into())
+        }
         AttemptEnd::Panic if made && text.contains(INNER_PANIC) => Ok(()),
         AttemptEnd::Panic => other(made && !hung, "not a stop by the inner domain".into()),
         AttemptEnd::Hang if !hung => other(made, "not a hang".into()),

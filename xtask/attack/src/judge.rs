@@ -43,7 +43,7 @@ impl Judgement {
     /// What came of it with all protections on.
     pub fn of(attack: &'static Attack, mode: Switch, tried: &Tried) -> Self {
         let mut judgement = Self::new(attack, mode);
-        for attempt in attack.attempts {
+        for attempt in attack.attempts_of_sound() {
             let Some(line) = named(tried, attempt.name) else {
                 judgement
                     .wrong
@@ -153,7 +153,7 @@ impl Judgement {
             audit_violations: self.violations,
             control,
             note,
-            attempts: self.attack.attempts.len(),
+            attempts: self.attack.attempts_of_sound().count(),
             wrong: self.wrong,
             ..Record::new(self.attack, self.mode)
         }

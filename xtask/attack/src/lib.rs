@@ -36,7 +36,7 @@ use donjon_builder::kernel::Variant;
 use donjon_builder::run::{self, Parts};
 use donjon_machine::arguments::{MachineArguments, Switch, VIRT};
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::{DiskImage, UsbDisk, empty_disk};
+use donjon_machine::qemu::{DiskImage, empty_disk};
 
 use crate::arguments::{AttackArguments, AttackCommand};
 
@@ -59,7 +59,10 @@ const DISK: u64 = 1 << 20;
 const WITH_USB: &str = "raspi3b";
 /// Requests that a disk behind it answers in a second. The attacker does something while one is on
 /// its way.
-const REQUESTS: u32 = 5;
+const USB_REQUESTS: u32 = 5;
+/// Requests that a disk behind an SMMU answers in a second. What is done while one is on its way
+/// takes a fraction of one.
+const REQUESTS: u32 = 100;
 
 /// Runs; returns the exit status.
 pub fn run(arguments: &AttackArguments) -> Result<u8> {
@@ -256,7 +259,7 @@ pub struct Bench<'a> {
 impl Bench<'_> {
     /// Carries `attacks` out with all protections on.
     fn protected(&self, attacks: &[&'static Attack]) -> Result<Vec<Judgement>> {
-        let tried = self.together(Without::NOTHING, attacks, |_, _| true)?;
+        let tried = self.together(Without::NOTHING, attacks, |_, it| it.is_for_sound())?;
         let nothing = Tried::default();
         let judgement = |attack: &&'static Attack| {
             let tried = tried.get(attack.name).unwrap_or(&nothing);
@@ -316,13 +319,15 @@ impl Bench<'_> {
                 .then(|| empty_disk(DISK))
                 .transpose()?;
             let file = disk.as_ref().map(|it| it.path().to_owned());
+            let requests = if by_usb { USB_REQUESTS } else { REQUESTS };
+            let image = file.map(|file| DiskImage {
+                requests_per_second: Some(requests),
+                ..DiskImage::unchanged(file)
+            });
             if by_usb {
-                parts.boot.usb_disk = file.map(|file| UsbDisk {
-                    requests_per_second: Some(REQUESTS),
-                    ..UsbDisk::unchanged(file)
-                });
+                parts.boot.usb_disk = image;
             } else {
-                parts.boot.disk = file.map(DiskImage::unchanged);
+                parts.boot.disk = image;
             }
             if by_device {
                 // A function that Linux has no driver for.

@@ -15,7 +15,7 @@ use donjon_machine::board::Finished;
 use donjon_machine::fvp::{self, Fvp};
 use donjon_machine::gem5::{self, Gem5};
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::{self, Boot, DiskImage, Network, Stream, Symbols, UsbDisk};
+use donjon_machine::qemu::{self, Boot, DiskImage, Network, Stream, Symbols};
 
 use crate::arguments::{HostArguments, RunArguments};
 use crate::bare::{BareMetal, InnerVariant};
@@ -147,7 +147,7 @@ pub fn run(arguments: &RunArguments, more: impl FnOnce() -> Result<Vec<GuestFile
         *initramfs = guest::with_file(initramfs, "donjon/build.tar.gz", &archive)?;
     }
     parts.boot.disk = arguments.disk.clone().map(DiskImage::unchanged);
-    parts.boot.usb_disk = arguments.usb_disk.clone().map(UsbDisk::unchanged);
+    parts.boot.usb_disk = arguments.usb_disk.clone().map(DiskImage::unchanged);
     if root.is_some() {
         parts.boot.disk = root;
         parts.boot.disk_is_root = true;

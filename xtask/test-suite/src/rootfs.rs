@@ -18,6 +18,7 @@ use donjon_machine::qemu::{Boot, DiskImage, Network};
 use donjon_machine::said::{Said, says};
 use donjon_machine::{paths, process};
 
+use super::bad_input;
 use super::scratch::{Scratch, expect_failure};
 use super::test::Test;
 
@@ -29,7 +30,10 @@ const DEBIAN_SECONDS: &str = "3600";
 /// An image of ours.
 pub fn tests(host: &HostArguments) -> Vec<Test> {
     let host = host.clone();
-    vec![Test::beside("rootfs:file", move || file(&host))]
+    vec![
+        Test::beside("rootfs:file", move || file(&host)),
+        Test::beside("rootfs:guest-disk-full", bad_input::rootfs::guest_disk_full),
+    ]
 }
 
 /// Debian, from its packages to running servers.
@@ -170,7 +174,7 @@ fn on_disk(
     let parts = prepare(host, machine, &InnerVariant::sound(Switch::Asid))?;
     let file = file.to_owned();
     let boot = Boot {
-        disk: Some(DiskImage { file, keep }),
+        disk: Some(DiskImage::new(file, keep)),
         disk_is_root: true,
         network: network.then_some(Network::Virtio),
         ..parts.boot
@@ -228,6 +232,10 @@ echo unconfigured: $(dpkg --audit | wc -l)
 cat /sys/kernel/security/donjon/status
 cat /sys/kernel/security/donjon/selftest";
     let more = ["--exec", CHECK, "--cpus", "2", "--timeout", "600"];
+    let first = Path::new("debian:sqlite3");
+    let mut command = ourselves(DEBIAN_SECONDS, first, &["--exec", "true"]);
+    process::output(command.env("XDG_CACHE_HOME", cache))?;
+    // The other package is added to the image of the first.
     let root = Path::new("debian:redis-server,sqlite3");
     let mut command = ourselves(DEBIAN_SECONDS, root, &more);
     let output = process::both(command.env("XDG_CACHE_HOME", cache))?;
@@ -238,7 +246,13 @@ cat /sys/kernel/security/donjon/selftest";
         status: u8::try_from(output.status.code().unwrap_or(255)).unwrap_or(255),
     };
     said.expect_success()?;
+    let begin = said.text.lines().find(|it| it.starts_with("begin with "));
+    ensure!(
+        begin.is_some_and(|it| it.ends_with("/with_sqlite3.img")),
+        "the image with sqlite3 was not used: {begin:?}"
+    );
     for line in [
+        "dma: strict",
         "target: active",
         "failed units: 0",
         "redis: PONG",

@@ -6,13 +6,12 @@ use super::{Attack, Attempt, Control, Without};
 const UNCHANGED: &str = "the frame is as before";
 const ZEROS: &str = "nothing but zeros came";
 const NOTHING_THERE: &str = "no message arrives there";
-/// With a balloon the bridge is withheld, and Linux would have no disk: tests beside the attack.
-const NO_BALLOON: &str = "no balloon is behind the bridge";
 const REACHABLE: &str = "memory that devices reach";
 
 /// The function that is not a disk goes around the SMMU, and its bridge is not withheld.
 pub const AROUND: Without = Without::inner(&["weaken-platform-bit"]);
-/// The function that is not a disk is a balloon, and its bridge is not withheld.
+/// The function that is not a disk is a balloon, and its bridge is not withheld, as
+/// `dma:refused:balloon` shows that it is in a sound build.
 pub const WITH_BALLOON: Without = Without::inner(&["weaken-virtio-type"]);
 
 /// The rows.
@@ -29,6 +28,9 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("constants", UNCHANGED),
             Attempt::stopped("module", UNCHANGED),
             Attempt::stopped("private", UNCHANGED),
+            // A balloon is told numbers of frames, which no table translates.
+            Attempt::withheld("discard-table"),
+            Attempt::withheld("discard-private"),
         ],
         controls: &[
             Control {
@@ -49,7 +51,14 @@ pub const ATTACKS: &[Attack] = &[
                 attempts: &["inner", "table", "private"],
                 seen_as: &["I23"],
             },
+            Control {
+                without: WITH_BALLOON,
+                attempts: &["discard-table", "discard-private"],
+                // Zeros break no rule of tables, and what compartments have is theirs.
+                seen_as: &[],
+            },
         ],
+        holds: &["I23"],
         by_device: true,
         ..Attack::ROW
     },
@@ -128,24 +137,6 @@ pub const ATTACKS: &[Attack] = &[
         ..Attack::ROW
     },
     Attack {
-        name: "discard-by-device",
-        title: "have a balloon discard frames that the kernel may not write, by their numbers",
-        stopped_by: "Behind a bridge with a balloon Linux gets nothing: frames that it names go by no SMMU.",
-        attempts: &[
-            Attempt::stopped("table", NO_BALLOON),
-            Attempt::stopped("private", NO_BALLOON),
-        ],
-        controls: &[Control {
-            without: WITH_BALLOON,
-            attempts: &["table", "private"],
-            // Zeros break no rule of tables, and what compartments have is theirs.
-            seen_as: &[],
-        }],
-        holds: &["I23"],
-        by_device: true,
-        ..Attack::ROW
-    },
-    Attack {
         name: "take-window-block",
         title: "give the inner domain memory that a disk writes to afterwards",
         stopped_by: "Pools and private memory come from a reserve that no device ever reaches.",
@@ -153,10 +144,11 @@ pub const ATTACKS: &[Attack] = &[
             Attempt::stopped("tables", REACHABLE),
             Attempt::stopped("text", REACHABLE),
             Attempt::stopped("private", REACHABLE),
+            Attempt::stopped("in-flight", REACHABLE),
         ],
         controls: &[Control {
             without: Without::inner(&["weaken-reserve"]),
-            attempts: &["tables", "text", "private"],
+            attempts: &["tables", "text", "private", "in-flight"],
             seen_as: &["I24"],
         }],
         by_device: true,

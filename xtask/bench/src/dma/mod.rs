@@ -17,7 +17,7 @@ use donjon_builder::progress::Step;
 use donjon_builder::run;
 use donjon_machine::arguments::Switch;
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::{DiskImage, Network, UsbDisk, empty_disk};
+use donjon_machine::qemu::{DiskImage, Network, WAIT_FOR_USB_DISK, empty_disk};
 
 use crate::arguments::DmaArguments;
 use crate::{CPU, machine, measured, output_of};
@@ -67,12 +67,12 @@ pub fn command(option: &str, port: u16) -> String {
 
 /// What a guest with a disk behind USB prints.
 fn measure_usb(arguments: &DmaArguments, switch: Switch, name: &str) -> Result<String> {
-    let command = format!("{}donjon-dma /dev/sda", UsbDisk::WAIT);
+    let command = format!("{WAIT_FOR_USB_DISK}donjon-dma /dev/sda");
     let machine = Machine::new(&measured(WITH_USB, None, switch, true)?)?;
     let inner = InnerVariant::sound(switch);
     let mut parts = run::prepare(&arguments.host, machine, &inner)?;
     let disk = empty_disk(BYTES)?;
-    parts.boot.usb_disk = Some(UsbDisk::unchanged(disk.path().to_owned()));
+    parts.boot.usb_disk = Some(DiskImage::unchanged(disk.path().to_owned()));
     let step = Step::spinner(format!("measure USB, {name}"));
     let text = output_of(&parts.boot, &command, TIMEOUT)?;
     step.vanish();

@@ -78,7 +78,7 @@ impl Inputs {
             }
         }
         let disk = disk.as_ref().map(|it| &it.file);
-        let by_usb = usb_disk.as_ref().map(|it| &it.image.file);
+        let by_usb = usb_disk.as_ref().map(|it| &it.file);
         for (name, file) in [
             ("disk", disk),
             ("USB disk", by_usb),

@@ -81,10 +81,7 @@ pub fn in_guest(host: &HostArguments, job: &Job<'_>) -> Result<String> {
     })?;
     let variant = InnerVariant::sound(machine.switch);
     let mut boot = run::prepare(host, machine, &variant)?.boot;
-    boot.disk = Some(DiskImage {
-        file: job.image.to_owned(),
-        keep: true,
-    });
+    boot.disk = Some(DiskImage::new(job.image.to_owned(), true));
     boot.disk_is_root = true;
     boot.packages = job.packages.map(Path::to_owned);
     let log = paths::cache()?.join("logs/rootfs.log");

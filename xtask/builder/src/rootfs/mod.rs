@@ -91,7 +91,7 @@ pub fn obtain(host: &HostArguments, root: &Root, keep: bool) -> Result<DiskImage
         Root::File(file) => {
             let file = file.canonicalize();
             let file = file.with_context(|| format!("reading the image of {root:?}"))?;
-            return Ok(DiskImage { file, keep });
+            return Ok(DiskImage::new(file, keep));
         }
         Root::Debian(names) => names,
     };
@@ -103,7 +103,7 @@ pub fn obtain(host: &HostArguments, root: &Root, keep: bool) -> Result<DiskImage
     let kept = directory.join(format!("kept_{name}"));
     if keep && kept.exists() {
         eprintln!("changes are kept in {}", kept.display());
-        return Ok(DiskImage { file: kept, keep });
+        return Ok(DiskImage::new(kept, keep));
     }
     if let Some(lock) = CacheLock::take_unless_there_in(&all, &place)? {
         base::obtain(host, &lock, &directory)?;
@@ -124,7 +124,7 @@ pub fn obtain(host: &HostArguments, root: &Root, keep: bool) -> Result<DiskImage
         "changes are kept in {}; remove it to begin anew",
         kept.display()
     );
-    Ok(DiskImage { file: kept, keep })
+    Ok(DiskImage::new(kept, keep))
 }
 
 #[cfg(test)]

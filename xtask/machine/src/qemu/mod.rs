@@ -40,7 +40,7 @@ pub struct Boot {
     /// Whether that disk has the root directory. Otherwise the initramfs is all there is.
     pub disk_is_root: bool,
     /// A disk behind USB.
-    pub usb_disk: Option<UsbDisk>,
+    pub usb_disk: Option<DiskImage>,
     /// A second disk, of virtio, from which packages are installed.
     pub packages: Option<PathBuf>,
     /// A network card, behind which QEMU plays a router.
@@ -70,42 +70,34 @@ pub struct DiskImage {
     pub file: PathBuf,
     /// Whether what the guest writes to it stays there. Otherwise it is dropped at the end.
     pub keep: bool,
-}
-
-impl DiskImage {
-    /// A disk that stays as it is, whatever the guest writes.
-    #[must_use]
-    pub const fn unchanged(file: PathBuf) -> Self {
-        Self { file, keep: false }
-    }
-}
-
-/// A disk behind USB.
-#[derive(Clone, Debug)]
-pub struct UsbDisk {
-    /// The image of the disk.
-    pub image: DiskImage,
-    /// Requests that it answers in a second, if there is a limit.
+    /// Requests that the disk answers in a second, if there is a limit.
     pub requests_per_second: Option<u32>,
 }
 
-impl UsbDisk {
-    /// Shell script that waits until Linux has found the disk, and exits with status 3 if it does
-    /// not.
-    pub const WAIT: &str = "\
-found() { for it in $(seq 300); do [ -b /dev/sda ] && return; usleep 100000; done; exit 3; }
-found
-";
+impl DiskImage {
+    /// A disk that answers as fast as it can.
+    #[must_use]
+    pub const fn new(file: PathBuf, keep: bool) -> Self {
+        Self {
+            file,
+            keep,
+            requests_per_second: None,
+        }
+    }
 
     /// A disk that stays as it is, whatever the guest writes.
     #[must_use]
     pub const fn unchanged(file: PathBuf) -> Self {
-        Self {
-            image: DiskImage::unchanged(file),
-            requests_per_second: None,
-        }
+        Self::new(file, false)
     }
 }
+
+/// Shell script that waits until Linux has found the disk behind USB, and exits with status 3 if it
+/// does not.
+pub const WAIT_FOR_USB_DISK: &str = "\
+found() { for it in $(seq 300); do [ -b /dev/sda ] && return; usleep 100000; done; exit 3; }
+found
+";
 
 /// Makes the image of a disk that has `bytes` zeros. It is removed when it is dropped.
 ///
@@ -215,13 +207,11 @@ impl Boot {
 
 /// QEMU's arguments for a disk behind USB. Without a port QEMU puts a hub before it, which is asked
 /// for news all the time.
-fn usb_disk_arguments(disk: &UsbDisk) -> [String; 4] {
-    let limit = disk.requests_per_second;
-    let limit = limit.map_or(String::new(), |it| format!("throttling.iops-total={it},"));
-    let options = drive_options(&disk.image);
+fn usb_disk_arguments(disk: &DiskImage) -> [String; 4] {
+    let options = drive_options(disk);
     [
         "-drive".into(),
-        format!("if=none,id=usb-disk,werror=report,{limit}{options}"),
+        format!("if=none,id=usb-disk,werror=report,{options}"),
         "-device".into(),
         "usb-storage,drive=usb-disk,port=1".into(),
     ]
@@ -232,5 +222,7 @@ fn drive_options(disk: &DiskImage) -> String {
     // A comma ends a value of QEMU's unless it is doubled.
     let file = disk.file.display().to_string().replace(',', ",,");
     let snapshot = if disk.keep { "off" } else { "on" };
-    format!("format=raw,snapshot={snapshot},file={file}")
+    let limit = disk.requests_per_second;
+    let limit = limit.map_or(String::new(), |it| format!("throttling.iops-total={it},"));
+    format!("{limit}format=raw,snapshot={snapshot},file={file}")
 }

@@ -127,7 +127,7 @@ pub(super) fn mirror_fails() -> Result<()> {
 
 /// The guest writes more than the host has room for: it gets an error, and we a message, long
 /// before the time limit.
-pub(super) fn guest_disk_full() -> Result<()> {
+pub fn guest_disk_full() -> Result<()> {
     let scratch = Scratch::new()?;
     let Some(mut command) = private_mounts() else {
         // This host gives us no mounts of our own: nothing can be full here.

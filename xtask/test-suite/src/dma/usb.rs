@@ -9,7 +9,7 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::Switch;
-use donjon_machine::qemu::UsbDisk;
+use donjon_machine::qemu::{DiskImage, WAIT_FOR_USB_DISK};
 use donjon_machine::said::says;
 
 use crate::boots::built;
@@ -51,8 +51,8 @@ fn disk(host: &HostArguments) -> Result<()> {
     let digest = super::fill(&path, SIZE)?;
     let sound = InnerVariant::sound(Switch::Asid);
     let mut boot = built(host, board::machine()?, &sound, Variant::Donjon)?.boot;
-    boot.usb_disk = Some(UsbDisk::unchanged(path));
-    let said = says(&boot, &format!("{}{DISK}", UsbDisk::WAIT), TIMEOUT)?;
+    boot.usb_disk = Some(DiskImage::unchanged(path));
+    let said = says(&boot, &format!("{WAIT_FOR_USB_DISK}{DISK}"), TIMEOUT)?;
     said.expect_success()?;
     for line in [
         "dma: strict",

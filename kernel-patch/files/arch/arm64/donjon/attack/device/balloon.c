@@ -7,7 +7,6 @@
 #include <linux/compiler.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
-#include <linux/pci.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -18,9 +17,7 @@
 #include "compartment/compartment.h"
 #include "device/function.h"
 
-#define VENDOR		0x1af4
 #define BALLOON		0x1045
-#define NONE_THERE	"no balloon is behind the bridge"
 #define TABLE_WORDS	(PAGE_SIZE / sizeof(u64))
 
 static bool is_used(const struct function_memory *memory)
@@ -28,7 +25,7 @@ static bool is_used(const struct function_memory *memory)
 	return READ_ONCE(memory->used_index) == cpu_to_le16(1);
 }
 
-/* False if the balloon does not answer. */
+/* False if the balloon does not answer, or goes on; attack_untried() has been called. */
 static bool discard(u64 frame)
 {
 	struct function_memory *memory = (void *)get_zeroed_page(GFP_KERNEL | __GFP_NOFAIL);
@@ -41,58 +38,61 @@ static bool discard(u64 frame)
 	/* A device that goes on keeps the page */
 	if (reset_function())
 		free_page((unsigned long)memory);
+	else
+		answers = false;
+	if (!answers)
+		attack_untried("the balloon does not answer");
 	return answers;
 }
 
 /* Whether it discards a page that the kernel may give away. */
 static bool balloon_works(void)
 {
-	u8 *page = (u8 *)__get_free_page(GFP_KERNEL | __GFP_NOFAIL);
+	u8 *page;
 	bool works;
 
+	if (!open_function(BALLOON, "balloon"))
+		return false;
+	page = (u8 *)__get_free_page(GFP_KERNEL | __GFP_NOFAIL);
 	memset(page, 1, PAGE_SIZE);
-	works = open_function(BALLOON, "balloon");
-	if (works && (!discard(__pa(page)) || memchr_inv(page, 0, PAGE_SIZE))) {
-		attack_untried("a page of ordinary memory is not discarded");
-		works = false;
-	}
+	/* One that answers late would discard the page when it has another owner */
+	if (!discard(__pa(page)))
+		return false;
+	works = !memchr_inv(page, 0, PAGE_SIZE);
 	free_page((unsigned long)page);
+	if (!works)
+		attack_untried("a page of ordinary memory is not discarded");
 	return works;
 }
 
-/* False where there is none, which is what stops these attempts. */
-static bool is_there(void)
-{
-	struct pci_dev *found = pci_get_device(VENDOR, BALLOON, NULL);
-
-	if (!found)
-		attack_stopped(NONE_THERE);
-	pci_dev_put(found);
-	return found;
-}
-
-/* A table that maps nothing but pages which are never used again. */
+/* A table that maps nothing but pages which are never used. */
 static void table(void)
 {
+	void *area = vmalloc(2 * SZ_2M);
 	u64 frame;
-	void *area;
 
-	if (!is_there() || !balloon_works())
-		return;
-	area = vmalloc(2 * SZ_2M);
 	if (!area) {
 		attack_untried("no memory");
 		return;
 	}
+	if (!balloon_works()) {
+		vfree(area);
+		return;
+	}
 	frame = PAGE_OF(walk_to(kernel_root(), ALIGN((unsigned long)area, SZ_2M), 3).entry);
-	if (!memchr_inv(__va(frame), 0, PAGE_SIZE))
+	if (!memchr_inv(__va(frame), 0, PAGE_SIZE)) {
 		attack_untried("the table is empty");
-	else if (!discard(frame))
-		attack_untried("the balloon does not answer");
-	else if (memchr_inv(__va(frame), 0, PAGE_SIZE))
-		attack_stopped("the frame is as before");
-	else
-		attack_succeeded("%lu entries of the table %#llx are gone", TABLE_WORDS, frame);
+	} else if (discard(frame)) {
+		if (!memchr_inv(__va(frame), 0, PAGE_SIZE)) {
+			/* The area stays: its entries are not Linux's to remove any more */
+			attack_succeeded("%lu entries of the table %#llx are gone",
+					 TABLE_WORDS, frame);
+			return;
+		}
+		if (balloon_works())
+			attack_stopped("the frame is as before");
+	}
+	vfree(area);
 }
 
 static bool has_secret(void)
@@ -107,25 +107,24 @@ static void private(void)
 {
 	unsigned int i;
 
-	if (!is_there() || !balloon_works() || !prepare_compartment())
+	if (!balloon_works() || !prepare_compartment())
 		return;
 	if (!has_secret()) {
 		attack_untried("the compartment has no secret");
 		return;
 	}
 	for (i = FRAMES; i-- > 0;) {
-		if (!discard(private_frame(i))) {
-			attack_untried("the balloon does not answer");
+		if (!discard(private_frame(i)))
 			return;
-		}
 		if (!has_secret()) {
 			attack_succeeded("the frame %#llx of a compartment is gone",
 					 private_frame(i));
 			return;
 		}
 	}
-	attack_stopped("the compartment has its secret");
+	if (balloon_works())
+		attack_stopped("the compartment has its secret");
 }
 
-DONJON_ATTACK("discard-by-device", "table", table);
-DONJON_ATTACK("discard-by-device", "private", private);
+DONJON_ATTACK("write-by-device", "discard-table", table);
+DONJON_ATTACK("write-by-device", "discard-private", private);

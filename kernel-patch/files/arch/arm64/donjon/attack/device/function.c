@@ -11,7 +11,6 @@
 #include "attack.h"
 #include "device/function.h"
 
-#define VENDOR		0x1af4
 /* Milliseconds for a request */
 #define PATIENCE	5000
 
@@ -22,9 +21,9 @@ bool open_function(unsigned int device, const char *what)
 {
 	struct pci_dev *found;
 
-	if (is_open)
+	if (is_open && function.pci_dev->device == device)
 		return true;
-	found = pci_get_device(VENDOR, device, NULL);
+	found = is_open ? NULL : pci_get_device(FUNCTION_VENDOR, device, NULL);
 	if (!found) {
 		attack_untried("no %s", what);
 		return false;
@@ -34,6 +33,7 @@ bool open_function(unsigned int device, const char *what)
 	function.pci_dev = found;
 	if (pci_enable_device(found) || vp_modern_probe(&function)) {
 		attack_untried("the function does not come up");
+		pci_dev_put(found);
 		return false;
 	}
 	pci_set_master(found);
@@ -64,7 +64,7 @@ void start_request(struct function_memory *memory, u32 bytes, u16 flags, u64 use
 		.len = cpu_to_le32(bytes),
 		.flags = cpu_to_le16(flags),
 	};
-	memory->index = 1;
+	memory->index = cpu_to_le16(1);
 	reset_function();
 	status = VIRTIO_CONFIG_S_ACKNOWLEDGE | VIRTIO_CONFIG_S_DRIVER;
 	vp_modern_set_status(&function, status);

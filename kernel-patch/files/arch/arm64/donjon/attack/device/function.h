@@ -6,22 +6,24 @@
 #include <linux/types.h>
 #include <linux/virtio_ring.h>
 
+/* Virtio's, by which functions are found */
+#define FUNCTION_VENDOR	0x1af4
 #define FUNCTION_QUEUE	4
 #define FUNCTION_BYTES	64
 
 /* What the device uses of ordinary memory, in one page. */
 struct function_memory {
 	struct vring_desc descriptors[FUNCTION_QUEUE];
-	u16 flags, index, ring[FUNCTION_QUEUE];
+	__le16 flags, index, ring[FUNCTION_QUEUE];
 	u8 bytes[FUNCTION_BYTES];
 	/* A used ring, for those who want it here */
-	u16 used_flags, used_index;
+	__le16 used_flags, used_index;
 	struct vring_used_elem used_ring[FUNCTION_QUEUE];
 };
 
 /*
- * Takes the function with this device number, of virtio's vendor. False if there is
- * none, and attack_untried() has been called, with `what` as its name.
+ * Takes the function with this device number, of virtio's vendor: one and no other. False
+ * if there is none, and attack_untried() has been called, with `what` as its name.
  */
 bool open_function(unsigned int device, const char *what);
 /* False if it goes on after some seconds. */
