@@ -126,6 +126,18 @@ impl Fixed {
         let metadata = Metadata::read(memory, &inner.frame_table, first.unwrap_or_default());
         let user_trees = trees(memory, &inner);
         let private = private(memory, &inner, &metadata);
+        let (mut devices, mut withheld) = (
+            self.machinery.devices.clone(),
+            self.machinery.withheld.clone(),
+        );
+        // Without a reserve the boot stage has withheld the bridge, and left the SMMU alone.
+        let has_reserve = inner.reserve.start < inner.reserve.end;
+        let behind = if has_reserve {
+            &mut devices
+        } else {
+            &mut withheld
+        };
+        behind.extend(self.machinery.behind.iter().cloned());
         Ok(Facts {
             ram: self.machinery.ram.clone(),
             mpidrs: self.machinery.mpidrs.clone(),
@@ -141,9 +153,9 @@ impl Fixed {
             private,
             compartments: compartments(memory, &inner),
             reserve: inner.reserve.clone(),
-            devices: self.machinery.devices.clone(),
+            devices,
             read_only_devices: self.machinery.read_only.clone(),
-            withheld: self.machinery.withheld.clone(),
+            withheld,
             linux,
             image: Rc::clone(&self.image),
             allowed: self.allowed.clone(),
@@ -215,7 +227,7 @@ pub fn of_stopped(subject: &Subject, target: &impl Target) -> Result<Snapshot> {
         let cpu = cpu(&mut *registers, number, halted);
         cpus.push(cpu.with_context(|| format!("registers of CPU {number}"))?);
     }
-    // Without a reserve the boot stage has withheld the bridge, and left the SMMU alone.
+    // Where the bridge is withheld the SMMU is left alone.
     let smmu = subject.fixed.machinery.smmu.as_ref();
     let smmu = smmu.filter(|_| facts.reserve.start < facts.reserve.end);
     let smmu = smmu.map(|it| smmu_of(target, it, &facts)).transpose()?;
@@ -236,6 +248,7 @@ fn smmu_of(target: &impl Target, between: &devices::Between, facts: &Facts) -> R
     Ok(Smmu {
         control: word(0x20)?,
         acknowledged: word(0x24)?,
+        messages: word(0x50)?,
         streams: u64::from(word(0x80)?) | u64::from(word(0x84)?) << 32,
         streams_form: word(0x88)?,
         doorbell: between.doorbell,

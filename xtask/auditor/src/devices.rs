@@ -33,6 +33,8 @@ pub struct Machinery {
     pub withheld: Vec<Range<u64>>,
     /// What stands between PCI functions and memory; none in the profile that is open.
     pub smmu: Option<Between>,
+    /// May be mapped if that SMMU is on: configuration space and windows of a bridge behind it.
+    pub behind: Vec<Range<u64>>,
     /// Physical address of the registers of a USB controller that Linux only reads; none in the
     /// profile that is open.
     pub usb: Option<u64>,
@@ -141,7 +143,7 @@ fn collect(node: FdtNode, cells: Cells, offset: u64, dma: bool, found: &mut Mach
     let list = property(&node, "compatible");
     let mut part = decide(&names(&list), dma);
     if found.smmu.is_some() && names(&list) == [BRIDGE] && node.property("iommu-map").is_some() {
-        part = Some(Part::All);
+        part = Some(Part::Behind);
         if let Some(configuration) = registers.first_mut() {
             configuration.end = configuration.end.min(configuration.start + BUS);
         }
@@ -168,6 +170,7 @@ fn collect(node: FdtNode, cells: Cells, offset: u64, dma: bool, found: &mut Mach
                     add_redistributors(range, found);
                 }
                 Some(Part::All | Part::Redistributors) => found.devices.push(range),
+                Some(Part::Behind) => found.behind.push(range),
                 Some(Part::ReadOnly) => found.read_only.push(range),
                 None => found.withheld.push(range),
             }
@@ -190,6 +193,7 @@ fn collect(node: FdtNode, cells: Cells, offset: u64, dma: bool, found: &mut Mach
             // Registers of what is plugged in appear here.
             let window = pages(parent..parent + size, offset);
             match part {
+                Some(Part::Behind) => found.behind.push(window),
                 Some(_) => found.devices.push(window),
                 None => found.withheld.push(window),
             }

@@ -161,6 +161,8 @@ pub struct Smmu {
     pub control: u32,
     /// CR0ACK.
     pub acknowledged: u32,
+    /// IRQ_CTRL: what makes the SMMU itself write to memory, or raise an interrupt.
+    pub messages: u32,
     /// STRTAB_BASE.
     pub streams: u64,
     /// STRTAB_BASE_CFG.

@@ -55,6 +55,12 @@ fn wrong_registers(smmu: &Smmu) -> Vec<String> {
     if smmu.control & 0b1110 != 0 {
         wrong.push(format!("the SMMU has a queue: CR0 {:#x}", smmu.control));
     }
+    if smmu.messages != 0 {
+        wrong.push(format!(
+            "the SMMU writes messages: IRQ_CTRL {:#x}",
+            smmu.messages
+        ));
+    }
     // Two levels, the second of which decides up to 10 bits, of 16 bits in all.
     let (form, bits) = (smmu.streams_form >> 16 & 3, smmu.streams_form & 0x3f);
     let has_known_split = [6, 8, 10].contains(&(smmu.streams_form >> 6 & 0x1f));

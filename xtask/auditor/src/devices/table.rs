@@ -15,6 +15,8 @@ pub enum Part {
     Redistributors,
     /// Every register, read-only: the page is that of a device that may not be mapped as well.
     ReadOnly,
+    /// Every register, if the SMMU is on behind which the device is.
+    Behind,
 }
 
 /// A device that may be mapped.

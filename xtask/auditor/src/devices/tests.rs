@@ -213,7 +213,7 @@ fn bridge(has_map: bool) -> Vec<DeviceTreeNode> {
 #[test]
 fn the_first_bus_of_a_bridge_may_be_mapped_behind_an_smmu() {
     let found = tree(bridge(true));
-    assert_eq!(found.devices, [0x7000_0000..0x7010_0000]);
+    assert_eq!(found.behind, [0x7000_0000..0x7010_0000]);
     assert_eq!(found.smmu.map(|it| it.smmu), Some(0x905_0000));
     let alone = tree(bridge(true).split_off(1));
     assert!(alone.devices.is_empty() && alone.smmu.is_none());

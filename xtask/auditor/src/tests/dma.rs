@@ -13,6 +13,8 @@ const SECOND: u64 = REGION + 0xc000;
 const CONTEXT: u64 = REGION + 0xd000;
 const ROOT: u64 = REGION + 0xe000;
 const BLOCKS: u64 = REGION + 0xf000;
+const LOW: u64 = REGION + 0x3_8000;
+const PAGES: u64 = REGION + 0x3_9000;
 /// What devices may write, and a page by which they raise interrupts.
 const LEAF: u64 = KERNEL_DATA | USER;
 
@@ -43,6 +45,7 @@ fn machine() -> TestMachine {
     machine.smmu = Some(Smmu {
         control: 0x11,
         acknowledged: 0x11,
+        messages: 0,
         streams: STREAMS | 1 << 62,
         streams_form: 0x1_0190,
         doorbell: Some(UART),
@@ -81,6 +84,7 @@ fn an_smmu_that_lets_devices_around_is_named() {
     assert_eq!(registers(|it| it.control = 0x10), ["I23"]);
     assert_eq!(registers(|it| it.acknowledged = 0), ["I23"]);
     assert_eq!(registers(|it| it.control = 0x19), ["I23"]);
+    assert_eq!(registers(|it| it.messages = 1), ["I23"]);
     assert_eq!(registers(|it| it.streams_form = 0x1_0188), ["I23"]);
     assert_eq!(registers(|it| it.streams = FRAME), ["I23"]);
     let last = SECOND + 64 * 63;
@@ -123,10 +127,19 @@ fn what_devices_must_not_reach_is_named() {
     let mut wide = machine();
     store(&mut wide, ROOT + 8, 0x4000_0000 | LEAF | 1);
     assert_eq!(named(&wide), ["I24"]);
-    // Registers, but for the page by which interrupts are raised.
-    let mut registers = machine();
-    store(&mut registers, ROOT, BLOCKS | 3);
-    assert_eq!(named(&registers), ["I24"]);
+}
+
+#[test]
+fn of_registers_devices_reach_the_page_of_interrupts_alone() {
+    let mut machine = machine();
+    store(&mut machine, ROOT, LOW | 3);
+    store(&mut machine, LOW + 8 * (UART >> 21), PAGES | 3);
+    let at = |address: u64| PAGES + 8 * (address >> 12 & 511);
+    store(&mut machine, at(UART), UART | LEAF | 3);
+    assert_eq!(named(&machine), [""; 0]);
+    let other = UART + PAGE;
+    store(&mut machine, at(other), other | LEAF | 3);
+    assert_eq!(named(&machine), ["I24"]);
 }
 
 #[test]

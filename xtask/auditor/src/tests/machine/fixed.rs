@@ -25,6 +25,7 @@ pub(super) fn fixed() -> Fixed {
             read_only: vec![MAILBOX..MAILBOX + PAGE],
             withheld: vec![FW_CFG..FW_CFG + PAGE, MAILBOX..MAILBOX + PAGE],
             smmu: None,
+            behind: Vec::new(),
             usb: None,
         },
         linux: Linux {
