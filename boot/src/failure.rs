@@ -55,6 +55,10 @@ pub enum Failure {
     #[error("no {0} KiB of free memory for the inner domain: give the machine more memory")]
     NoRoom(u64),
     #[error(
+        "no {0} MiB in one piece for what devices do not reach: give the machine more memory, or ask for less by --protected"
+    )]
+    NoReserve(u64),
+    #[error(
         "Linux and its initial ramdisk or device tree overlap at {0:#x}: give the machine more memory"
     )]
     Overlap(u64),

@@ -256,13 +256,16 @@ fn describe(
     let mut place = |size| {
         let range = placement::place(&banks, &taken, size, BLOCK_SIZE);
         taken.extend(range);
-        range.ok_or(Failure::NoRoom(size >> 10))
+        range
     };
-    let region = place(size)?;
-    let ram = banks.iter().map(|it| it.size()).sum();
-    let reserve = devices.have_window();
-    let reserve = reserve.then(|| place(reserve::size(ram, image.protected())));
-    let reserve = reserve.transpose()?;
+    let region = place(size).ok_or(Failure::NoRoom(size >> 10))?;
+    let reserve = if devices.have_window() {
+        let ram = banks.iter().map(|it| it.size()).sum();
+        let size = reserve::size(ram, image.protected());
+        Some(place(size).ok_or(Failure::NoReserve(size >> 20))?)
+    } else {
+        None
+    };
     report_devices(image, &devices, reserve);
     reserved.report(report::line);
     Ok(MachineDescription {

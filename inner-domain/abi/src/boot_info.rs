@@ -210,7 +210,8 @@ pub struct BootInfo {
     pub reserve: Bank,
     /// A USB controller that the inner domain has.
     pub usb: UsbController,
-    /// What devices reach, and with them that controller; empty pieces at the end.
+    /// Memory that devices reach, that controller among them; empty pieces at the end, and no other
+    /// where devices are not kept to a window.
     pub reached: [Reached; MAX_REACHED],
     /// Physical address of the kernel's root table.
     pub root: u64,

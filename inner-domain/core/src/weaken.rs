@@ -109,7 +109,7 @@ weakenings! {
         LEFT_ROOT = "weaken-left-root", 41;
         /// SVE and SME are open to compartments.
         VECTOR_LENGTH = "weaken-vector-length", 52;
-        /// Devices reach all of RAM.
+        /// Devices reach all of RAM, and the hand-over accepts text there.
         WINDOW = "weaken-window", 60;
         /// Devices go around the SMMU.
         STREAM = "weaken-stream", 61;

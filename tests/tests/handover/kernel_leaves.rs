@@ -209,6 +209,12 @@ const KERNEL_LEAVES: &[Injected] = &[
         Fault::WrittenByDevices { frame: PLAIN },
     ),
     injected(
+        "I24: vectors that devices write",
+        (IMAGE_VA + VECTORS_PAGE * PAGE, 3),
+        |_| PLAIN | KERNEL_TEXT,
+        Fault::WrittenByDevices { frame: PLAIN },
+    ),
+    injected(
         "I24: constants that devices write",
         (IMAGE_VA + 50 * PAGE, 3),
         |_| PLAIN | KERNEL_CONSTANTS,

@@ -54,8 +54,8 @@ fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
     } else {
         let pieces = boot.reached.iter().filter(|it| it.is_written != 0);
         pieces
-            .filter_map(|it| Range::new(it.pages.start, it.pages.end))
-            .collect()
+            .map(|it| range(it.pages.start, it.pages.end))
+            .collect::<Result<_, _>>()?
     };
     let parts = handover::MachineParts {
         root: boot.root,

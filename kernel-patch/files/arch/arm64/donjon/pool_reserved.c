@@ -55,14 +55,20 @@ static int __init set_text_size(char *words)
 }
 early_param("donjon.text", set_text_size);
 
+/* The most that the command line may ask for, a part of the reserve if there is one */
+static phys_addr_t text_most __ro_after_init = POOL_MOST;
+
 void donjon_text_used_up(const char *owner)
 {
 	phys_addr_t size = donjon_text_pool_end - donjon_text_pool_start;
 
-	if (size < POOL_MOST)
+	if (size < text_most)
 		pr_err_ratelimited("%s: the pool of text, %lluM, is used up; the parameter donjon.text=%lluM makes it larger\n",
 				   owner, size / SZ_1M,
-				   min_t(phys_addr_t, 2 * size, POOL_MOST) / SZ_1M);
+				   min(2 * size, text_most) / SZ_1M);
+	else if (size < POOL_MOST)
+		pr_err_ratelimited("%s: the pool of text, %lluM, is used up; cargo xtask run --protected SIZE with the parameter donjon.text= makes it larger\n",
+				   owner, size / SZ_1M);
 	else
 		pr_err_ratelimited("%s: the pool of text, %lluM, is used up, and cannot be larger\n",
 				   owner, size / SZ_1M);
@@ -71,7 +77,7 @@ void donjon_text_used_up(const char *owner)
 void __init donjon_pool_reserve(void)
 {
 	phys_addr_t size = memblock_phys_mem_size() / POOL_SHARE;
-	phys_addr_t text, most;
+	phys_addr_t text;
 
 	donjon_reserve_find();
 	size = clamp_t(phys_addr_t, round_up(size, POOL_BLOCK_SIZE), POOL_LEAST,
@@ -82,11 +88,12 @@ void __init donjon_pool_reserve(void)
 	text = text_size ?: size;
 	if (donjon_reserve_exists()) {
 		/* Tables that are added, and some compartments, need theirs */
-		most = max(donjon_reserve_left() / 2, size);
-		if (text > most)
-			pr_warn("donjon.text= is more than the reserve has; it is %lluM now\n",
-				most / SZ_1M);
-		text = round_down(min(text, most), POOL_BLOCK_SIZE);
+		text_most = round_down(max(donjon_reserve_left() / 2, size), POOL_BLOCK_SIZE);
+		text_most = min_t(phys_addr_t, text_most, POOL_MOST);
+		if (text > text_most)
+			pr_warn("donjon.text= is more than the reserve has; it is %lluM now: cargo xtask run --protected SIZE makes it larger\n",
+				text_most / SZ_1M);
+		text = min(text, text_most);
 	}
 	set_aside(&donjon_text_pool_start, &donjon_text_pool_end, text);
 	if (donjon_reserve_exists())

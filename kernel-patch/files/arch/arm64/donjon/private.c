@@ -126,8 +126,12 @@ static int try_blocks(unsigned int count, struct list_head *refused)
 	LIST_HEAD(offered);
 
 	find_blocks(&offered, count);
-	if (list_empty(&offered))
-		return donjon_reserve_exists() ? -ENOSPC : -ENOMEM;
+	if (list_empty(&offered)) {
+		if (!donjon_reserve_exists())
+			return -ENOMEM;
+		pr_err_ratelimited("the reserve has no block for compartments: cargo xtask run --protected SIZE makes it larger\n");
+		return -ENOSPC;
+	}
 	result = hand_in(&offered, refused);
 	if (result.status)
 		pr_warn_once("block for compartments: %s\n", donjon_reason(result));

@@ -126,10 +126,9 @@ struct page *donjon_reserve_take(enum donjon_reserve_part which)
 	spin_unlock(&parts_lock);
 	if (block < part->blocks)
 		return phys_to_page(part->start + (phys_addr_t)block * POOL_BLOCK_SIZE);
+	/* For compartments the caller says so, if it has got none at all */
 	if (which == DONJON_RESERVE_TABLES)
 		pr_err_ratelimited("the reserve has no block for tables: more memory makes it larger\n");
-	else
-		pr_err_ratelimited("the reserve has no block for compartments: cargo xtask run --protected SIZE makes it larger\n");
 	return NULL;
 }
 EXPORT_SYMBOL_GPL(donjon_reserve_take);
