@@ -106,6 +106,7 @@ const IDLE_STATE: u32 = 0x7000;
 const OF_DEBIAN: &str = "\
 uname -r
 grep -q '^dma: strict' /sys/kernel/security/donjon/status || exit 3
+[ -d /sys/class/iommu ] || exit 4
 echo units: $(ls /sys/class/iommu | wc -l)
 echo digest: $(sha256sum /dev/vda | cut -d' ' -f1)
 dd if=/bin/busybox of=/tmp/page bs=4096 count=16 2>/dev/null || exit 5
@@ -166,6 +167,7 @@ pub fn debian_options(host: &HostArguments) -> Test {
         try_options(&host, Variant::Donjon)?;
         try_options(&host, Variant::Native)
     })
+    .on_host()
 }
 
 /// Directories with what Debian builds as modules of ciphers and hashes.

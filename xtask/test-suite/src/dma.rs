@@ -2,6 +2,7 @@
 //! Devices that the inner domain keeps to a window of memory: that they work, and which of them
 //! withhold the bridge.
 
+mod limits;
 mod usb;
 
 use std::fs;
@@ -16,6 +17,7 @@ use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::Needs;
 use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::{Firmware, MachineArguments, Switch};
+use donjon_machine::finding::Finding;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Boot, DiskImage, Network, Timeout};
 use donjon_machine::said::says;
@@ -129,6 +131,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
     let for_constants = host.clone();
     let constants = Test::beside("dma:constants", move || constants(&for_constants));
     tests.push(constants.holds(&["I24"]));
+    tests.extend(limits::tests(host));
     tests.push(usb::test(host));
     tests
 }
@@ -235,7 +238,8 @@ fn is_refused(host: &HostArguments, devices: &[&str], why: &str) -> Result<()> {
     let mut boot = boot(host, "virt")?;
     boot.devices = devices.iter().map(|it| (*it).to_owned()).collect();
     let Err(error) = qemu::exec(&boot, "true", REFUSED, |_, _| ()) else {
-        anyhow::bail!("Linux has the bridge, although {devices:?} is behind it");
+        let text = format!("Linux has the bridge, although {devices:?} is behind it");
+        return Err(Finding::Violation.error(text));
     };
     let text = format!("{error:#}");
     let log = text.split_once("end of its console (");

@@ -73,7 +73,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
                     Native::IsKnown => is_well(&host, &machine),
                 }
             });
-            let is_long = matches!(native, Native::Runs) || switch == Switch::Tlbi;
+            let is_long = matches!(native, Native::Runs) || switch != Switch::Asid;
             test.holds(held(switch)).long_if(is_long)
         })
         .collect();

@@ -55,8 +55,6 @@ const MESSAGE_FLAGS: usize = 8;
 const MESSAGE_ADDRESS: usize = 16;
 const FLAG_WRITE_PROTECT: u64 = 2;
 
-// Each fault costs a scheduler's tick or two, so there are few pages.
-
 /// `_IOWR(0xaa, number, size)`.
 const fn request(number: u32, size: usize) -> u32 {
     3 << 30 | (size as u32) << 16 | 0xaa << 8 | number
@@ -118,6 +116,7 @@ impl Faults {
 
 /// Every missing page is filled by the other thread.
 pub fn missing() -> Result<()> {
+    /// Pages that fault; each costs a scheduler's tick or two.
     const PAGES: usize = 300;
     let memory = Mapping::anonymous(PAGES * PAGE)?;
     let source = Mapping::anonymous(PAGES * PAGE)?;
@@ -146,7 +145,7 @@ pub fn missing() -> Result<()> {
 
 /// Every write to a protected page is announced once, and reads are not.
 pub fn write_protection() -> Result<()> {
-    /// More than one table maps.
+    /// More pages than one table maps. Each costs a scheduler's tick or two.
     const PAGES: usize = 640;
     let memory = Mapping::anonymous(PAGES * PAGE)?;
     memory.stamp(1);

@@ -10,6 +10,7 @@ use donjon_builder::bare::InnerVariant;
 use donjon_builder::compartment;
 use donjon_core::attestation::{Boot, Derived, Secrets};
 use donjon_machine::arguments::Switch;
+use donjon_machine::finding::Finding;
 use donjon_machine::gdb;
 use donjon_machine::said::says;
 use donjon_token::{Token, from_hexadecimal};
@@ -74,7 +75,10 @@ pub fn signed(host: &HostArguments) -> Result<()> {
         "the key is not what the identity gives"
     );
     let refused = text.lines().filter(|it| *it == "changed 3 0").count();
-    ensure!(refused == CHANGES, "changed reports were signed:\n{text}");
+    if refused != CHANGES {
+        let text = format!("changed reports were signed:\n{text}");
+        return Err(Finding::Attack.error(text));
+    }
     ensure!(text.contains("short 1"), "{text}");
     Ok(())
 }
