@@ -74,7 +74,7 @@ pub enum Subject {
     Calls(CallsArguments),
     /// Compartments against processes: how many, messages, memory, computing, who can read them.
     Compartments(CompartmentsArguments),
-    /// What transfers cost the CPU behind the SMMU; status 1 if it is more than 0.5 %.
+    /// What transfers cost behind the SMMU and by USB; status 1 above 0.5 % and 50 %.
     Dma(DmaArguments),
     /// Flow attestation: programs in processes and compartments, with instrumentation and without.
     Flow(FlowArguments),

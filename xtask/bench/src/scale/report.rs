@@ -61,8 +61,8 @@ impl Longest {
 }
 
 impl Report {
-    /// Fails if a cost grows faster than the work, if the inner domain has more memory than it
-    /// may have, or if a call is too long.
+    /// Fails if a cost grows faster than the work, if the inner domain or the reserve has more
+    /// memory than it may have, or if a call is too long.
     pub fn check(&self) -> Result<()> {
         let wrong: Vec<String> = self.wrong().collect();
         if wrong.is_empty() {

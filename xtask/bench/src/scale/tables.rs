@@ -175,7 +175,7 @@ impl Report {
             "of RAM",
             "allowed",
             "its code",
-            "reserve",
+            "reserve behind pools",
             "of it free",
             "MemTotal",
             "native",
