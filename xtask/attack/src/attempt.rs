@@ -166,7 +166,7 @@ pub enum AttemptEnd {
     Panic,
     /// The CPU hangs at the vector for synchronous exceptions, in an endless prefetch abort.
     Hang,
-    /// There is no such attempt: the boot stage withholds what makes it, which a test shows.
+    /// A sound build has no such attempt: the boot stage withholds the bridge of the device.
     Withheld,
 }
 

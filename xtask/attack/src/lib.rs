@@ -60,8 +60,8 @@ const WITH_USB: &str = "raspi3b";
 /// Requests that a disk behind it answers in a second. The attacker does something while one is on
 /// its way.
 const USB_REQUESTS: u32 = 5;
-/// Requests that a disk behind an SMMU answers in a second. What is done while one is on its way
-/// takes a fraction of one.
+/// Requests that a disk behind an SMMU answers in a second. The attacker makes one call while one
+/// is on its way.
 const REQUESTS: u32 = 100;
 
 /// Runs; returns the exit status.

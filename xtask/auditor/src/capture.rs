@@ -126,18 +126,15 @@ impl Fixed {
         let metadata = Metadata::read(memory, &inner.frame_table, first.unwrap_or_default());
         let user_trees = trees(memory, &inner);
         let private = private(memory, &inner, &metadata);
-        let (mut devices, mut withheld) = (
-            self.machinery.devices.clone(),
-            self.machinery.withheld.clone(),
-        );
+        let mut devices = self.machinery.devices.clone();
+        let mut withheld = self.machinery.withheld.clone();
         // Without a reserve the boot stage has withheld the bridge, and left the SMMU alone.
-        let has_reserve = inner.reserve.start < inner.reserve.end;
-        let behind = if has_reserve {
-            &mut devices
-        } else {
+        let part = if inner.reserve.is_empty() {
             &mut withheld
+        } else {
+            &mut devices
         };
-        behind.extend(self.machinery.behind.iter().cloned());
+        part.extend(self.machinery.behind.iter().cloned());
         Ok(Facts {
             ram: self.machinery.ram.clone(),
             mpidrs: self.machinery.mpidrs.clone(),
@@ -229,7 +226,7 @@ pub fn of_stopped(subject: &Subject, target: &impl Target) -> Result<Snapshot> {
     }
     // Where the bridge is withheld the SMMU is left alone.
     let smmu = subject.fixed.machinery.smmu.as_ref();
-    let smmu = smmu.filter(|_| facts.reserve.start < facts.reserve.end);
+    let smmu = smmu.filter(|_| !facts.reserve.is_empty());
     let smmu = smmu.map(|it| smmu_of(target, it, &facts)).transpose()?;
     let usb = subject.fixed.machinery.usb;
     let usb = usb.map(|it| usb_of(target, it, &facts)).transpose()?;

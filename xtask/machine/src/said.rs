@@ -179,6 +179,14 @@ pub fn ends(boot: &Boot, command: &str, timeout: Duration) -> Result<Ended> {
     Ok(Ended { reason, text })
 }
 
+/// What a guest said, or why it failed, which quotes its console: for what must not be in either.
+pub fn whatever_became(said: &Result<Said>) -> String {
+    match said {
+        Ok(said) => said.text.clone(),
+        Err(error) => format!("{error:#}"),
+    }
+}
+
 /// Boots and runs `command`.
 ///
 /// # Errors

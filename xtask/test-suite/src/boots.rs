@@ -8,6 +8,7 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::{MachineArguments, Switch};
+use donjon_machine::finding::Finding;
 use donjon_machine::machine::Machine;
 use donjon_machine::said::{Said, says};
 
@@ -135,6 +136,15 @@ fn boot(host: &HostArguments, combination: Combination) -> Result<()> {
     let each = said.expect_self_test()? / combination.cpus;
     for cpu in 0..combination.cpus {
         said.expect_line(&format!("cpu {cpu}: {each} passed, 0 failed"))?;
+    }
+    Ok(())
+}
+
+/// Fails if the inner domain has taken a machine over that it has to refuse.
+pub fn is_not_taken_over(text: &str) -> Result<()> {
+    if text.contains("donjon: hand-over done") {
+        let text = format!("the hand-over was not refused:\n{text}");
+        return Err(Finding::Violation.error(text));
     }
     Ok(())
 }

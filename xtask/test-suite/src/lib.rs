@@ -137,7 +137,6 @@ fn long(host: &HostArguments) -> Vec<Test> {
         reproducible::long(host).on_host(),
         distribution::test(host),
         distribution::debian(host),
-        distribution::debian_options(host),
         distribution::debian_crypto(host),
     ];
     tests.extend(boots::others(host));
@@ -155,6 +154,7 @@ fn all(host_arguments: &HostArguments) -> Vec<Test> {
     tests.extend(bad_input::tests(host_arguments));
     tests.extend(reproducible::tests(host_arguments));
     tests.extend(report::tests(host_arguments));
+    tests.push(distribution::debian_options(host_arguments));
     // None of these needs a guest.
     let mut tests: Vec<_> = tests.into_iter().map(Test::on_host).collect();
     tests.extend(boards::tests(host_arguments));

@@ -19,7 +19,7 @@ use donjon_machine::arguments::{Dma, MachineArguments, Switch};
 use donjon_machine::finding::Finding;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{Boot, tree};
-use donjon_machine::said::{Said, says};
+use donjon_machine::said::{Said, says, whatever_became};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::memreserve::MemoryReservation;
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
@@ -367,10 +367,7 @@ fn remove(tree: &mut DeviceTree, path: &str, name: &str) {
 }
 
 fn is_refused(said: Result<Said>, words: &[&str]) -> Result<()> {
-    let text = match said {
-        Ok(said) => said.text,
-        Err(error) => format!("{error:#}"),
-    };
+    let text = whatever_became(&said);
     if text.contains("Linux version") {
         let text = format!("Linux started:\n{text}");
         return Err(Finding::Violation.error(text));

@@ -17,7 +17,7 @@ use donjon_builder::run::Parts;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::finding::Finding;
 use donjon_machine::machine::Machine;
-use donjon_machine::said::{Said, says};
+use donjon_machine::said::{Said, says, whatever_became};
 use object::{Object, ObjectSection, ObjectSymbol};
 
 use super::boots::built;
@@ -69,10 +69,7 @@ pub fn tests(host: &HostArguments) -> Vec<Test> {
 fn refused(host: &HostArguments) -> Result<()> {
     let said = inserted(host, &[]);
     // First, whatever became of the guest then.
-    let text = match &said {
-        Ok(said) => said.text.clone(),
-        Err(error) => format!("{error:#}"),
-    };
+    let text = whatever_became(&said);
     for (index, (name, _)) in WORDS.iter().enumerate() {
         if text.contains(&format!("bad{index}: in")) {
             return Err(Finding::Attack.error(format!("{name} is in:\n{text}")));

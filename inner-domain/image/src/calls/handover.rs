@@ -49,14 +49,10 @@ fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
     if !weaken::RESERVED.is_left_out() {
         inner.extend(&machine.reserved);
     }
-    let written: Vec<Range> = if weaken::WINDOW {
-        Vec::new()
-    } else {
-        let pieces = boot.reached.iter().filter(|it| it.is_written != 0);
-        pieces
-            .map(|it| range(it.pages.start, it.pages.end))
-            .collect::<Result<_, _>>()?
-    };
+    let written = boot.reached.iter();
+    let written = written.filter(|it| it.is_written != 0 && !weaken::WINDOW);
+    let written = written.map(|it| range(it.pages.start, it.pages.end));
+    let written: Vec<Range> = written.collect::<Result<_, _>>()?;
     let parts = handover::MachineParts {
         root: boot.root,
         table_block: range(boot.table_block.start, boot.table_block.end)?,

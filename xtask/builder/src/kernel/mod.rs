@@ -39,6 +39,8 @@ pub const CROSS: &str = "aarch64-linux-gnu-";
 const CONFIGURED: &str = "configured";
 /// Names of kernels with Debian's configuration begin so.
 const DEBIAN: &str = "debian-config";
+/// Name of the log of configurations that are tried out.
+const CONFIGURE: &str = "configure";
 /// Kernels of one variant that stay in the cache.
 const KEPT: usize = 4;
 /// What was used since may still be in use: the longest runs take hours, and a kernel 33 MB.
@@ -228,19 +230,32 @@ pub fn source_tree(host: &HostArguments, variant: Variant) -> Result<PathBuf> {
     Ok(tree::prepare(&lock, &source, &recipe)?.path)
 }
 
+/// Prepares the tree of a recipe, and does `work` with it, a directory that is thrown away, and a
+/// log of this name.
+fn try_out<T>(
+    host: &HostArguments,
+    recipe: &Recipe,
+    name: &str,
+    work: impl FnOnce(&tree::Tree, &Path, &Path) -> Result<T>,
+) -> Result<T> {
+    let source = source::find(host)?;
+    let lock = CacheLock::take()?;
+    let tree = tree::prepare(&lock, &source, recipe)?;
+    let output = lock.unfinished(name);
+    fs::create_dir_all(&output)?;
+    let log = paths::cache()?.join(format!("logs/{name}.log"));
+    work(&tree, &output, &log)
+}
+
 /// Configures with one more fragment and begins the build, in a directory that is thrown away.
 pub fn try_fragment(host: &HostArguments, variant: Variant, fragment: &Path) -> Result<()> {
-    let source = source::find(host)?;
     let mut recipe = Recipe::of(variant);
-    let lock = CacheLock::take()?;
-    let tree = tree::prepare(&lock, &source, &recipe)?;
     recipe.fragments.push(fragment.to_path_buf());
-    let output = lock.unfinished("configuration");
-    fs::create_dir_all(&output)?;
-    let log = paths::cache()?.join("logs/configure.log");
     // The first file that the build compiles, and where refused options are looked for.
     let first = ["arch/arm64/kernel/asm-offsets.s".to_owned()];
-    build::objects(&tree, &output, &recipe, variant, &first, &log)
+    try_out(host, &recipe, CONFIGURE, |tree, output, log| {
+        build::objects(tree, output, &recipe, variant, &first, log)
+    })
 }
 
 /// Configures as `host` says, in a directory that is thrown away.
@@ -249,14 +264,10 @@ pub fn try_fragment(host: &HostArguments, variant: Variant, fragment: &Path) -> 
 ///
 /// If options are in conflict.
 pub fn try_options(host: &HostArguments, variant: Variant) -> Result<()> {
-    let source = source::find(host)?;
     let recipe = Recipe::chosen(host, variant)?;
-    let lock = CacheLock::take()?;
-    let tree = tree::prepare(&lock, &source, &recipe)?;
-    let output = lock.unfinished("configuration");
-    fs::create_dir_all(&output)?;
-    let log = paths::cache()?.join("logs/configure.log");
-    build::configure(&tree, &output, &recipe, variant, &log)
+    try_out(host, &recipe, CONFIGURE, |tree, output, log| {
+        build::configure(tree, output, &recipe, variant, log)
+    })
 }
 
 /// Builds the objects in `directories` of a kernel's tree, and checks each of them by the list of
@@ -270,24 +281,20 @@ pub fn check_objects(
     variant: Variant,
     directories: &[String],
 ) -> Result<usize> {
-    let source = source::find(host)?;
     let recipe = Recipe::chosen(host, variant)?;
-    let lock = CacheLock::take()?;
-    let tree = tree::prepare(&lock, &source, &recipe)?;
-    let output = lock.unfinished("objects");
-    fs::create_dir_all(&output)?;
-    let log = paths::cache()?.join("logs/objects.log");
-    build::objects(&tree, &output, &recipe, variant, directories, &log)?;
-    let mut checked = 0;
-    for directory in directories {
-        let mut objects = walk::files(&output.join(directory))?;
-        objects.retain(|it| it.extension().is_some_and(|it| it == "o"));
-        for object in &objects {
-            allow::check_object(object)?;
+    try_out(host, &recipe, "objects", |tree, output, log| {
+        build::objects(tree, output, &recipe, variant, directories, log)?;
+        let mut checked = 0;
+        for directory in directories {
+            let mut objects = walk::files(&output.join(directory))?;
+            objects.retain(|it| it.extension().is_some_and(|it| it == "o"));
+            for object in &objects {
+                allow::check_object(object)?;
+            }
+            checked += objects.len();
         }
-        checked += objects.len();
-    }
-    Ok(checked)
+        Ok(checked)
+    })
 }
 
 /// The kernel of a variant, built if the cache does not have it.

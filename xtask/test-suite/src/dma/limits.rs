@@ -10,13 +10,12 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
 use donjon_machine::arguments::{MachineArguments, Switch};
-use donjon_machine::finding::Finding;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::Boot;
-use donjon_machine::said::says;
+use donjon_machine::said::{says, whatever_became};
 
 use super::{TIMEOUT, boot};
-use crate::boots::built;
+use crate::boots::{built, is_not_taken_over};
 use crate::scratch::Scratch;
 use crate::test::Test;
 
@@ -33,8 +32,6 @@ dmesg | grep 'no block for compartments: cargo xtask run --protected SIZE' || ex
 for round in $(seq 50); do sh -c true || exit 9; done";
 /// What the inner domain says of a frame that it finds in the text.
 const WRITTEN: &str = "devices write its frame";
-/// What Linux says when it was taken over all the same.
-const TAKEN: &str = "donjon: hand-over done";
 /// Bytes of Linux's image that devices only read: a part of the text.
 const TOO_FEW: u64 = 0x2_0000;
 
@@ -73,14 +70,8 @@ fn written_text(host: &HostArguments) -> Result<()> {
     word.copy_from_slice(&TOO_FEW.to_le_bytes());
     boot.image = scratch.path().join("image");
     fs::write(&boot.image, image)?;
-    let text = match says(&boot, "true", TIMEOUT) {
-        Ok(said) => said.text,
-        Err(error) => format!("{error:#}"),
-    };
-    if text.contains(TAKEN) {
-        let text = format!("text that devices write was taken over:\n{text}");
-        return Err(Finding::Violation.error(text));
-    }
+    let text = whatever_became(&says(&boot, "true", TIMEOUT));
+    is_not_taken_over(&text)?;
     ensure!(text.contains(WRITTEN), "nothing said `{WRITTEN}`:\n{text}");
     Ok(())
 }

@@ -25,7 +25,10 @@ static bool is_used(const struct function_memory *memory)
 	return READ_ONCE(memory->used_index) == cpu_to_le16(1);
 }
 
-/* False if the balloon does not answer, or goes on; attack_untried() has been called. */
+/*
+ * Have the balloon discard a frame. False if it does not answer, or goes on;
+ * attack_untried() has been called.
+ */
 static bool discard(u64 frame)
 {
 	struct function_memory *memory = (void *)get_zeroed_page(GFP_KERNEL | __GFP_NOFAIL);

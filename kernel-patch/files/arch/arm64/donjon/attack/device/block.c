@@ -127,7 +127,7 @@ static bool take_in_flight(void)
 	return false;
 }
 
-/* The disk answers a few requests in a second, so one is late in the first tries. */
+/* QEMU delays requests for this disk, so one of the first tries is answered late. */
 static void in_flight(void)
 {
 	u64 *page = (u64 *)get_zeroed_page(GFP_KERNEL | __GFP_NOFAIL);

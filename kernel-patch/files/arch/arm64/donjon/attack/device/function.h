@@ -16,7 +16,7 @@ struct function_memory {
 	struct vring_desc descriptors[FUNCTION_QUEUE];
 	__le16 flags, index, ring[FUNCTION_QUEUE];
 	u8 bytes[FUNCTION_BYTES];
-	/* A used ring, for those who want it here */
+	/* A used ring, for a request that wants it in this page */
 	__le16 used_flags, used_index;
 	struct vring_used_elem used_ring[FUNCTION_QUEUE];
 };
@@ -26,14 +26,14 @@ struct function_memory {
  * if there is none, and attack_untried() has been called, with `what` as its name.
  */
 bool open_function(unsigned int device, const char *what);
-/* False if it goes on after some seconds. */
+/* Reset the function. False if it goes on after some seconds. */
 bool reset_function(void);
 /*
  * Resets the function and gives it one request of `bytes` in memory->bytes, with the
  * flags of a descriptor. Its used ring is at the physical address `used`.
  */
 void start_request(struct function_memory *memory, u32 bytes, u16 flags, u64 used);
-/* Until `is_over` says so, or some seconds. */
+/* Wait until `is_over` says so, for some seconds at most. */
 void wait_for_function(const struct function_memory *memory,
 		       bool (*is_over)(const struct function_memory *memory));
 
