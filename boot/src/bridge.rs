@@ -6,7 +6,7 @@ extern crate alloc;
 use alloc::vec::Vec;
 
 use donjon_core::dma::pci::{BUS_SIZE, Bridge};
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
 use dtoolkit::{Node, Property};

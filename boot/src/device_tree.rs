@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use donjon_abi::boot_info::{Conduit, ConsoleKind, MAX_BANKS};
 use donjon_abi::layout::{PAGE_SIZE, PHYSICAL_END};
-use donjon_core::cpu_start::{self, CpuNode};
-use donjon_core::placement::Range;
+use donjon_core::cpu::start::{self, CpuNode};
+use donjon_core::range::Range;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::standard::NodeStandard;
@@ -74,14 +74,14 @@ pub fn conduit(tree: &Fdt<'static>, entered: u64, power: bool) -> Conduit {
         .find(|it| it.is_compatible("arm,psci-0.2") || it.is_compatible("arm,psci-1.0"));
     let method = node.and_then(|node| node.property("method"));
     let method = method.and_then(|it| it.value_as::<&str>().ok());
-    let conduit = cpu_start::conduit(method, entered);
+    let conduit = start::conduit(method, entered);
     match tree.cpus() {
         Ok(cpus)
             if cpus
                 .children()
                 .any(|it| string(&it, "enable-method") == Some("spin-table")) =>
         {
-            cpu_start::without_psci(conduit, power, entered)
+            start::without_psci(conduit, power, entered)
         }
         _ => conduit,
     }
@@ -95,7 +95,7 @@ pub fn memory(tree: &Fdt) -> Result<Vec<Range>, Failure> {
             .property("device_type")
             .is_some_and(|kind| kind.value() == b"memory\0");
         if is_memory && nodes::is_enabled(&node) {
-            banks.extend(ranges(&node)?);
+            banks.extend(nodes::registers(&node)?);
         }
     }
     if banks.len() > MAX_BANKS {
@@ -115,7 +115,7 @@ pub fn taken(tree: &Fdt) -> Result<Vec<Range>, Failure> {
         .collect();
     if let Some(reserved) = tree.find_node("/reserved-memory") {
         for node in reserved.children() {
-            taken.extend(ranges(&node)?);
+            taken.extend(nodes::registers(&node)?);
         }
     }
     taken.extend(initial_ramdisk(tree));
@@ -177,7 +177,7 @@ pub fn cpus(tree: &Fdt<'static>, conduit: Conduit) -> Result<Vec<Cpu>, Failure> 
             status,
         });
     }
-    cpu_start::check(nodes.iter().copied(), conduit)?;
+    start::check(nodes.iter().copied(), conduit)?;
     let existing = nodes.iter().filter(|it| it.exists());
     let cpu = |it: &CpuNode<'_>| Cpu {
         affinity: it.affinity,
@@ -188,18 +188,6 @@ pub fn cpus(tree: &Fdt<'static>, conduit: Conduit) -> Result<Vec<Cpu>, Failure> 
 
 fn string(node: &FdtNode<'static>, name: &str) -> Option<&'static str> {
     node.property(name)?.value_as().ok()
-}
-
-/// The registers of a node, as its own bus names them.
-pub fn ranges(node: &FdtNode) -> Result<Vec<Range>, Failure> {
-    let mut ranges = Vec::new();
-    if let Some(registers) = node.reg()? {
-        for register in registers {
-            let (start, size) = (register.address()?, register.size()?);
-            ranges.extend(Range::with_size(start, size));
-        }
-    }
-    Ok(ranges)
 }
 
 /// Memory that the tree for Linux says something of.

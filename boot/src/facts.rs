@@ -3,7 +3,7 @@
 
 use donjon_abi::boot_info::Bank;
 use donjon_abi::layout::MAX_CPUS;
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
 
 use crate::device_tree::Cpu;
 

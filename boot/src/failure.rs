@@ -5,16 +5,16 @@ extern crate alloc;
 
 use alloc::string::String;
 
-use donjon_core::cpu_start::StartError;
-use donjon_core::cpus::CpuError;
+use donjon_core::cpu::cpus::CpuError;
+use donjon_core::cpu::requirements::Unmet;
+use donjon_core::cpu::start::StartError;
 use donjon_core::devices::TooManyDevices;
+use donjon_core::devices::reserved::TooManyPieces;
 use donjon_core::dma::smmu::SmmuError;
 use donjon_core::dma::translation::TranslationError;
 use donjon_core::dma::window;
-use donjon_core::outer_range::TooManyRanges;
-use donjon_core::requirements::Unmet;
-use donjon_core::reserved::TooManyPieces;
-use donjon_core::tables::MapError;
+use donjon_core::memory::outer_range::TooManyRanges;
+use donjon_core::translation::inner_tables::MapError;
 use dtoolkit::error::{FdtParseError, PropertyError, StandardError};
 use thiserror::Error;
 

@@ -9,14 +9,14 @@ use alloc::string::{String, ToString};
 use core::arch::asm;
 
 use donjon_abi::layout::PAGE_SIZE;
-use donjon_core::address::PhysicalAddress;
+use donjon_core::devices::pins;
 use donjon_core::dma::pci::{self, Space};
 use donjon_core::dma::smmu::{self, QUEUE_SIZE, Registers, Structures};
 use donjon_core::dma::streams;
 use donjon_core::dma::translation;
 use donjon_core::dma::usb as usb_controller;
 use donjon_core::dma::window::DeviceWindow;
-use donjon_core::pins;
+use donjon_core::translation::address::PhysicalAddress;
 use donjon_hal::cpu;
 
 use crate::bridge::Behind;

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use donjon_abi::boot_info::MAX_BANKS;
 use donjon_abi::layout::BLOCK_SIZE;
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
 
 use crate::assembly::{DEVICE_BLOCK, NORMAL_BLOCK, TABLE, boot_table_l0, boot_table_l1};
 use crate::failure::Failure;

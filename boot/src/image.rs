@@ -5,7 +5,7 @@ use donjon_abi::layout::{BLOCK_SIZE, TABLE_BLOCK_SIZE};
 use donjon_abi::manifest::{
     DmaProfile, MANIFEST_MAGIC, MANIFEST_VERSION, Manifest, Segment, SwitchMode,
 };
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
 
 use crate::assembly::{boot_manifest, boot_stay_end, boot_stay_start};
 use crate::failure::Failure;

@@ -13,17 +13,17 @@ use donjon_abi::layout::{
 };
 use donjon_abi::manifest::{Segment, SwitchMode};
 use donjon_abi::tcr::RESERVED_ASID;
-use donjon_core::address::{Level, PhysicalAddress, VirtualAddress};
 use donjon_core::compartment::Slot;
-use donjon_core::cpus::CpuSet;
-use donjon_core::descriptor::MappingKind;
+use donjon_core::cpu::cpus::CpuSet;
 use donjon_core::dma::window::DeviceWindow;
-use donjon_core::frames::FrameTable;
-use donjon_core::placement::Range;
-use donjon_core::private::{Private, PrivateBlock};
-use donjon_core::rules::{MAX_TABLE_BLOCKS, PoolFrame};
-use donjon_core::shadow::{self, ASIDS};
-use donjon_core::tables::{self, Mapping};
+use donjon_core::kernel_tables::{MAX_TABLE_BLOCKS, PoolFrame};
+use donjon_core::memory::private::{Private, PrivateBlock};
+use donjon_core::range::Range;
+use donjon_core::translation::address::{Level, PhysicalAddress, VirtualAddress};
+use donjon_core::translation::descriptor::MappingKind;
+use donjon_core::translation::frames::FrameTable;
+use donjon_core::translation::inner_tables::{self, Mapping};
+use donjon_core::user_tables::{self, ASIDS};
 
 use crate::assembly::boot_arrival;
 use crate::bridge::Behind;
@@ -104,7 +104,7 @@ impl Metadata {
         let ram: u64 = banks.iter().map(|bank| bank.size()).sum();
         let blocks =
             (ram / POOL_SHARE / BLOCK_SIZE).clamp(POOL_BLOCKS_MIN, MAX_TABLE_BLOCKS as u64);
-        let pages = (ram / USER_SHARE / PAGE_SIZE).max(shadow::LEAST_PAGES);
+        let pages = (ram / USER_SHARE / PAGE_SIZE).max(user_tables::LEAST_PAGES);
         let hull = hull(banks);
         let frames = hull.map_or(0, FrameTable::entries_for);
         let private = hull.map_or(0, |it| Private::blocks_for(it.start(), it.end()));
@@ -113,7 +113,7 @@ impl Metadata {
             frames * size_of::<u16>() as u64,
             blocks * (BLOCK_SIZE / PAGE_SIZE) * size_of::<PoolFrame>() as u64,
             pages * PAGE_SIZE,
-            pages * size_of::<shadow::Cell>() as u64,
+            pages * size_of::<user_tables::Cell>() as u64,
             (ASIDS * size_of::<u32>()) as u64,
             frames * size_of::<u32>() as u64,
             private * size_of::<PrivateBlock>() as u64,
@@ -213,9 +213,9 @@ impl Builder {
         // The one that is allocated last is used first.
         let lower = [page(GATE_L3_PAGE)?, page(GATE_L2_PAGE)?];
         let mut pages = Pages(&lower);
-        tables::link(&mut pages, self.root, GATE_SLOT, page(GATE_L1_PAGE)?, true)?;
+        inner_tables::link(&mut pages, self.root, GATE_SLOT, page(GATE_L1_PAGE)?, true)?;
         let mapping = mapping(GATE, memory, PAGE_SIZE, MappingKind::GateText, Level::Three)?;
-        Ok(tables::map(&mut pages, self.root, &mapping)?)
+        Ok(inner_tables::map(&mut pages, self.root, &mapping)?)
     }
 
     /// A stack and a CPU block for each CPU, with nothing mapped between them.
@@ -294,7 +294,7 @@ impl Builder {
         largest: Level,
     ) -> Result<(), Failure> {
         let mapping = mapping(address, memory, size, kind, largest)?;
-        tables::map(&mut self.region, self.root, &mapping)?;
+        inner_tables::map(&mut self.region, self.root, &mapping)?;
         if in_blocks(self.mode) {
             self.note_leaves(address, size);
         }
@@ -306,7 +306,7 @@ impl Builder {
         let mut at = address;
         while at < address + size {
             self.invalidations.push(at >> 12 & ((1 << 44) - 1));
-            at += tables::leaf_size(&self.region, self.root, at).unwrap_or(PAGE_SIZE);
+            at += inner_tables::leaf_size(&self.region, self.root, at).unwrap_or(PAGE_SIZE);
         }
     }
 
@@ -372,7 +372,7 @@ impl Builder {
             MappingKind::InnerText,
             Level::Three,
         )?;
-        tables::map(&mut self.region, lower, &itself)?;
+        inner_tables::map(&mut self.region, lower, &itself)?;
         let arrival = Arrival {
             ttbr0: lower.as_u64(),
             ttbr1: self.root.as_u64() | u64::from(RESERVED_ASID) << 48,

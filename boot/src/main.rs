@@ -17,7 +17,7 @@ mod identity;
 mod image;
 mod inner;
 mod measure;
-mod pen;
+mod parked;
 mod power;
 mod region;
 mod report;

@@ -9,7 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use donjon_core::devices::Window;
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::NodeStandard;
 use dtoolkit::{Node, Property};
@@ -22,6 +22,18 @@ pub const ROOT_BUS: Window = Window {
     parent: 0,
     size: u64::MAX,
 };
+
+/// The registers of a node, as its own bus names them.
+pub fn registers(node: &FdtNode) -> Result<Vec<Range>, Failure> {
+    let mut ranges = Vec::new();
+    if let Some(registers) = node.reg()? {
+        for register in registers {
+            let (start, size) = (register.address()?, register.size()?);
+            ranges.extend(Range::with_size(start, size));
+        }
+    }
+    Ok(ranges)
+}
 
 /// Path of the first node that is compatible with `name`.
 pub fn find_compatible(node: &FdtNode, path: &str, name: &str) -> Option<String> {

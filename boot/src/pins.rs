@@ -9,7 +9,7 @@ use core::fmt::Display;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use donjon_core::pins::{Chip, Registers, Setting};
+use donjon_core::devices::pins::{Chip, Registers, Setting};
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::DeviceTreeNode;
 use dtoolkit::standard::NodeStandard;

@@ -7,7 +7,7 @@ extern crate alloc;
 use alloc::boxed::Box;
 
 use donjon_core::devices::Window;
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
 use donjon_hal::cpu;
 use donjon_hal::mailbox::Mailbox;
 

@@ -2,9 +2,9 @@
 //! The inner domain's memory, handed out page by page while its tables are built.
 
 use donjon_abi::layout::PAGE_SIZE;
-use donjon_core::address::PhysicalAddress;
-use donjon_core::placement::Range;
-use donjon_core::tables::TableMemory;
+use donjon_core::range::Range;
+use donjon_core::translation::address::PhysicalAddress;
+use donjon_core::translation::inner_tables::TableMemory;
 
 use crate::failure::Failure;
 

@@ -9,16 +9,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use donjon_abi::boot_info::{Bank, MAX_RESERVED};
-use donjon_core::placement::Range;
-use donjon_core::reserved::{is_linux_own, withheld};
+use donjon_core::devices::reserved::{is_linux_own, withheld};
+use donjon_core::range::Range;
 use dtoolkit::Node;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::standard::NodeStandard;
 
-use crate::device_tree;
 use crate::devices::Devices;
 use crate::failure::Failure;
+use crate::nodes;
 
 /// What Linux does not get.
 pub struct Reserved {
@@ -43,7 +43,7 @@ pub fn find(
     let mut nodes = Vec::new();
     if let Some(reserved) = tree.find_node("/reserved-memory") {
         for node in reserved.children().filter(|it| !stays(it, devices)) {
-            let registers = device_tree::ranges(&node)?;
+            let registers = nodes::registers(&node)?;
             if !registers.is_empty() {
                 nodes.push(String::from(node.name()));
                 ranges.extend(registers);

@@ -6,8 +6,8 @@ use core::sync::atomic::{Ordering, compiler_fence};
 
 use donjon_abi::boot_info::BootSecrets;
 use donjon_abi::manifest::{Identity, Randomness};
-use donjon_core::attestation::{BYTES, Derived, Start};
-use donjon_core::placement::Range;
+use donjon_core::compartment::attestation::{BYTES, Derived, Start};
+use donjon_core::range::Range;
 use donjon_hal::cpu;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::{Node, Property};

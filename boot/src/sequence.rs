@@ -15,14 +15,16 @@ use donjon_abi::boot_info::{
 };
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE, ROOT_PAGE, TABLE_BLOCK_SIZE};
 use donjon_abi::tcr;
-use donjon_core::cpus::CpuSet;
+use donjon_core::cpu::cpus::CpuSet;
+use donjon_core::cpu::requirements;
 use donjon_core::dma::reserve;
 use donjon_core::dma::window::{Access, DeviceWindow};
-use donjon_core::placement::{self, Range};
-use donjon_core::{requirements, weaken};
+use donjon_core::memory::placement;
+use donjon_core::range::Range;
+use donjon_core::weaken;
 use donjon_hal::console::Console;
+use donjon_hal::cpu;
 use donjon_hal::watchdog::Watchdog;
-use donjon_hal::{cpu, registers};
 use dtoolkit::fdt::Fdt;
 
 use crate::assembly::boot_secondary;
@@ -36,7 +38,7 @@ use crate::inner::{self, Builder};
 use crate::report::{self, Line};
 use crate::reserved::{self, Reserved};
 use crate::secrets::{self, Secrets};
-use crate::{board, device_tree, heap, identity, measure, pen, pins};
+use crate::{board, device_tree, heap, identity, measure, parked, pins};
 
 /// For `start.S`: in x0 and x1.
 #[repr(C)]
@@ -115,7 +117,7 @@ pub fn run(device_tree: u64, image: u64, level: u64) -> Result<Handover, Failure
         watchdog: 0,
         mailbox: 0,
         messages: 0,
-        pen: 0,
+        parked_cpus: 0,
         secondary_entry: (&raw const boot_secondary) as u64,
         stays: bank(image.stays()?),
         table_block: Bank {
@@ -373,7 +375,7 @@ fn start_inner(
     }
     if let Some(registers) = power {
         boot.watchdog = builder.map_device(registers)?;
-        boot.pen = builder.take_pen()?;
+        boot.parked_cpus = builder.take_pen()?;
     }
     if let Some(registers) = machine.devices.mailbox {
         boot.mailbox = builder.map_device(registers)?;
@@ -400,7 +402,7 @@ fn start_inner(
     if let Some(derived) = secrets.derive(&boot.started) {
         boot.secrets = builder.store_secrets(derived)?;
     }
-    let (conduit, pen_page) = (boot.conduit, boot.pen);
+    let (conduit, pen_page) = (boot.conduit, boot.parked_cpus);
     let boot = builder.store(&boot)?;
     let region = machine.region;
     // SAFETY: the identity map covers the region. The root is complete: the inner half and the
@@ -422,7 +424,7 @@ fn start_inner(
     }
     let (cpus, stays) = (&machine.cpu_nodes, image.stays()?);
     // SAFETY: the inner domain has just been initialised, and arrivals are prepared.
-    unsafe { pen::release(cpus, registers::mpidr(), pen_page, stays) }
+    unsafe { parked::release(cpus, cpu::mpidr(), pen_page, stays) }
 }
 
 /// Makes the upper range what the inner domain will have, beside the identity map.

@@ -9,7 +9,7 @@ use alloc::string::String;
 use donjon_abi::layout::PAGE_SIZE;
 use donjon_core::devices::Window;
 use donjon_core::dma::usb::registers;
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
 use dtoolkit::{Node, Property};

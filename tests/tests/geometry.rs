@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used)]
 
 use donjon_abi::layout;
-use donjon_core::placement::Range;
-use donjon_core::vectors::{VECTORS_SIZE, VECTORS_START};
+use donjon_core::code::vectors::{VECTORS_SIZE, VECTORS_START};
+use donjon_core::range::Range;
 use donjon_models::geometry::forged::{Finding, Granule, WalkResult};
 use donjon_models::geometry::{Report, check};
 use donjon_models::machine::{BuiltMachine, IMAGE, Plan, VECTORS};

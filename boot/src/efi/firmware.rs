@@ -9,9 +9,9 @@ use core::fmt;
 use core::ptr;
 
 use donjon_abi::layout::PAGE_SIZE;
-use donjon_core::firmware_memory::Region;
-use donjon_core::placement::Range;
-use donjon_hal::console::put_text;
+use donjon_core::memory::firmware_memory::Region;
+use donjon_core::range::Range;
+use donjon_hal::console::text::put_text;
 use uefi_raw::protocol::device_path::DevicePathProtocol;
 use uefi_raw::protocol::loaded_image::LoadedImageProtocol;
 use uefi_raw::table::boot::{AllocateType, BootServices, MemoryDescriptor, MemoryType};

@@ -5,7 +5,7 @@
 use core::ptr;
 
 use donjon_abi::layout::PAGE_SIZE;
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
 use uefi_raw::protocol::device_path::{DevicePathProtocol, DeviceSubType, DeviceType};
 use uefi_raw::protocol::media::LoadFile2Protocol;
 use uefi_raw::{Boolean, Guid, Status};

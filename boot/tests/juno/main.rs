@@ -13,8 +13,8 @@ use donjon_boot::devices::Devices;
 use donjon_boot::failure::Failure;
 use donjon_boot::usb::Usb;
 use donjon_boot::{board, device_tree, devices, nodes, reserved};
-use donjon_core::cpus::CpuSet;
-use donjon_core::placement::Range;
+use donjon_core::cpu::cpus::CpuSet;
+use donjon_core::range::Range;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::{Node, Property};
 

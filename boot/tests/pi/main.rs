@@ -13,7 +13,7 @@ use donjon_boot::device_tree::Memory;
 use donjon_boot::devices::Devices;
 use donjon_boot::usb::Usb;
 use donjon_boot::{device_tree, devices, nodes, pins, reserved};
-use donjon_core::pins::{Chip, Registers};
+use donjon_core::devices::pins::{Chip, Registers};
 use dtoolkit::fdt::Fdt;
 use dtoolkit::{Node, Property};
 

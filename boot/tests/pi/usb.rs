@@ -8,7 +8,7 @@ use donjon_abi::manifest::DmaProfile;
 use donjon_boot::device_tree::Memory;
 use donjon_boot::{device_tree, devices, nodes, reserved};
 use donjon_core::devices::Window;
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
 use dtoolkit::Node;
 use dtoolkit::fdt::Fdt;
 

@@ -13,7 +13,7 @@ use donjon_boot::devices::{self, Devices};
 use donjon_boot::reserved;
 use donjon_boot::usb::Usb;
 use donjon_core::dma::pci::Bridge;
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::{Node, Property};
 

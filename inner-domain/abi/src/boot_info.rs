@@ -187,7 +187,7 @@ pub struct BootInfo {
     pub messages: u64,
     /// Physical address of a zeroed page of the inner memory where CPUs wait to be started, if the
     /// inner domain keeps them; otherwise 0.
-    pub pen: u64,
+    pub parked_cpus: u64,
     /// Physical address where a CPU that is switched on enters: the boot stage's code for it.
     pub secondary_entry: u64,
     /// The boot stage's page that stays, where CPUs enter: the inner domain's as well.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Compartments: programs at EL0 whose memory neither the kernel nor root can read.
 //!
-//! A compartment has private frames ([`crate::private`]), tables made of such frames, and a frame
-//! for its registers. Linux asks for all that happens to it by calls; the inner domain enters it
-//! and leaves it. Its life:
+//! A compartment has private frames ([`crate::memory::private`]), tables made of such frames, and a
+//! frame for its registers. Linux asks for all that happens to it by calls; the inner domain enters
+//! it and leaves it. Its life:
 //!
 //! 1. *building*: pages are added, each copied from Linux's memory and measured;
 //! 2. *idle* after it was sealed: nothing is added from outside any more. A call runs it;
@@ -16,12 +16,16 @@
 //! Where frames are taken or freed, the caller holds the lock of the rules as well, and took it
 //! first.
 
+pub mod attestation;
 mod build;
 mod channel;
 mod clone;
 mod end;
+mod endpoint;
 mod flow;
+mod handle;
 mod memory;
+pub mod random;
 mod run;
 mod space;
 mod stop;
@@ -37,14 +41,18 @@ use donjon_abi::layout::MAX_CPUS;
 use sha2::Sha256;
 use spin::mutex::{Mutex, MutexGuard};
 
-use crate::private::Owner;
-use crate::rules::Hardware;
-use crate::waits::{COMPARTMENTS, Waiting};
+use crate::memory::private::Owner;
+use crate::report::waits::{COMPARTMENTS, Waiting};
+use crate::translation::Hardware;
 use crate::weaken;
 
 pub use build::{Addition, PIECE};
-pub use channel::{ENDS, INBOX, MESSAGE_MAX, Moved};
+use endpoint::End;
+
+pub use channel::{INBOX, MESSAGE_MAX, Moved};
+pub use endpoint::ENDS;
 pub use flow::{Begin, Cause, Flow, OFFSET as FLOW_OFFSET, Stop, Stopped};
+pub use handle::Handle;
 pub use memory::{GROW_MAX, SHRINK_MAX};
 pub use run::{Entry, How};
 pub use space::Access;
@@ -70,35 +78,6 @@ pub trait Memory: Hardware {
     /// What is kept about a run under flow attestation, in the frame `context` of a compartment's
     /// registers, [`FLOW_OFFSET`] bytes from its beginning.
     fn flow(&mut self, context: u64) -> &mut Flow;
-}
-
-/// A handle: the index of a slot, and above it a number that the slot had with no other
-/// compartment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Handle(u64);
-
-impl Handle {
-    /// Wraps a handle from Linux without validating it.
-    pub const fn from_word(word: u64) -> Self {
-        Self(word)
-    }
-
-    /// The word by which Linux names the handle.
-    pub const fn word(self) -> u64 {
-        self.0
-    }
-
-    const fn new(index: u32, generation: u32) -> Self {
-        Self(index as u64 | (generation as u64) << 32)
-    }
-
-    const fn index(self) -> u32 {
-        self.0 as u32
-    }
-
-    const fn generation(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
 }
 
 /// Where a compartment is in its life.
@@ -185,7 +164,7 @@ struct State {
     /// template, and a compartment that ends has nothing left.
     reached: u64,
     /// Ends of its channels.
-    ends: [channel::End; ENDS],
+    ends: [End; ENDS],
 }
 
 /// Where slots without a compartment are.
@@ -224,7 +203,7 @@ impl Slot {
             clones: 0,
             template: NONE,
             reached: 0,
-            ends: [channel::End::NONE; ENDS],
+            ends: [End::NONE; ENDS],
         }))
     }
 }

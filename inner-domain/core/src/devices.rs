@@ -9,9 +9,12 @@ use donjon_abi::layout::PAGE_SIZE;
 use donjon_abi::tcr::PHYSICAL_ADDRESS_BITS;
 use thiserror::Error;
 
-use crate::placement::Range;
+use crate::range::Range;
 
+pub mod pins;
 pub mod plugged;
+pub mod properties;
+pub mod reserved;
 mod rules;
 
 pub use rules::{Decision, Effect, RULES, Rule, WITHHELD, decide};

@@ -3,7 +3,7 @@
 //!
 //! Linux has built its tables by itself so far. Here everything that the lower half of the
 //! kernel's root leads to is looked at once, every frame gets its type, and what the rules of
-//! [`crate::rules`] would forbid is refused. From then on the rules keep it so.
+//! [`crate::kernel_tables`] would forbid is refused. From then on the rules keep it so.
 //!
 //! In this order:
 //!
@@ -20,7 +20,8 @@
 //! 8. Everything is invalidated.
 //!
 //! Tables of users are Linux's own memory, which no walk reads afterwards: each CPU loads the root
-//! that maps nothing before it goes on ([`Shadows::begin`](crate::shadow::Shadows::begin)).
+//! that maps nothing before it goes on
+//! ([`UserTables::begin`](crate::user_tables::UserTables::begin)).
 //!
 //! All this runs once, on one CPU while the others wait with interrupts masked.
 
@@ -38,9 +39,10 @@ mod validate;
 use donjon_abi::call::Handover;
 use donjon_abi::layout::PAGE_SIZE;
 
-use crate::frames::FrameType;
-use crate::placement::Range;
-use crate::rules::{Checks, Hardware, Rules};
+use crate::kernel_tables::KernelTables;
+use crate::range::Range;
+use crate::translation::frames::FrameType;
+use crate::translation::{Checks, Hardware};
 use description::{Description, units};
 
 pub use error::{DescriptionError, Fault, HandoverError, Part};
@@ -97,7 +99,7 @@ pub struct Summary {
 /// [`HandoverError`] for the first thing found that the rules forbid. The machine must not go
 /// on then: some of the steps were made.
 pub fn take_over<H: Hardware, C: Checks>(
-    rules: &mut Rules<'_, C>,
+    rules: &mut KernelTables<'_, C>,
     hardware: &mut H,
     machine: &MachineParts<'_>,
     said: &Handover,
@@ -126,7 +128,7 @@ pub fn take_over<H: Hardware, C: Checks>(
 
 /// The work in progress.
 struct Takeover<'t, 'r, H: Hardware, C: Checks> {
-    rules: &'t mut Rules<'r, C>,
+    rules: &'t mut KernelTables<'r, C>,
     hardware: &'t mut H,
     machine: &'t MachineParts<'t>,
     description: Description,

@@ -3,6 +3,7 @@
 
 mod pl011;
 mod small_uart;
+pub mod text;
 
 use core::fmt;
 
@@ -48,15 +49,5 @@ impl fmt::Write for Console {
             Self::Pl011(uart) => uart.write_str(text),
             Self::Small(uart) => uart.write_str(text),
         }
-    }
-}
-
-/// Puts out text, each line end as a terminal wants it.
-pub fn put_text(text: &str, mut put: impl FnMut(u8)) {
-    for byte in text.bytes() {
-        if byte == b'\n' {
-            put(b'\r');
-        }
-        put(byte);
     }
 }

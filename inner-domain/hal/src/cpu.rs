@@ -5,19 +5,9 @@ use core::arch::asm;
 
 use donjon_abi::layout::PHYSMAP;
 
-use aarch64_cpu::registers::{
-    ELR_EL1, ESR_EL1, FAR_EL1, MIDR_EL1, MPIDR_EL1, Readable, SPSR_EL1, TPIDR_EL0, TPIDR_EL1,
-};
+use aarch64_cpu::registers::{ELR_EL1, ESR_EL1, FAR_EL1, Readable, SPSR_EL1, TPIDR_EL0, TPIDR_EL1};
 
-/// `MPIDR_EL1` of this CPU.
-pub fn mpidr() -> u64 {
-    MPIDR_EL1.get()
-}
-
-/// `MIDR_EL1` of this CPU: which core it is.
-pub fn midr() -> u64 {
-    MIDR_EL1.get()
-}
+pub use crate::cpu_id::{midr, mpidr};
 
 /// The cycle counter, or none while it does not count (`PMCR_EL0.E` clear) or does not exist.
 pub fn cycles() -> Option<u64> {
@@ -46,7 +36,7 @@ pub fn dsb_ishst() {
     // SAFETY: a barrier has no other effect.
     unsafe { asm!("dsb ishst", options(nostack)) };
     #[cfg(feature = "trace-steps")]
-    crate::trace::step(donjon_core::rules::Step::BarrierStore, 0);
+    crate::trace::step(donjon_core::translation::Step::BarrierStore, 0);
 }
 
 /// Makes code that was written through another mapping visible to instruction fetches of all

@@ -6,7 +6,7 @@
 //! write it meanwhile: a caller decides about the word that it has read.
 
 use donjon_abi::layout::PHYSMAP;
-use donjon_core::outer_range::WritableBuffer;
+use donjon_core::memory::outer_range::WritableBuffer;
 use zerocopy::FromBytes;
 
 /// Writes `bytes` to memory of the outer domain, or as many as there is room for behind `offset`;

@@ -4,12 +4,11 @@
 use core::arch::asm;
 
 use aarch64_cpu::registers::{
-    ID_AA64MMFR0_EL1, MAIR_EL1, MPIDR_EL1, Readable, SCTLR_EL1, TTBR0_EL1, TTBR1_EL1, VBAR_EL1,
-    Writeable,
+    ID_AA64MMFR0_EL1, MAIR_EL1, Readable, SCTLR_EL1, TTBR0_EL1, TTBR1_EL1, VBAR_EL1, Writeable,
 };
-use donjon_core::cpu_registers::TranslationRegisters;
-use donjon_core::extensions::{self, Extension};
-use donjon_core::generic_key;
+use donjon_core::cpu::extensions::{self, Extension};
+use donjon_core::cpu::generic_key;
+use donjon_core::cpu::registers::TranslationRegisters;
 
 /// The registers of this CPU that decide about translation.
 pub fn translation() -> TranslationRegisters {
@@ -78,11 +77,6 @@ pub fn selects_sp_el1() -> bool {
     // SAFETY: reading a register has no other effect.
     unsafe { asm!("mrs {}, spsel", out(reg) selected, options(nomem, nostack, preserves_flags)) };
     selected & 1 != 0
-}
-
-/// Affinity and the rest of `MPIDR_EL1`.
-pub fn mpidr() -> u64 {
-    MPIDR_EL1.get()
 }
 
 /// `ID_AA64MMFR0_EL1` of this CPU.

@@ -8,8 +8,8 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use donjon_abi::layout::{PAGE_SIZE, PHYSMAP};
 use donjon_core::compartment::{FLOW_OFFSET, Flow, Memory, PIECE};
-use donjon_core::errata;
-use donjon_core::rules::{Hardware, Step};
+use donjon_core::cpu::errata;
+use donjon_core::translation::{Hardware, Step};
 
 use crate::{cpu, physical, registers};
 

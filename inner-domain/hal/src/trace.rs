@@ -14,10 +14,10 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use donjon_abi::layout::{MAX_CPUS, cpu_index};
 use donjon_abi::trace::{BUFFERED, BYTES, CPU_SHIFT, RecordKind, WORDS};
-use donjon_core::rules::Step;
+use donjon_core::translation::Step;
 use spin::Mutex;
 
-use crate::cpu;
+use crate::cpu_id;
 
 /// What was recorded. It is read from outside when the machine is stopped, so its layout is fixed.
 #[repr(C)]
@@ -65,7 +65,7 @@ pub fn step(step: Step, replaced: u64) {
 
 /// Records that a call is over, if this CPU has recorded something since the last one was.
 pub fn end() {
-    let busy = BUSY.get(cpu_index(cpu::mpidr()));
+    let busy = BUSY.get(cpu_index(cpu_id::mpidr()));
     if busy.is_some_and(|it| it.swap(false, Ordering::Relaxed)) {
         write_down(RecordKind::End, [0; 3]);
     }
@@ -73,7 +73,7 @@ pub fn end() {
 
 /// Records anything else.
 pub fn record(kind: RecordKind, operands: [u64; WORDS - 1]) {
-    if let Some(busy) = BUSY.get(cpu_index(cpu::mpidr())) {
+    if let Some(busy) = BUSY.get(cpu_index(cpu_id::mpidr())) {
         busy.store(true, Ordering::Relaxed);
     }
     write_down(kind, operands);
@@ -81,7 +81,7 @@ pub fn record(kind: RecordKind, operands: [u64; WORDS - 1]) {
 
 fn write_down(kind: RecordKind, operands: [u64; WORDS - 1]) {
     let mut output = OUTPUT.lock();
-    let first = kind as u64 | (cpu_index(cpu::mpidr()) as u64) << CPU_SHIFT;
+    let first = kind as u64 | (cpu_index(cpu_id::mpidr()) as u64) << CPU_SHIFT;
     let waiting = DONJON_TRACE.waiting.load(Ordering::Relaxed);
     let room = DONJON_TRACE.words.iter().skip(waiting as usize * WORDS);
     for (cell, word) in room.zip([first].iter().chain(&operands)) {

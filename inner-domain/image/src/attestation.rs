@@ -5,9 +5,9 @@ use core::ops::Deref;
 
 use donjon_abi::boot_info::{BootInfo, BootSecrets};
 use donjon_abi::manifest::Identity;
-use donjon_core::attestation::{Boot, Derived, Secrets};
-use donjon_core::random::{self, Generator};
-use donjon_core::waits::{COMPARTMENTS, Waiting};
+use donjon_core::compartment::attestation::{Boot, Derived, Secrets};
+use donjon_core::compartment::random::{self, Generator};
+use donjon_core::report::waits::{COMPARTMENTS, Waiting};
 use donjon_hal::physical;
 use spin::mutex::Mutex;
 use spin::rwlock::RwLock;

@@ -7,14 +7,14 @@ use donjon_abi::boot_info::Bank;
 use donjon_abi::call::{Error, Reason};
 use donjon_abi::layout::PHYSMAP;
 use donjon_core::compartment::{Compartments, wipe_all};
-use donjon_core::private::PrivateFrames;
+use donjon_core::memory::private::PrivateFrames;
 use donjon_core::weaken;
 use donjon_hal::cpu;
 use donjon_hal::steps::Executor;
 use spin::Once;
 
 use crate::outcome::Refusal;
-use crate::{attestation, state, users};
+use crate::{attestation, state, user_tables};
 
 static COMPARTMENTS: Once<Compartments<'static>> = Once::new();
 static FRAMES: Once<PrivateFrames<'static>> = Once::new();
@@ -68,7 +68,7 @@ pub fn wipe() {
 
 /// The compartments, for calls that mean nothing before the hand-over.
 pub fn get() -> Result<&'static Compartments<'static>, Refusal> {
-    if users::live().is_none() {
+    if user_tables::live().is_none() {
         return Err(Refusal::rule(Reason::WrongTime));
     }
     COMPARTMENTS.get().ok_or(Error::Busy.into())

@@ -9,7 +9,7 @@ use donjon_abi::call::Supervisor;
 use donjon_abi::layout::{MAX_CPUS, PHYSMAP};
 use donjon_abi::tcr;
 use donjon_core::compartment::{Begin, Entry, FLOW_OFFSET};
-use donjon_core::generic_key::{self, Key};
+use donjon_core::cpu::generic_key::{self, Key};
 use donjon_core::weaken;
 use donjon_hal::registers;
 use zeroize::Zeroize;

@@ -12,7 +12,7 @@ use donjon_hal::cpu;
 
 use crate::outcome::{Arguments, CallResult, Outcome, Refusal};
 use crate::per_cpu::PerCpu;
-use crate::{calls, logger, panic_report, service, users};
+use crate::{calls, logger, panic_report, service, user_tables};
 
 /// What the gate calls: function number, arguments, and the CPU block in x7.
 type Entry = extern "C" fn(u64, u64, u64, u64, u64, u64, u64, &'static PerCpu) -> CallResult;
@@ -223,7 +223,7 @@ fn measured(
     arguments: &Arguments,
     handler: impl FnOnce(&Arguments) -> Outcome,
 ) -> CallResult {
-    if users::at_once().is_some() {
+    if user_tables::fast().is_some() {
         let outcome = handler(arguments);
         if let Err(refusal) = &outcome {
             note_refusal(block, function, arguments, refusal);

@@ -7,12 +7,13 @@
 
 use donjon_abi::call::{Error, Reason};
 use donjon_abi::layout::MAX_CPUS;
-use donjon_core::cpu_registers::TranslationRegisters;
-use donjon_core::properties::Question;
-use donjon_core::rendezvous::Rendezvous;
-use donjon_core::rules::{Rules, Seal};
-use donjon_core::secondary_cpu::StartRequest;
-use donjon_core::waits::{self, Waiting};
+use donjon_core::cpu::registers::TranslationRegisters;
+use donjon_core::cpu::rendezvous::Rendezvous;
+use donjon_core::cpu::secondary::StartRequest;
+use donjon_core::devices::properties::Question;
+use donjon_core::kernel_tables::Seal;
+use donjon_core::pools::Pools;
+use donjon_core::report::waits::{self, Waiting};
 use spin::Once;
 use spin::mutex::{Mutex, MutexGuard};
 
@@ -22,7 +23,7 @@ use crate::usb::Usb;
 /// The protected state.
 pub struct Domain {
     /// Types of frames, tables and their rules.
-    pub rules: Rules<'static>,
+    pub pools: Pools<'static>,
     /// The registers that are the same on every CPU; none before the hand-over.
     pub registers: Option<TranslationRegisters>,
     /// Requests to start a CPU that has not arrived, by its index.
@@ -44,10 +45,10 @@ static DOMAIN: Once<Mutex<Domain, Wait>> = Once::new();
 
 /// Stores the protected state; later calls change nothing. The CPU with index `cpu` is the one that
 /// runs.
-pub fn set(rules: Rules<'static>, usb: Option<Usb>, cpu: usize) {
+pub fn set(pools: Pools<'static>, usb: Option<Usb>, cpu: usize) {
     DOMAIN.call_once(|| {
         Mutex::new(Domain {
-            rules,
+            pools,
             registers: None,
             start_requests: [None; MAX_CPUS],
             sealing: None,

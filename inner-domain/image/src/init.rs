@@ -12,22 +12,25 @@ use donjon_abi::boot_info::{Bank, BootInfo, Conduit};
 use donjon_abi::layout::cpu_index;
 use donjon_abi::manifest::SwitchMode;
 use donjon_core::compartment::{Compartments, Slot};
-use donjon_core::cpus::CpuSet;
+use donjon_core::cpu::cpus::CpuSet;
 use donjon_core::devices::DeviceList;
-use donjon_core::frames::FrameTable;
-use donjon_core::outer_range::OuterMemory;
-use donjon_core::placement::Range;
-use donjon_core::private::{Private, PrivateBlock};
-use donjon_core::rules::{PoolFrame, Rules, Storage};
-use donjon_core::shadow::{self, Cell, Shadows};
+use donjon_core::kernel_tables::PoolFrame;
+use donjon_core::memory::outer_range::OuterMemory;
+use donjon_core::memory::private::{Private, PrivateBlock};
+use donjon_core::pools::{Pools, Storage};
+use donjon_core::range::Range;
+use donjon_core::translation::frames::FrameTable;
+use donjon_core::user_tables::{Cell, Storage as StorageOfUserTables, UserTables};
 use donjon_core::weaken;
-use donjon_hal::{physical, registers, steps};
+use donjon_hal::{cpu, physical, registers, steps};
 
 #[cfg(feature = "weaken-any")]
 use crate::left_out;
 use crate::state::{self, MachineInfo};
 use crate::usb::Usb;
-use crate::{attestation, compartments, domain, gate, heap, logger, pen, secondary_entry, users};
+use crate::{
+    attestation, compartments, domain, gate, heap, logger, parked, secondary_entry, user_tables,
+};
 
 /// Called by the boot stage with the inner view live, on the boot stage's stack.
 ///
@@ -52,21 +55,21 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     let machine = state::set(machine);
     registers::close_extensions();
     // SAFETY: the boot stage took this memory for these tables, and this runs once.
-    let Some(mut rules) = (unsafe { rules(machine) }) else {
+    let Some(mut pools) = (unsafe { pools(machine) }) else {
         panic!("the boot stage left no memory for the metadata");
     };
     // SAFETY: the boot stage took this memory for user tables, and this runs once.
-    let Some(shadows) = (unsafe { shadows(machine) }) else {
+    let Some(user_tables) = (unsafe { user_tables(machine) }) else {
         panic!("the boot stage left too little memory for user tables");
     };
-    users::set(shadows, *rules.frames());
+    user_tables::set(user_tables, *pools.tables.frames());
     // SAFETY: the boot stage took this memory for compartments, and this runs once.
-    compartments::set(unsafe { compartments(machine) }, rules.private().1.view());
+    compartments::set(unsafe { compartments(machine) }, pools.private().1.view());
     // SAFETY: the boot stage's own page for them, and this runs once.
     unsafe { attestation::take(&machine.boot) };
     // SAFETY: the boot stage mapped the controller for good, and this runs once.
     let usb = unsafe { Usb::new(&machine.boot) };
-    domain::set(rules, usb, cpu_index(registers::mpidr()));
+    domain::set(pools, usb, cpu_index(cpu::mpidr()));
     log::info!(
         "inner domain {} runs, switch {}, {} CPUs, memory {:#x}-{:#x}",
         env!("CARGO_PKG_VERSION"),
@@ -82,7 +85,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     if weakened != 0 {
         log::warn!("this build is weakened on purpose: {weakened:#x}");
     }
-    pen::take_over(machine);
+    parked::take_over(machine);
     logger::leave_console();
     secondary_entry::entry()
 }
@@ -92,7 +95,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
 /// # Safety
 ///
 /// Called once, with the boot stage's description of memory that it zeroed for this.
-unsafe fn rules(machine: &MachineInfo) -> Option<Rules<'static>> {
+unsafe fn pools(machine: &MachineInfo) -> Option<Pools<'static>> {
     let boot = &machine.boot;
     let start = boot.banks.iter().filter(|bank| bank.start < bank.end);
     let start = start.map(|bank| bank.start).min()?;
@@ -124,11 +127,11 @@ unsafe fn rules(machine: &MachineInfo) -> Option<Rules<'static>> {
     let devices = DeviceList::from_banks(&boot.devices).ok()?;
     let devices = devices.without_memory(&machine.banks).ok()?;
     let devices = devices.with_mediated(boot.readable, boot.mediated);
-    let mut rules = Rules::new(storage, devices, boot.root);
+    let mut pools = Pools::new(storage, devices, boot.root);
     if let Some(reserve) = Range::new(boot.reserve.start, boot.reserve.end) {
-        rules.set_reserve(reserve);
+        pools.tables.set_reserve(reserve);
     }
-    Some(rules)
+    Some(pools)
 }
 
 /// The trees of user tables, none so far.
@@ -136,7 +139,7 @@ unsafe fn rules(machine: &MachineInfo) -> Option<Rules<'static>> {
 /// # Safety
 ///
 /// Called once, with the boot stage's description of memory that it zeroed for this.
-unsafe fn shadows(machine: &MachineInfo) -> Option<Shadows<'static>> {
+unsafe fn user_tables(machine: &MachineInfo) -> Option<UserTables<'static>> {
     let boot = &machine.boot;
     let entries = |bank: &Bank, size: usize| (bank.end - bank.start) as usize / size;
     let count = entries(&boot.user_cells, size_of::<Cell>());
@@ -149,12 +152,12 @@ unsafe fn shadows(machine: &MachineInfo) -> Option<Shadows<'static>> {
         let count = entries(&boot.user_trees, size_of::<AtomicU32>());
         physical::table::<AtomicU32>(boot.user_trees.start, count)
     };
-    let storage = shadow::Storage {
+    let storage = StorageOfUserTables {
         arena: Range::new(boot.user_arena.start, boot.user_arena.end)?,
         cells,
         asids,
     };
-    Shadows::new(storage, boot.reserved_root)
+    UserTables::new(storage, boot.reserved_root)
 }
 
 /// Compartments, none so far.

@@ -9,8 +9,8 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use donjon_abi::boot_info::{BootInfo, ConsoleKind};
 use donjon_abi::call::RefusalRecord;
-use donjon_core::log_ring::{LogRing, Reading};
-use donjon_core::refusals::RefusalRing;
+use donjon_core::report::log_ring::{LogRing, Reading};
+use donjon_core::report::refusals::RefusalRing;
 use donjon_hal::console::Console;
 use donjon_hal::cpu;
 use log::{LevelFilter, Log, Metadata, Record};

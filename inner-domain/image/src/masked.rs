@@ -5,7 +5,7 @@ use donjon_abi::call::Function;
 use donjon_hal::cpu;
 
 use crate::per_cpu::PerCpu;
-use crate::users;
+use crate::user_tables;
 
 /// A stretch in which the CPU takes no interrupt: from the call, or from an exception from EL0, on,
 /// and until EL0 or Linux goes on. What `context.S` does is not in it.
@@ -18,7 +18,7 @@ pub struct Masked {
 impl Masked {
     /// Begins a stretch.
     pub fn begin(block: &'static PerCpu) -> Self {
-        let is_measured = users::at_once().is_none();
+        let is_measured = user_tables::fast().is_none();
         let since = if is_measured { cpu::cycles() } else { None };
         Self { block, since }
     }

@@ -14,7 +14,7 @@ use donjon_hal::console::Console;
 use donjon_hal::cpu::{self, ExceptionRegisters};
 
 use crate::per_cpu::PerCpu;
-use crate::{compartments, logger, pen, state, users};
+use crate::{compartments, logger, parked, state, user_tables};
 
 static STOPPING: AtomicBool = AtomicBool::new(false);
 /// MPIDR of the CPU that writes.
@@ -35,7 +35,7 @@ pub fn join_if_stopping() {
 /// Ends here if a CPU is already writing: at once if it is not this CPU, and with the machine if
 /// this CPU failed while it wrote.
 fn begin() {
-    users::hold_up();
+    user_tables::disable_fast_path();
     if !STOPPING.swap(true, Ordering::AcqRel) {
         WRITER.store(cpu::mpidr(), Ordering::Release);
     } else if WRITER.load(Ordering::Acquire) == cpu::mpidr() {
@@ -48,7 +48,7 @@ fn begin() {
 fn end() -> ! {
     compartments::wipe();
     if let Some(machine) = state::machine() {
-        pen::system_off(machine);
+        parked::system_off(machine);
     }
     cpu::halt()
 }

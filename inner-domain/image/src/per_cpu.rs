@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use donjon_abi::call::{CORE_FUNCTIONS, Counter};
 use donjon_abi::layout::{CPU_BLOCKS, MAX_CPUS, PAGE_SIZE, STACK_STRIDE, cpu_index};
-use donjon_hal::registers;
+use donjon_hal::cpu;
 
 /// One counter for each function, and one for calls to unknown ones.
 const ROW: usize = CORE_FUNCTIONS + 1;
@@ -51,7 +51,7 @@ impl PerCpu {
     /// The block of this CPU.
     pub fn current() -> &'static Self {
         // SAFETY: this code runs on the stack below that block.
-        unsafe { Self::of(cpu_index(registers::mpidr())) }
+        unsafe { Self::of(cpu_index(cpu::mpidr())) }
     }
 
     /// Where the call that runs on this CPU came from: x30 of the caller, which the gate keeps

@@ -4,11 +4,11 @@
 use core::arch::global_asm;
 
 use donjon_abi::layout;
-use donjon_core::requirements;
+use donjon_core::cpu::requirements;
 use donjon_hal::{cpu, registers, steps};
 
 use crate::gate::INNER;
-use crate::{domain, panic_report, pen, state};
+use crate::{domain, panic_report, parked, state};
 
 global_asm!(
     include_str!("secondary_entry.S"),
@@ -27,7 +27,8 @@ pub fn entry() -> u64 {
     donjon_arrive as *const () as u64
 }
 
-/// Restarts a CPU that is here already and stops, as if the firmware had switched it on.
+/// Restarts a CPU that is off the list of running CPUs, as if the firmware had switched it on. Its
+/// stack begins anew.
 pub fn arrive_again() -> ! {
     // SAFETY: it masks exceptions, stays in the inner view and begins with an empty stack. What
     // stood on the stack is not used again: nothing of it has to be dropped.
@@ -39,12 +40,12 @@ pub fn arrive_again() -> ! {
 #[unsafe(no_mangle)]
 extern "C" fn donjon_arrived() -> u64 {
     panic_report::join_if_stopping();
-    pen::wait();
+    parked::wait();
     panic_report::join_if_stopping();
     let (Some(machine), Ok(mut domain)) = (state::machine(), domain::lock()) else {
         cpu::halt();
     };
-    let mpidr = registers::mpidr();
+    let mpidr = cpu::mpidr();
     let index = machine.cpus.index(mpidr);
     let asked = index.and_then(|index| domain.start_requests[index].take());
     let (Some(index), Some(asked)) = (index, asked) else {

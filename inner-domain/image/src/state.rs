@@ -6,9 +6,9 @@ extern crate alloc;
 use alloc::vec::Vec;
 
 use donjon_abi::boot_info::{BootInfo, Conduit};
-use donjon_core::cpus::CpuSet;
-use donjon_core::outer_range::OuterMemory;
-use donjon_core::placement::Range;
+use donjon_core::cpu::cpus::CpuSet;
+use donjon_core::memory::outer_range::OuterMemory;
+use donjon_core::range::Range;
 use spin::Once;
 
 /// The machine.

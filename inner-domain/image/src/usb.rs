@@ -5,7 +5,7 @@ use donjon_abi::boot_info::{BootInfo, Reached};
 use donjon_core::devices::Window;
 use donjon_core::dma::usb::{Controller, Refused, Registers, Transfer};
 use donjon_core::dma::window::{Access, DeviceWindow, Piece};
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
 
 use crate::outcome::{Outcome, Refusal};
 

@@ -3,10 +3,10 @@
 
 use core::marker::PhantomData;
 
-use donjon_core::rules::{Check, Checks, Configured};
+use donjon_core::translation::{Check, Checks, Configured};
 
-use crate::shadow;
 use crate::space::{self, random::Random};
+use crate::user_tables;
 
 /// No case has more calls than this.
 const CALLS: u64 = 4096;
@@ -15,20 +15,20 @@ const CALLS: u64 = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum World {
     /// Tables of the kernel: [`space::run`].
-    Rules,
-    /// Tables of users: [`shadow::outer`].
-    Shadow,
+    KernelTables,
+    /// Tables of users: [`user_tables::outer`].
+    UserTables,
 }
 
 impl World {
     /// Every world.
-    pub const ALL: [Self; 2] = [Self::Rules, Self::Shadow];
+    pub const ALL: [Self; 2] = [Self::KernelTables, Self::UserTables];
 
     /// Name of the world, also of the directory of its cases.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Rules => "rules",
-            Self::Shadow => "shadow",
+            Self::KernelTables => "kernel-tables",
+            Self::UserTables => "user-tables",
         }
     }
 
@@ -55,7 +55,7 @@ impl World {
     /// must tell.
     fn run<C: Checks>(self, case: &[u8], compare: bool) -> Result<(), String> {
         match self {
-            Self::Rules => {
+            Self::KernelTables => {
                 let conditions = space::run::Conditions {
                     compare,
                     ..Default::default()
@@ -64,10 +64,10 @@ impl World {
                 ran.map(drop)
                     .map_err(|(call, violations)| format!("call {call}: {violations:#?}"))
             }
-            Self::Shadow => {
+            Self::UserTables => {
                 let mut random = Random::of_bytes(case);
                 let greedy = random.once_in(2);
-                let ran = shadow::outer::run::<C>(random, CALLS, greedy, None);
+                let ran = user_tables::outer::run::<C>(random, CALLS, greedy, None);
                 ran.map(drop)
                     .map_err(|(call, wrong)| format!("call {call}: {wrong}"))
             }

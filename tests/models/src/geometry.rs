@@ -11,9 +11,9 @@ pub mod forged;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use donjon_core::address::{ENTRIES, Level, PhysicalAddress};
-use donjon_core::descriptor::Descriptor;
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
+use donjon_core::translation::address::{ENTRIES, Level, PhysicalAddress};
+use donjon_core::translation::descriptor::Descriptor;
 
 use forged::{
     Finding, Geometry, Granule, PhysicalMemory, Probe, TableRead, WalkResult, enumerate, walk,

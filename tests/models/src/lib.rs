@@ -7,7 +7,7 @@
 //!   reader of physical memory: a model or the memory of a running guest.
 //! * [`linux`]: a small machine as Linux leaves it at the hand-over, and a naive look at it.
 //! * [`machine`]: the tables of a whole machine as boot stage and Linux build them.
-//! * [`shadow`]: user tables of the inner domain's own, and TLBs that hold whatever they may.
+//! * [`user_tables`]: user tables of the inner domain's own, and TLBs that hold whatever they may.
 //! * [`space`]: an address space with its TLBs, and an outer domain that tries everything on it.
 //! * [`tlb`]: a TLB as hostile as the architecture allows, and the gate's steps on it.
 //! * [`trace`]: judges the steps that a running inner domain wrote down.
@@ -18,7 +18,7 @@ pub mod flow;
 pub mod geometry;
 pub mod linux;
 pub mod machine;
-pub mod shadow;
 pub mod space;
 pub mod tlb;
 pub mod trace;
+pub mod user_tables;

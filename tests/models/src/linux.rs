@@ -21,11 +21,12 @@ use donjon_abi::boot_info::Bank;
 use donjon_abi::call::Handover;
 use donjon_abi::layout;
 use donjon_core::devices::DeviceList;
-use donjon_core::frames::FrameTable;
 use donjon_core::handover::{BadInstruction, HandoverError, MachineParts, Summary, take_over};
-use donjon_core::placement::Range;
-use donjon_core::private::{Private, PrivateBlock};
-use donjon_core::rules::{PoolFrame, Rules, Storage};
+use donjon_core::kernel_tables::PoolFrame;
+use donjon_core::memory::private::{Private, PrivateBlock};
+use donjon_core::pools::{Pools, Storage};
+use donjon_core::range::Range;
+use donjon_core::translation::frames::FrameTable;
 
 pub use memory::Memory;
 
@@ -183,7 +184,7 @@ impl Linux {
     pub fn hand_over(
         &mut self,
         bad: Option<u64>,
-        check: impl FnOnce(&mut Rules<'_>, &mut Memory),
+        check: impl FnOnce(&mut Pools<'_>, &mut Memory),
     ) -> Result<Summary, HandoverError> {
         let ram = [(RAM, HOLE), (SECOND_BANK, SECOND_BANK + BLOCK)].map(range);
         let frames = FrameTable::entries_for(range((RAM, SECOND_BANK + BLOCK)));
@@ -197,7 +198,7 @@ impl Linux {
             pool: &mut pool,
             private: Private::new(frames, &owners, &mut blocks).expect("enough words"),
         };
-        let mut rules = Rules::new(storage, devices(), root());
+        let mut pools = Pools::new(storage, devices(), root());
         let machine = MachineParts {
             root: root(),
             table_block: range((block_page(0), block_page(16))),
@@ -212,8 +213,14 @@ impl Linux {
             }),
             _ => Ok(()),
         };
-        let summary = take_over(&mut rules, &mut self.memory, &machine, &self.said, scan)?;
-        check(&mut rules, &mut self.memory);
+        let summary = take_over(
+            &mut pools.tables,
+            &mut self.memory,
+            &machine,
+            &self.said,
+            scan,
+        )?;
+        check(&mut pools, &mut self.memory);
         Ok(summary)
     }
 

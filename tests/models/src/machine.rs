@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use donjon_abi::layout;
-use donjon_core::address::{Level, PhysicalAddress, VirtualAddress};
-use donjon_core::descriptor::MappingKind;
-use donjon_core::placement::Range;
-use donjon_core::tables::{Mapping, TableMemory, link, map};
+use donjon_core::range::Range;
+use donjon_core::translation::address::{Level, PhysicalAddress, VirtualAddress};
+use donjon_core::translation::descriptor::MappingKind;
+use donjon_core::translation::inner_tables::{Mapping, TableMemory, link, map};
 
 /// First address of the Linux image with 47-bit addresses (`KIMAGE_VADDR`).
 pub const IMAGE: u64 = 0xffff_c000_8000_0000;

@@ -3,8 +3,8 @@
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout;
-use donjon_core::frames::FrameType;
-use donjon_core::rules::Step;
+use donjon_core::translation::Step;
+use donjon_core::translation::frames::FrameType;
 use donjon_models::linux::*;
 
 #[test]
@@ -124,8 +124,8 @@ fn frames_have_the_types_of_what_they_are() {
     let mut linux = Linux::new();
     let early = linux.memory.get(linux.kernel_entry(FIXMAP, 2)) & !3;
     linux
-        .hand_over(None, |rules, memory| {
-            let frames = rules.frames();
+        .hand_over(None, |pools, memory| {
+            let frames = pools.tables.frames();
             let linear_table = block_page(layout::LINEAR_L1_PAGE);
             for (frame, class) in [
                 (RAM, FrameType::Ordinary),
@@ -171,25 +171,27 @@ fn the_rules_go_on_from_there() {
     let above = linux.kernel_entry(VMALLOC, 2);
     let table = linux.kernel_entry(VMALLOC, 3) & !(PAGE - 1);
     linux
-        .hand_over(None, |rules, memory| {
+        .hand_over(None, |pools, memory| {
             let page = (ORDINARY + 50 * PAGE) | KERNEL_DATA;
             let copied = memory.get(naive_entry(memory, FIXMAP, 2)) & !3;
-            assert_eq!(rules.write(memory, copied + 8, page), Ok(0));
+            assert_eq!(pools.tables.write(memory, copied + 8, page), Ok(0));
             assert_eq!(
-                rules.write(memory, early + 8, page),
+                pools.tables.write(memory, early + 8, page),
                 Err(Reason::NotATable),
                 "the original is a table no more"
             );
             assert_eq!(
-                rules.write(memory, copied + 16, copied | KERNEL_DATA),
+                pools
+                    .tables
+                    .write(memory, copied + 16, copied | KERNEL_DATA),
                 Err(Reason::BadTarget),
                 "no table is writable"
             );
             // The parents are known: a table in use stays, one that was unlinked goes.
-            assert_eq!(rules.release(memory, table), Err(Reason::InUse));
-            assert_eq!(rules.write(memory, above, 0), Ok(table | 3));
-            assert_eq!(rules.release(memory, table), Ok(()));
-            assert_eq!(rules.frames().get(table), Some(FrameType::PoolFree));
+            assert_eq!(pools.tables.release(memory, table), Err(Reason::InUse));
+            assert_eq!(pools.tables.write(memory, above, 0), Ok(table | 3));
+            assert_eq!(pools.tables.release(memory, table), Ok(()));
+            assert_eq!(pools.tables.frames().get(table), Some(FrameType::PoolFree));
         })
         .expect("clean");
 }
@@ -219,8 +221,11 @@ fn a_kernel_without_modules_has_no_pool_for_text() {
     let mut linux = Linux::new();
     linux.said.text_pool_end = linux.said.text_pool_start;
     linux
-        .hand_over(None, |rules, _| {
-            assert_eq!(rules.frames().get(TEXT_POOL), Some(FrameType::Ordinary));
+        .hand_over(None, |pools, _| {
+            assert_eq!(
+                pools.tables.frames().get(TEXT_POOL),
+                Some(FrameType::Ordinary)
+            );
         })
         .expect("clean");
 }

@@ -3,8 +3,8 @@
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout;
+use donjon_core::code::vectors::{VECTORS_SIZE, VECTORS_START};
 use donjon_core::handover::{DescriptionError, Fault, HandoverError, Part};
-use donjon_core::vectors::{VECTORS_SIZE, VECTORS_START};
 use donjon_models::linux::*;
 
 use crate::injected::*;

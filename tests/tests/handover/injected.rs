@@ -2,8 +2,8 @@
 //! Changes one thing in a clean machine.
 
 use donjon_abi::call::Reason;
-use donjon_core::frames::FrameType;
 use donjon_core::handover::{Fault, HandoverError};
+use donjon_core::translation::frames::FrameType;
 use donjon_models::linux::*;
 
 /// What is written to an address, and the fault that must be reported.

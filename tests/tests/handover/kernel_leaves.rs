@@ -2,8 +2,8 @@
 //! Leaves of the kernel that a hand-over must refuse.
 
 use donjon_abi::call::Reason;
-use donjon_core::frames::FrameType;
 use donjon_core::handover::Fault;
+use donjon_core::translation::frames::FrameType;
 use donjon_models::linux::*;
 
 use crate::injected::*;
@@ -315,9 +315,9 @@ fn tables_of_users_are_ordinary_memory() {
     linux.memory.set(tables, (tables + PAGE) | 3);
     linux.memory.set(tables + PAGE, INNER | DEVICE | EL0);
     linux
-        .hand_over(None, |rules, _| {
+        .hand_over(None, |pools, _| {
             for table in [tables, tables + PAGE] {
-                assert_eq!(rules.frames().get(table), Some(FrameType::Ordinary));
+                assert_eq!(pools.tables.frames().get(table), Some(FrameType::Ordinary));
             }
         })
         .expect("clean");

@@ -2,8 +2,8 @@
 //! Tables and roots that a hand-over must refuse.
 
 use donjon_abi::layout;
-use donjon_core::frames::FrameType;
 use donjon_core::handover::{Fault, HandoverError};
+use donjon_core::translation::frames::FrameType;
 use donjon_models::linux::*;
 
 use crate::injected::*;

@@ -2,8 +2,8 @@
 //! The page that VBAR_EL1 is in stays mapped as it is.
 
 use donjon_abi::call::Reason;
-use donjon_core::frames::FrameType;
-use donjon_core::rules::Hardware;
+use donjon_core::translation::Hardware;
+use donjon_core::translation::frames::FrameType;
 use donjon_models::linux::*;
 
 const VECTORS: u64 = IMAGE_VA + VECTORS_PAGE * PAGE;
@@ -12,8 +12,8 @@ const VECTORS: u64 = IMAGE_VA + VECTORS_PAGE * PAGE;
 fn nothing_on_the_way_to_the_vectors_changes() {
     let mut linux = Linux::new();
     linux
-        .hand_over(None, |rules, memory| {
-            let leaf = rules.kernel_leaf(memory, VECTORS).expect("mapped");
+        .hand_over(None, |pools, memory| {
+            let leaf = pools.tables.kernel_leaf(memory, VECTORS).expect("mapped");
             assert_eq!(leaf.frame, Some(FrameType::KernelVectors));
             // The tables were copied into the pool.
             let mut entry = root() + index(VECTORS, 0) * 8;
@@ -21,13 +21,16 @@ fn nothing_on_the_way_to_the_vectors_changes() {
                 entry = (memory.read(entry) & 0xffff_ffff_f000) + index(VECTORS, level) * 8;
                 let old = memory.read(entry);
                 for value in [0, old ^ 1 << 10, ORDINARY | KERNEL_DATA] {
-                    let refused = rules.write(memory, entry, value);
+                    let refused = pools.tables.write(memory, entry, value);
                     assert_eq!(refused, Err(Reason::NotText), "level {level}: {value:#x}");
                 }
                 assert_eq!(memory.read(entry), old);
             }
             assert_eq!(entry, leaf.entry);
-            assert_eq!(rules.seal_begin(memory, VECTORS), Err(Reason::NotText));
+            assert_eq!(
+                pools.tables.seal_begin(memory, VECTORS),
+                Err(Reason::NotText)
+            );
         })
         .expect("clean");
 }
@@ -36,11 +39,11 @@ fn nothing_on_the_way_to_the_vectors_changes() {
 fn its_neighbours_do() {
     let mut linux = Linux::new();
     linux
-        .hand_over(None, |rules, memory| {
+        .hand_over(None, |pools, memory| {
             for va in [VECTORS - PAGE, VECTORS + PAGE] {
-                let leaf = rules.kernel_leaf(memory, va).expect("mapped");
+                let leaf = pools.tables.kernel_leaf(memory, va).expect("mapped");
                 let old = memory.read(leaf.entry);
-                assert_eq!(rules.write(memory, leaf.entry, 0), Ok(old));
+                assert_eq!(pools.tables.write(memory, leaf.entry, 0), Ok(old));
             }
         })
         .expect("clean");

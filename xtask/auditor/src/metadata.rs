@@ -93,7 +93,7 @@ impl Metadata {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use donjon_core::frames::FrameType;
+    use donjon_core::translation::frames::FrameType;
 
     #[test]
     fn the_numbers_are_those_that_the_inner_domain_writes() {

@@ -33,7 +33,7 @@ const ACCEPTANCE: &str = "acceptance";
 /// What is fuzzed, and the checks that can be left out there.
 const WORLDS: [(&str, &[&str]); 2] = [
     (
-        "rules",
+        "kernel-tables",
         &[
             "target",
             "transition",
@@ -47,7 +47,7 @@ const WORLDS: [(&str, &[&str]); 2] = [
         ],
     ),
     (
-        "shadow",
+        "user-tables",
         &["target", "contiguous", "dbm", "asid", "execute", "source"],
     ),
 ];

@@ -17,7 +17,7 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
 use donjon_builder::run;
-use donjon_core::placement::Range;
+use donjon_core::range::Range;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::finding::Finding;
 use donjon_machine::machine::Machine;

@@ -16,7 +16,7 @@ use donjon_abi::manifest::Identity;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::{Parts, prepare};
-use donjon_core::attestation::{Boot, Derived, Secrets};
+use donjon_core::compartment::attestation::{Boot, Derived, Secrets};
 use donjon_machine::arguments::{Firmware, MachineArguments, Switch};
 use donjon_machine::finding::{Finding, none_succeeded};
 use donjon_machine::machine::Machine;

@@ -6,12 +6,12 @@ use donjon_abi::flow::KIND_OF_REPORT_SHIFT;
 use donjon_abi::layout::PAGE_SIZE;
 use sha2::{Digest, Sha256};
 
-use super::channel::End;
+use super::endpoint::End;
 use super::space::{self, Access};
 use super::{Compartments, END, ENDS, Guard, Handle, Memory, NONE, Phase};
-use crate::frames::{FrameTable, FrameType};
-use crate::private::{Owner, Private};
-use crate::rules::{Hardware, Step};
+use crate::memory::private::{Owner, Private};
+use crate::translation::frames::{FrameTable, FrameType};
+use crate::translation::{Hardware, Step};
 use crate::weaken;
 
 /// Bytes that are copied and measured in one call: SHA-256 takes some 2,500 instructions for 64.

@@ -9,42 +9,18 @@
 use donjon_abi::call::Reason;
 use donjon_abi::layout::PAGE_SIZE;
 
+use super::endpoint::{ENDS, End};
 use super::space::{self, take};
 use super::{Compartments, Guard, Handle, Memory, Phase, State};
-use crate::private::Private;
-use crate::rules::{Hardware, bits};
+use crate::memory::private::Private;
+use crate::translation::{Hardware, bits};
 use crate::weaken;
 
-/// Ends that a compartment may have.
-pub const ENDS: usize = 4;
 /// Most bytes that are sent, or received, at once. Copied byte by byte, where addresses do not
 /// suit, they take some 6,000 instructions.
 pub const MESSAGE_MAX: u64 = 1024;
 /// Most bytes that wait at an end.
 pub const INBOX: u64 = PAGE_SIZE;
-
-/// One end of a channel.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct End {
-    /// The compartment at the other end, and the number of that end.
-    peer: Handle,
-    peer_end: u8,
-    /// The frame where bytes wait, a ring; 0 where there is no channel.
-    inbox: u64,
-    /// The first byte that waits, and how many do.
-    first: u16,
-    waiting: u16,
-}
-
-impl End {
-    pub(super) const NONE: Self = Self {
-        peer: Handle::from_word(0),
-        peer_end: 0,
-        inbox: 0,
-        first: 0,
-        waiting: 0,
-    };
-}
 
 /// What came of sending or receiving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

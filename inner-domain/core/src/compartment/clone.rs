@@ -6,8 +6,8 @@ use donjon_abi::call::Reason;
 
 use super::space::{self, Access, Next};
 use super::{Compartments, Guard, Handle, Memory, NONE, Phase};
-use crate::private::Private;
-use crate::rules::{Step, bits};
+use crate::memory::private::Private;
+use crate::translation::{Step, bits};
 use crate::weaken;
 
 /// Most pages that are copied in one call, and that are shared; most entries that are looked at.

@@ -9,8 +9,8 @@ use sha2::Sha256;
 
 use super::space::{UPPER, first_valid, place};
 use super::{Compartments, Guard, Handle, NONE, Phase, State, channel};
-use crate::private::{Owner, Private};
-use crate::rules::{Hardware, Step, bits};
+use crate::memory::private::{Owner, Private};
+use crate::translation::{Hardware, Step, bits};
 use crate::weaken;
 
 /// What one call does, in entries that are looked at: six or seven instructions each. The search

@@ -7,8 +7,8 @@ use donjon_abi::layout::PAGE_SIZE;
 use super::end::wipe;
 use super::space::{self, Access};
 use super::{Compartments, Guard, HEAP, Handle};
-use crate::private::Private;
-use crate::rules::{Hardware, Step, bits};
+use crate::memory::private::Private;
+use crate::translation::{Hardware, Step, bits};
 
 /// Most pages that one call adds, and takes away.
 pub const GROW_MAX: u64 = 64;

@@ -6,8 +6,8 @@ use donjon_abi::flow::{LOG, LOG_PAGES_MAX};
 use donjon_abi::layout::PAGE_SIZE;
 
 use super::{END, HEAP, State};
-use crate::private::{Owner, Private};
-use crate::rules::{Hardware, Step, bits};
+use crate::memory::private::{Owner, Private};
+use crate::translation::{Hardware, Step, bits};
 use crate::weaken;
 
 /// How a page of a compartment is mapped.

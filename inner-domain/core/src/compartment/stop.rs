@@ -8,8 +8,8 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::MAX_CPUS;
 
 use super::{Compartments, end};
-use crate::private::PrivateFrames;
-use crate::rules::{Hardware, Step};
+use crate::memory::private::PrivateFrames;
+use crate::translation::{Hardware, Step};
 
 /// Wipes everything that compartments have, down to memory, behind all caches: a reset may drop
 /// what stands in them alone. None of them is of any use afterwards.

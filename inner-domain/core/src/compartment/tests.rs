@@ -15,8 +15,8 @@ use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::*;
-use crate::frames::FrameType;
-use crate::rules::bits;
+use crate::translation::bits;
+use crate::translation::frames::FrameType;
 use machine::*;
 
 #[test]

@@ -4,7 +4,7 @@
 use spin::mutex::MutexGuard;
 
 use super::{Compartments, NONE, Phase, State};
-use crate::waits::{COMPARTMENTS, Waiting};
+use crate::report::waits::{COMPARTMENTS, Waiting};
 
 impl Compartments<'_> {
     /// A vacant slot, with its lock held.

@@ -5,7 +5,7 @@
 //! (Virtual I/O Device 1.1, 4.2.2; a DeviceID of 0 is an empty window), and the first 16 bytes of a
 //! function's configuration space (PCI Local Bus 3.0, 6.1; a vendor of all ones is no function).
 
-use crate::placement::Range;
+use crate::range::Range;
 
 /// "virt", with the first character in the lowest byte.
 const MAGIC: u32 = 0x7472_6976;

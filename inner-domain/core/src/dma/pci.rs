@@ -9,7 +9,7 @@
 
 use thiserror::Error;
 
-use crate::placement::Range;
+use crate::range::Range;
 use crate::weaken;
 
 /// Registers of a bridge: configuration space, and the memory behind it.

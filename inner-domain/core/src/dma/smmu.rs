@@ -5,7 +5,7 @@
 use thiserror::Error;
 
 use super::streams::{STREAM_BITS, STRTAB_BASE_CFG};
-use crate::address::PhysicalAddress;
+use crate::translation::address::PhysicalAddress;
 
 /// Offsets of registers.
 pub mod offset {

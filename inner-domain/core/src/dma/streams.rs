@@ -5,7 +5,7 @@
 //! The table has two levels. All entries of the first lead to one page of the second, whose entries
 //! are alike: 65,536 StreamIDs in 12 KiB.
 
-use crate::address::PhysicalAddress;
+use crate::translation::address::PhysicalAddress;
 use crate::weaken;
 
 /// Entries of the first level.

@@ -11,9 +11,9 @@ use super::smmu::{self, SmmuError, Structures, offset};
 use super::streams;
 use super::translation::{self, TranslationError};
 use super::window::{Access, DeviceWindow, MAX_PIECES, Piece, TooManyPieces};
-use crate::address::PhysicalAddress;
-use crate::placement::Range;
-use crate::tables::TableMemory;
+use crate::range::Range;
+use crate::translation::address::PhysicalAddress;
+use crate::translation::inner_tables::TableMemory;
 use model::{Fault, Memory, Smmu};
 
 const PAGE: u64 = 4096;

@@ -8,9 +8,9 @@ use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 use thiserror::Error;
 
 use super::window::{Access, DeviceWindow};
-use crate::address::{ENTRIES, PhysicalAddress};
-use crate::placement::Range;
-use crate::tables::TableMemory;
+use crate::range::Range;
+use crate::translation::address::{ENTRIES, PhysicalAddress};
+use crate::translation::inner_tables::TableMemory;
 
 /// End of the addresses that a walk translates.
 pub const END: u64 = 1 << 39;

@@ -7,7 +7,7 @@
 use donjon_abi::layout::PAGE_SIZE;
 use thiserror::Error;
 
-use crate::placement::Range;
+use crate::range::Range;
 
 /// Most pieces of a window.
 pub const MAX_PIECES: usize = 32;

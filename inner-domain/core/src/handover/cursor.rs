@@ -5,9 +5,9 @@
 use donjon_abi::layout::ROOT_HALF;
 
 use super::place::EntryPlace;
-use crate::address::{ENTRIES, Level};
-use crate::descriptor::Descriptor;
-use crate::rules::Hardware;
+use crate::translation::Hardware;
+use crate::translation::address::{ENTRIES, Level};
+use crate::translation::descriptor::Descriptor;
 
 /// First address of the upper range in the outer view.
 pub(super) const UPPER_RANGE: u64 = 0xffff_8000_0000_0000;

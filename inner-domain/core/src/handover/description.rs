@@ -5,8 +5,8 @@ use donjon_abi::call::Handover;
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
 use super::error::DescriptionError;
-use crate::placement::Range;
-use crate::vectors::{VECTORS_SIZE, VECTORS_START};
+use crate::code::vectors::{VECTORS_SIZE, VECTORS_START};
+use crate::range::Range;
 
 /// Alignment of the vectors (VBAR_EL1).
 const VECTORS_ALIGNMENT: u64 = 0x800;

@@ -7,7 +7,7 @@ use donjon_abi::call::Reason;
 use thiserror::Error;
 
 use super::place::EntryPlace;
-use crate::frames::FrameType;
+use crate::translation::frames::FrameType;
 
 /// Why. What had been changed stays changed: the caller stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

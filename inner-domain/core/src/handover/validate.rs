@@ -9,10 +9,11 @@ use donjon_abi::layout::{GATE_SLOT, INNER_SLOT, PHYSMAP_SLOT, ROOT_HALF};
 use super::cursor::{Cursor, Entry, UPPER_RANGE};
 use super::error::{Fault, HandoverError};
 use super::{EntryPlace, Takeover};
-use crate::address::Level;
-use crate::descriptor::Descriptor;
-use crate::frames::FrameType;
-use crate::rules::{Checks, Hardware, RawDescriptor, may_be_linked};
+use crate::kernel_tables::may_be_linked;
+use crate::translation::address::Level;
+use crate::translation::descriptor::Descriptor;
+use crate::translation::frames::FrameType;
+use crate::translation::{Checks, Hardware, RawDescriptor};
 
 impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     pub(super) fn validate(&mut self) -> Result<(), HandoverError> {

@@ -9,7 +9,7 @@ use core::ptr::NonNull;
 
 use arm_pl011_uart::{PL011Registers, Uart, UniqueMmioPointer};
 
-use super::put_text;
+use super::text::put_text;
 
 /// The UART.
 pub struct Pl011 {

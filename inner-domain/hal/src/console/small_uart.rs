@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use super::put_text;
+use super::text::put_text;
 
 /// Offset of the register that takes a character (AUX_MU_IO_REG).
 const DATA: u64 = 0x00;

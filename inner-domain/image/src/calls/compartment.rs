@@ -12,7 +12,7 @@ use crate::{compartments, domain, stack};
 pub fn create([limit, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;
     let mut domain = domain::lock_after_handover()?;
-    let (_, private) = domain.rules.private();
+    let (_, private) = domain.pools.private();
     let handle = compartments
         .create(private, *limit)
         .map_err(Refusal::rule)?;
@@ -25,7 +25,7 @@ pub fn add([handle, va, access, from, ..]: &Arguments) -> Outcome {
     let access = Access::from_word(*access).ok_or(Error::InvalidArgument)?;
     let mut domain = domain::lock_after_handover()?;
     let (handle, page) = (Handle::from_word(*handle), (*va, access, *from));
-    let private = domain.rules.private();
+    let private = domain.pools.private();
     let added = stack::wiped(|| compartments.add(&mut Executor, private, handle, page));
     added.map(|all| u64::from(!all)).map_err(Refusal::rule)
 }
@@ -35,7 +35,7 @@ pub fn share([handle, va, frame, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;
     let mut domain = domain::lock_after_handover()?;
     let (handle, page) = (Handle::from_word(*handle), (*va, *frame));
-    let shared = compartments.share(&mut Executor, domain.rules.private(), handle, page);
+    let shared = compartments.share(&mut Executor, domain.pools.private(), handle, page);
     shared.map(|()| 0).map_err(Refusal::rule)
 }
 
@@ -50,7 +50,7 @@ pub fn seal([handle, entry, stack, ..]: &Arguments) -> Outcome {
 pub fn destroy([handle, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;
     let mut domain = domain::lock_after_handover()?;
-    let (_, private) = domain.rules.private();
+    let (_, private) = domain.pools.private();
     let destroyed = compartments.destroy(&mut Executor, private, Handle::from_word(*handle));
     destroyed.map(|all| u64::from(!all)).map_err(Refusal::rule)
 }
@@ -59,7 +59,7 @@ pub fn destroy([handle, ..]: &Arguments) -> Outcome {
 pub fn clone([template, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;
     let mut domain = domain::lock_after_handover()?;
-    let (_, private) = domain.rules.private();
+    let (_, private) = domain.pools.private();
     let clone = compartments.clone_of(private, Handle::from_word(*template));
     clone.map(Handle::word).map_err(Refusal::rule)
 }
@@ -68,7 +68,7 @@ pub fn clone([template, ..]: &Arguments) -> Outcome {
 pub fn copy([handle, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;
     let mut domain = domain::lock_after_handover()?;
-    let (_, private) = domain.rules.private();
+    let (_, private) = domain.pools.private();
     let copied = compartments.copy(&mut Executor, private, Handle::from_word(*handle));
     copied.map(|all| u64::from(!all)).map_err(Refusal::rule)
 }
@@ -77,7 +77,7 @@ pub fn copy([handle, ..]: &Arguments) -> Outcome {
 pub fn connect([one, other, ..]: &Arguments) -> Outcome {
     let compartments = compartments::get()?;
     let mut domain = domain::lock_after_handover()?;
-    let (_, private) = domain.rules.private();
+    let (_, private) = domain.pools.private();
     let (one, other) = (Handle::from_word(*one), Handle::from_word(*other));
     let ends = compartments.connect(private, one, other);
     ends.map(|(first, second)| first as u64 | (second as u64) << 32)

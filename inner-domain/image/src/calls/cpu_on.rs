@@ -3,11 +3,11 @@
 
 use donjon_abi::call::Error;
 use donjon_abi::tcr;
-use donjon_core::secondary_cpu::StartRequest;
+use donjon_core::cpu::secondary::StartRequest;
 use donjon_hal::{firmware, registers};
 
 use crate::outcome::{Arguments, Outcome, Refusal};
-use crate::{domain, pen, state};
+use crate::{domain, parked, state};
 
 /// Switches a CPU on. It comes to [`crate::secondary_entry`] and from there to `entry`, in the
 /// outer view. If it arrives before the hand-over, it gets the registers of the CPU that asks; from
@@ -31,8 +31,8 @@ pub fn cpu_on([mpidr, entry, ..]: &Arguments) -> Outcome {
     let (entry, registers) = (*entry, registers::translation());
     domain.start_requests[index] = Some(StartRequest { entry, registers });
     drop(domain);
-    let status = match pen::of(machine) {
-        Some(pen) => pen::call(pen, index),
+    let status = match parked::of(machine) {
+        Some(parked) => parked::release(parked, index),
         // SAFETY: the boot stage put code there that needs no MMU and no context.
         None => unsafe {
             firmware::cpu_on(machine.conduit, mpidr, machine.boot.secondary_entry, 0)

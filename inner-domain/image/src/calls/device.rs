@@ -24,7 +24,7 @@ pub fn write([address, value, ..]: &Arguments) -> Outcome {
     {
         return usb.write(*address, value);
     }
-    let register = domain.rules.writable_register(*address);
+    let register = domain.pools.tables.writable_register(*address);
     let register = register.ok_or(Error::BadAddress)?;
     let value = value & register.bits;
     // SAFETY: the boot stage mapped these registers as device memory for good, and its rule says

@@ -4,7 +4,7 @@
 use donjon_abi::call::Error;
 use donjon_abi::call::Reason;
 use donjon_abi::layout::cpu_index;
-use donjon_core::firmware_calls::{self, Decision};
+use donjon_core::cpu::firmware_calls::{self, Decision};
 use donjon_core::weaken;
 use donjon_hal::firmware::{self, NOT_SUPPORTED};
 use donjon_hal::steps::Executor;
@@ -12,12 +12,12 @@ use donjon_hal::{cpu, registers};
 
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::state::MachineInfo;
-use crate::{compartments, domain, pen, state, users};
+use crate::{compartments, domain, parked, secondary_entry, state, user_tables};
 
 /// Makes a call that is on the list.
 fn pass(machine: &MachineInfo, function: u32, arguments: [u64; 3]) -> u64 {
-    let value = match pen::of(machine) {
-        Some(pen) => pen::firmware(machine, pen, function, arguments),
+    let value = match parked::of(machine) {
+        Some(parked) => parked::firmware(machine, parked, function, arguments),
         // SAFETY: the list names calls that only ask, or stop the machine.
         None => unsafe { firmware::call(machine.conduit, function, arguments) },
     };
@@ -44,16 +44,16 @@ pub fn firmware([function, arguments @ ..]: &Arguments) -> Outcome {
         }
         Decision::CpuOff(function) => {
             // The CPU has no root from here on, whatever the firmware says.
-            let here = cpu_index(registers::mpidr());
-            match users::live() {
-                Some(users) => users.shadows.leave(&mut Executor, here),
+            let here = cpu_index(cpu::mpidr());
+            match user_tables::live() {
+                Some(users) => users.tables.leave(&mut Executor, here),
                 None => registers::set_ttbr0(machine.boot.reserved_root),
             }
             let mut domain = domain::lock()?;
             domain.rendezvous.goes(here);
             drop(domain);
-            if pen::of(machine).is_some() {
-                pen::go_back();
+            if parked::of(machine).is_some() {
+                secondary_entry::arrive_again();
             }
             // SAFETY: the CPU stops here and comes back through the page that stays alone.
             let value = unsafe { firmware::call(machine.conduit, function, [0; 3]) };

@@ -4,7 +4,7 @@
 use donjon_abi::call::{Error, Reason};
 use donjon_abi::flow::{DIGEST, MESSAGE, RECORD};
 use donjon_core::compartment::Handle;
-use donjon_core::outer_range::{Allegation, WritableBuffer};
+use donjon_core::memory::outer_range::{Allegation, WritableBuffer};
 use donjon_hal::physical;
 use donjon_hal::steps::Executor;
 
@@ -31,7 +31,7 @@ pub fn extend_log([handle, frame, ..]: &Arguments) -> Outcome {
     let mut domain = domain::lock_after_handover()?;
     let handle = Handle::from_word(*handle);
     compartments
-        .extend_log(&mut Executor, domain.rules.private(), handle, *frame)
+        .extend_log(&mut Executor, domain.pools.private(), handle, *frame)
         .map_err(Refusal::rule)
 }
 
@@ -82,9 +82,9 @@ fn buffer<'a>(domain: &'a Domain, address: u64, bytes: usize) -> Result<Writable
         .outer
         .check(
             Allegation::new(address, bytes as u64),
-            domain.rules.frames(),
+            domain.pools.tables.frames(),
         )
-        .and_then(|buffer| buffer.writable(domain.rules.frames()))
+        .and_then(|buffer| buffer.writable(domain.pools.tables.frames()))
         .map_err(|_| Error::BadAddress)
 }
 

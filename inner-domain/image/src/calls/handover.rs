@@ -9,20 +9,21 @@ use alloc::vec::Vec;
 use donjon_abi::call::{Error, Handover, Reason};
 use donjon_abi::layout::{PAGE_SIZE, cpu_index};
 use donjon_abi::tcr::{self, RESERVED_ASID};
-use donjon_core::cpu_registers::{Difference, TranslationRegisters};
-use donjon_core::frames::FrameType;
+use donjon_core::code::{scan, vectors};
+use donjon_core::cpu::registers::{Difference, TranslationRegisters, compare};
 use donjon_core::handover::{self, BadInstruction, Fault, HandoverError};
-use donjon_core::outer_range::Allegation;
-use donjon_core::placement::Range;
-use donjon_core::rules::KernelLeaf;
-use donjon_core::{cpu_registers, scan, vectors, weaken};
+use donjon_core::kernel_tables::KernelLeaf;
+use donjon_core::memory::outer_range::Allegation;
+use donjon_core::range::Range;
+use donjon_core::translation::frames::FrameType;
+use donjon_core::weaken;
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical, registers};
 
 use crate::domain::Domain;
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::state::MachineInfo;
-use crate::{domain, logger, state, users};
+use crate::{domain, logger, state, user_tables};
 
 /// Takes the machine over, or with 0 looks at this CPU's registers afterwards.
 pub fn handover([address, ..]: &Arguments) -> Outcome {
@@ -60,14 +61,20 @@ fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
         inner: &inner,
         written: &written,
     };
-    let taken = handover::take_over(&mut domain.rules, &mut Executor, &parts, &said, scan_frame);
+    let taken = handover::take_over(
+        &mut domain.pools.tables,
+        &mut Executor,
+        &parts,
+        &said,
+        scan_frame,
+    );
     cpu::dsb_ishst();
     match taken {
         Ok(summary) => {
             let here = registers::translation();
-            let vectors = domain.rules.kernel_leaf(&Executor, said.vectors);
+            let vectors = domain.pools.tables.kernel_leaf(&Executor, said.vectors);
             check_vectors(vectors, &said, &here)?;
-            users::begin();
+            user_tables::begin();
             domain.registers = Some(here);
             domain.rendezvous.check_all();
             drop(domain);
@@ -120,7 +127,7 @@ fn description(machine: &MachineInfo, domain: &Domain, address: u64) -> Result<H
     let alleged = Allegation::new(address, size_of::<Handover>() as u64);
     let buffer = machine
         .outer
-        .check(alleged, domain.rules.frames())
+        .check(alleged, domain.pools.tables.frames())
         .map_err(|_| Error::BadAddress)?;
     if !buffer.address().is_multiple_of(8) {
         return Err(Error::BadAddress.into());
@@ -167,8 +174,8 @@ fn check_this_cpu(machine: &MachineInfo) -> Outcome {
     let root_of_all = machine.boot.root | u64::from(RESERVED_ASID) << ASID_SHIFT;
     let recorded = domain.registers.ok_or(Error::Busy)?;
     let (here, features) = (registers::translation(), registers::memory_features());
-    if let Err(difference) = cpu_registers::compare(&recorded, &here, features, root_of_all) {
-        let mpidr = registers::mpidr();
+    if let Err(difference) = compare(&recorded, &here, features, root_of_all) {
+        let mpidr = cpu::mpidr();
         logger::announce(format_args!(
             "hand-over refused: CPU {mpidr:#x}: {difference}"
         ));
@@ -177,10 +184,10 @@ fn check_this_cpu(machine: &MachineInfo) -> Outcome {
             _ => Reason::BadRegister,
         }));
     }
-    let index = cpu_index(registers::mpidr());
+    let index = cpu_index(cpu::mpidr());
     // What this CPU had was a root of Linux's. It goes on without one.
-    let users = users::get()?;
-    users.shadows.begin(&mut Executor, index);
+    let users = user_tables::get()?;
+    users.tables.begin(&mut Executor, index);
     domain.rendezvous.checked(index);
     Ok(u64::from(domain.rendezvous.unchecked()))
 }

@@ -3,7 +3,7 @@
 
 use donjon_abi::call::{Error, Information};
 use donjon_abi::layout::{PAGE_SIZE, TEXT_WINDOW};
-use donjon_core::waits;
+use donjon_core::report::waits;
 
 use crate::outcome::{Arguments, Outcome};
 use crate::{domain, gate, heap, state};
@@ -39,7 +39,7 @@ pub fn information([which, ..]: &Arguments) -> Outcome {
         Information::DmaProfile => boot.dma_profile,
         Information::Identity => boot.identity,
         Information::Randomness => boot.randomness,
-        Information::PrivateFree => domain::lock()?.rules.private().1.free(),
+        Information::PrivateFree => domain::lock()?.pools.private().1.free(),
     })
 }
 

@@ -11,8 +11,10 @@ use core::sync::atomic::{Ordering, fence};
 use donjon_abi::boot_info::BootInfo;
 use donjon_abi::call::{Error, PROPERTIES_MAX};
 use donjon_abi::layout::PHYSMAP;
-use donjon_core::outer_range::{Allegation, WritableBuffer};
-use donjon_core::properties::{BUFFER, HEADER, MESSAGE, Message, Question, TAG, is_answer};
+use donjon_core::devices::properties::{
+    BUFFER, HEADER, MESSAGE, Message, Question, TAG, is_answer,
+};
+use donjon_core::memory::outer_range::{Allegation, WritableBuffer};
 use donjon_hal::mailbox::Mailbox;
 use donjon_hal::{cpu, physical};
 
@@ -99,8 +101,11 @@ fn buffer<'a>(
 ) -> Result<WritableBuffer<'a>, Error> {
     machine
         .outer
-        .check(Allegation::new(address, bytes), domain.rules.frames())
-        .and_then(|buffer| buffer.writable(domain.rules.frames()))
+        .check(
+            Allegation::new(address, bytes),
+            domain.pools.tables.frames(),
+        )
+        .and_then(|buffer| buffer.writable(domain.pools.tables.frames()))
         .map_err(|_| Error::BadAddress)
 }
 

@@ -3,7 +3,7 @@
 //! for.
 
 use donjon_abi::call::{Error, ReplyHeader};
-use donjon_core::outer_range::{Allegation, WritableBuffer};
+use donjon_core::memory::outer_range::{Allegation, WritableBuffer};
 
 use crate::domain::Domain;
 use crate::state;
@@ -18,8 +18,11 @@ pub fn open(
     let machine = state::machine().ok_or(Error::Busy)?;
     let buffer = machine
         .outer
-        .check(Allegation::new(address, length), domain.rules.frames())
-        .and_then(|buffer| buffer.writable(domain.rules.frames()))
+        .check(
+            Allegation::new(address, length),
+            domain.pools.tables.frames(),
+        )
+        .and_then(|buffer| buffer.writable(domain.pools.tables.frames()))
         .map_err(|_| Error::BadAddress)?;
     let room = usize::try_from(buffer.length())
         .ok()

@@ -6,7 +6,7 @@ use donjon_hal::cpu;
 
 use crate::outcome::{Arguments, Outcome};
 use crate::per_cpu::PerCpu;
-use crate::{state, users};
+use crate::{state, user_tables};
 
 /// Reads one counter of one function on one CPU. A caller that asks while the cycle counter runs
 /// wants calls to be measured from then on.
@@ -21,7 +21,7 @@ pub fn statistics([cpu, function, counter, ..]: &Arguments) -> Outcome {
         return Err(Error::InvalidArgument.into());
     }
     if cpu::cycles().is_some() {
-        users::hold_up();
+        user_tables::disable_fast_path();
     }
     // SAFETY: the index is in the mask of the CPUs that have a stack.
     let block = unsafe { PerCpu::of(*cpu as usize) };

@@ -2,9 +2,9 @@
 //! Entries of kernel tables, and the tables.
 
 use donjon_abi::call::{Counter, Error, Function, LIST_MAX, RELEASE_MAX, TableEntry};
-use donjon_core::frames::FrameTable;
-use donjon_core::outer_range::Allegation;
-use donjon_core::rules::{Hardware, Step};
+use donjon_core::memory::outer_range::Allegation;
+use donjon_core::translation::frames::FrameTable;
+use donjon_core::translation::{Hardware, Step};
 use donjon_core::weaken;
 use donjon_hal::cpu;
 use donjon_hal::physical;
@@ -18,7 +18,7 @@ use crate::{domain, state};
 /// Replaces one entry; gives the old value.
 pub fn write([entry, value, ..]: &Arguments) -> Outcome {
     let mut domain = domain::lock_after_handover()?;
-    let old = domain.rules.write(&mut Executor, *entry, *value);
+    let old = domain.pools.tables.write(&mut Executor, *entry, *value);
     cpu::dsb_ishst();
     old.map_err(Refusal::rule)
 }
@@ -26,13 +26,13 @@ pub fn write([entry, value, ..]: &Arguments) -> Outcome {
 /// Replaces entries in order, up to the first that is refused, or as far as one call may go.
 pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
     let mut domain = domain::lock_after_handover()?;
-    let frames = *domain.rules.frames();
+    let frames = *domain.pools.tables.frames();
     let list = list::<TableEntry>(&frames, *address, *count, LIST_MAX)?;
-    domain.rules.begin_list();
+    domain.pools.tables.begin_list();
     let mut written = 0;
     let mut refused = None;
     for TableEntry { entry, value } in list {
-        if let Err(reason) = domain.rules.write(&mut Executor, entry, value) {
+        if let Err(reason) = domain.pools.tables.write(&mut Executor, entry, value) {
             refused = Some(reason);
             break;
         }
@@ -40,7 +40,7 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
             write_changed(&frames, *address, written, TableEntry { entry, value });
         }
         written += 1;
-        if domain.rules.is_budget_exhausted() {
+        if domain.pools.tables.is_budget_exhausted() {
             break;
         }
     }
@@ -71,23 +71,24 @@ fn write_changed(frames: &FrameTable<'_>, address: u64, index: u64, checked: Tab
 pub fn release([address, count, ..]: &Arguments) -> Outcome {
     if *count == 0 {
         let mut domain = domain::lock_after_handover()?;
-        let released = domain.rules.release(&mut Executor, *address);
+        let released = domain.pools.tables.release(&mut Executor, *address);
         return released
             .map(|()| 1)
             .map_err(|reason| Refusal::rule_at(reason, 0));
     }
     let mut domain = domain::lock_after_handover()?;
-    let frames = *domain.rules.frames();
+    let frames = *domain.pools.tables.frames();
     let list = list::<u64>(&frames, *address, *count, RELEASE_MAX)?;
-    domain.rules.begin_list();
+    domain.pools.tables.begin_list();
     let mut released = 0;
     for frame in list {
         domain
-            .rules
+            .pools
+            .tables
             .release(&mut Executor, frame)
             .map_err(|reason| Refusal::rule_at(reason, released))?;
         released += 1;
-        if domain.rules.is_budget_exhausted() {
+        if domain.pools.tables.is_budget_exhausted() {
             break;
         }
     }

@@ -5,10 +5,11 @@ use core::ops::Range;
 
 use donjon_abi::call::{Error, POKE_COPY, POKE_FILL, POKE_MAX, POKE_STOPPED, POKE_VALUE, Reason};
 use donjon_abi::layout::{PAGE_SIZE, cpu_index};
-use donjon_core::frames::{FrameTable, FrameType};
-use donjon_core::outer_range::Allegation;
-use donjon_core::rules::{KernelLeaf, Seal};
-use donjon_core::{live_text, scan, weaken};
+use donjon_core::code::{live_text, scan};
+use donjon_core::kernel_tables::{KernelLeaf, Seal};
+use donjon_core::memory::outer_range::Allegation;
+use donjon_core::translation::frames::{FrameTable, FrameType};
+use donjon_core::weaken;
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical};
 
@@ -46,7 +47,8 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
 
     let domain = domain::lock_after_handover()?;
     let leaf = domain
-        .rules
+        .pools
+        .tables
         .kernel_leaf(&Executor, *address)
         .filter(is_text)
         .ok_or(Refusal::rule(Reason::NotText))?;
@@ -65,7 +67,7 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
         });
     }
     if weaken::READ_ONCE.is_left_out() && kind == POKE_COPY {
-        copy_list_changed(words, *source, domain.rules.frames())?;
+        copy_list_changed(words, *source, domain.pools.tables.frames())?;
     }
     if let ([low, high], true) = (&*words, target.is_multiple_of(8)) {
         // A CPU that reads the pair as a pointer sees the old or the new one.
@@ -103,7 +105,11 @@ fn new_words(words: &mut [u32], source: u64, kind: u64) -> Result<(), Refusal> {
             _ => return Err(Error::InvalidArgument.into()),
         },
         // Until it is read, the frame keeps its type.
-        POKE_COPY => copy_list(words, source, domain::lock_after_handover()?.rules.frames())?,
+        POKE_COPY => copy_list(
+            words,
+            source,
+            domain::lock_after_handover()?.pools.tables.frames(),
+        )?,
         POKE_FILL => words.fill(source as u32),
         _ => return Err(Error::InvalidArgument.into()),
     }
@@ -156,20 +162,20 @@ pub fn seal([address, ..]: &Arguments) -> Outcome {
     let domain = &mut *domain;
     let (seal, from) = match domain.sealing.take() {
         Some((seal, done)) if seal.address() == *address => {
-            let resumed = domain.rules.seal_resume(&Executor, seal);
+            let resumed = domain.pools.tables.seal_resume(&Executor, seal);
             (resumed.map_err(Refusal::rule)?, done)
         }
         other => {
             if let Some((abandoned, _)) = other {
-                domain.rules.seal_abort(abandoned);
+                domain.pools.tables.seal_abort(abandoned);
             }
-            let begun = domain.rules.seal_begin(&mut Executor, *address);
+            let begun = domain.pools.tables.seal_begin(&mut Executor, *address);
             (begun.map_err(no_room_or_rule)?, 0)
         }
     };
     let until = WORDS.min(from + SLICE);
     if let Err(refusal) = copy_scanned(&seal, from..until) {
-        domain.rules.seal_abort(seal);
+        domain.pools.tables.seal_abort(seal);
         return Err(refusal);
     }
     if until < WORDS {
@@ -178,7 +184,7 @@ pub fn seal([address, ..]: &Arguments) -> Outcome {
     }
     // SAFETY: the frame is RAM, which the physical view maps.
     unsafe { cpu::sync_icache_all_cpus(seal.to, PAGE_SIZE) };
-    let sealed = domain.rules.seal_finish(&mut Executor, seal);
+    let sealed = domain.pools.tables.seal_finish(&mut Executor, seal);
     sealed.map(|()| 0).map_err(Refusal::rule)
 }
 

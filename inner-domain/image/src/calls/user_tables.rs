@@ -3,12 +3,12 @@
 
 use donjon_abi::call::{Error, Process, Reason};
 use donjon_abi::layout::cpu_index;
-use donjon_core::shadow::Fill;
-use donjon_hal::registers;
+use donjon_core::user_tables::Fill;
 use donjon_hal::steps::Executor;
+use donjon_hal::{cpu, registers};
 
 use crate::outcome::{Arguments, Outcome, Refusal};
-use crate::{domain, state, users};
+use crate::{domain, state, user_tables};
 
 const fn split(process: u64) -> (u16, u64) {
     (Process(process).asid(), Process(process).id())
@@ -17,35 +17,35 @@ const fn split(process: u64) -> (u16, u64) {
 /// [`map`] for one descriptor. False if it is something else, or takes longer.
 #[inline(always)]
 pub fn map_one(process: u64, va: u64, source: u64, count: u64) -> bool {
-    let Some(users) = users::at_once().filter(|_| count == 1) else {
+    let Some(users) = user_tables::fast().filter(|_| count == 1) else {
         return false;
     };
-    let (shadows, frames) = (&users.shadows, &users.frames);
-    shadows.map_one(&mut Executor, frames, split(process), va, source)
+    let (user_tables, frames) = (&users.tables, &users.frames);
+    user_tables.map_one(&mut Executor, frames, split(process), va, source)
 }
 
 /// [`map`] for several descriptors. False if it is something else, or takes longer.
 #[inline(always)]
 pub fn map_many(process: u64, va: u64, source: u64, count: u64) -> bool {
-    let Some(users) = users::at_once().filter(|_| count != 1) else {
+    let Some(users) = user_tables::fast().filter(|_| count != 1) else {
         return false;
     };
-    let (shadows, frames) = (&users.shadows, &users.frames);
-    shadows.map_many(&mut Executor, frames, split(process), va, source, count)
+    let (user_tables, frames) = (&users.tables, &users.frames);
+    user_tables.map_many(&mut Executor, frames, split(process), va, source, count)
 }
 
 /// Takes page descriptors over, behind [`map_one`] and [`map_many`].
 pub fn map([process, va, source, count, ..]: &Arguments) -> Outcome {
-    let users = users::get()?;
+    let users = user_tables::get()?;
     let fill = Fill {
         va: *va,
         source: *source,
         count: *count,
     };
-    let (shadows, frames, who) = (&users.shadows, &users.frames, split(*process));
-    let mapped = match users::at_once() {
-        Some(_) => shadows.map_all(&mut Executor, frames, who, fill),
-        None => shadows.map(&mut Executor, frames, who, fill),
+    let (user_tables, frames, who) = (&users.tables, &users.frames, split(*process));
+    let mapped = match user_tables::fast() {
+        Some(_) => user_tables.map_all(&mut Executor, frames, who, fill),
+        None => user_tables.map(&mut Executor, frames, who, fill),
     };
     match mapped {
         Ok(None) => Ok(0),
@@ -56,10 +56,10 @@ pub fn map([process, va, source, count, ..]: &Arguments) -> Outcome {
 
 /// Takes a block descriptor over.
 pub fn map_block([process, va, source, ..]: &Arguments) -> Outcome {
-    let users = users::get()?;
+    let users = user_tables::get()?;
     let process = split(*process);
     let mapped = users
-        .shadows
+        .tables
         .map_block(&mut Executor, &users.frames, process, *va, *source);
     match mapped {
         Ok(None) => Ok(0),
@@ -69,55 +69,55 @@ pub fn map_block([process, va, source, ..]: &Arguments) -> Outcome {
 
 /// Drops a range, as far as one call may go.
 pub fn flush([process, start, end, ..]: &Arguments) -> Outcome {
-    let users = users::get()?;
+    let users = user_tables::get()?;
     let flushed = users
-        .shadows
+        .tables
         .flush(&mut Executor, split(*process), *start, *end);
     Ok(flushed)
 }
 
 /// Reads again what is writable, as far as one call may go.
 pub fn refresh([process, first, ..]: &Arguments) -> Outcome {
-    let users = users::get()?;
+    let users = user_tables::get()?;
     let done = users
-        .shadows
+        .tables
         .refresh(&mut Executor, &users.frames, split(*process), *first != 0);
     Ok(u64::from(!done))
 }
 
 /// Drops all that a tree has.
 pub fn clear([process, ..]: &Arguments) -> Outcome {
-    let users = users::get()?;
-    users.shadows.clear(&mut Executor, split(*process));
+    let users = user_tables::get()?;
+    users.tables.clear(&mut Executor, split(*process));
     Ok(0)
 }
 
 /// Drops a tree.
 pub fn free([process, ..]: &Arguments) -> Outcome {
-    let users = users::get()?;
-    let freed = users.shadows.free(&mut Executor, split(*process));
+    let users = user_tables::get()?;
+    let freed = users.tables.free(&mut Executor, split(*process));
     freed.map(|()| 0).map_err(Refusal::rule)
 }
 
 /// [`switch_root`] to a tree that is there and this process's. False if it was something else.
 #[inline(always)]
 pub fn switch_at_once(process: u64) -> bool {
-    let Some(users) = users::at_once() else {
+    let Some(users) = user_tables::fast() else {
         return false;
     };
-    let cpu = cpu_index(registers::mpidr());
-    let (shadows, process) = (&users.shadows, split(process));
-    shadows.switch_at_once(&mut Executor, cpu, process)
+    let cpu = cpu_index(cpu::mpidr());
+    let (user_tables, process) = (&users.tables, split(process));
+    user_tables.switch_at_once(&mut Executor, cpu, process)
 }
 
 /// Loads the tree of a process, or with 0 the root that maps nothing, on this CPU. Before the
 /// hand-over the root that Linux names.
 pub fn switch_root([process, root, ..]: &Arguments) -> Outcome {
-    let Some(users) = users::live() else {
+    let Some(users) = user_tables::live() else {
         return load_before_handover(*process, *root);
     };
-    let cpu = cpu_index(registers::mpidr());
-    let switched = users.shadows.switch(&mut Executor, cpu, split(*process));
+    let cpu = cpu_index(cpu::mpidr());
+    let switched = users.tables.switch(&mut Executor, cpu, split(*process));
     switched.map(|()| 0).map_err(Refusal::rule)
 }
 
@@ -126,7 +126,7 @@ fn load_before_handover(process: u64, root: u64) -> Outcome {
     let machine = state::machine().ok_or(Error::Busy)?;
     // The hand-over holds the lock until users are live.
     let _domain = domain::lock()?;
-    if users::live().is_some() {
+    if user_tables::live().is_some() {
         return Err(Refusal::rule(Reason::WrongTime));
     }
     let (asid, _) = split(process);

@@ -6,9 +6,9 @@ use donjon_abi::call::{
     KeyReply, Nothing, Purpose, RandomReply, ReportArguments, ReportReply, VerifyArguments,
     VerifyReply,
 };
-use donjon_core::attestation::Subject;
+use donjon_core::compartment::attestation::Subject;
 
-use super::Asked;
+use super::asked::Asked;
 use crate::attestation;
 
 /// Makes random bytes.

@@ -5,7 +5,7 @@ use donjon_abi::call::{End, PeerReply, Reason, Transfer, Transferred};
 use donjon_core::compartment::Moved;
 use donjon_hal::steps::Executor;
 
-use super::Asked;
+use super::asked::Asked;
 
 /// Sends bytes by an end of a channel.
 pub fn send(asked: &mut Asked, it: Transfer) -> Transferred {

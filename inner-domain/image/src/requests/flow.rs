@@ -8,7 +8,7 @@ use donjon_abi::registers::Registers as _;
 use donjon_core::compartment::{Cause, Compartments, Handle, Stop};
 use donjon_hal::steps::Executor;
 
-use super::{Asked, End};
+use super::asked::{Asked, End};
 use crate::context::Registers;
 use crate::{attestation, stack};
 

@@ -5,13 +5,13 @@
 use donjon_abi::call::{Pages, Resized};
 use donjon_hal::steps::Executor;
 
-use super::Asked;
+use super::asked::Asked;
 use crate::domain;
 
 /// Adds pages at the end of the heap.
 pub fn grow(asked: &mut Asked, Pages { pages }: Pages) -> Resized {
     let grown = domain::lock_after_handover().ok().and_then(|mut domain| {
-        let (_, private) = domain.rules.private();
+        let (_, private) = domain.pools.private();
         let compartments = asked.compartments;
         compartments
             .grow(&mut Executor, private, asked.at, pages)
@@ -24,7 +24,7 @@ pub fn grow(asked: &mut Asked, Pages { pages }: Pages) -> Resized {
 /// Takes pages away at the end of the heap.
 pub fn shrink(asked: &mut Asked, Pages { pages }: Pages) -> Resized {
     let shrunk = domain::lock_after_handover().ok().and_then(|mut domain| {
-        let (_, private) = domain.rules.private();
+        let (_, private) = domain.pools.private();
         let compartments = asked.compartments;
         compartments
             .shrink(&mut Executor, private, asked.at, pages)

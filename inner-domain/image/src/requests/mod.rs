@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What compartments ask for by SVC: one handler for each request, by subject.
 
+mod asked;
 mod attestation;
 mod channel;
 pub mod flow;
@@ -8,26 +9,10 @@ mod memory;
 
 use donjon_abi::call::{CompartmentExit, Request, Supervisor, Word, requests};
 use donjon_abi::registers::Registers as _;
-use donjon_core::compartment::{Compartments, Entry, Handle};
 
-use crate::context::Registers;
 use crate::stack;
 
-/// How a request ends the run of a compartment, and the value that Linux gets with it. `None`: the
-/// compartment goes on.
-pub type End = Option<(CompartmentExit, u64)>;
-
-/// A compartment that asks for something.
-pub struct Asked<'a> {
-    /// All compartments.
-    pub compartments: &'static Compartments<'static>,
-    /// The registers of the one that asks.
-    pub program: &'a mut Registers,
-    /// How the one that asks was entered.
-    pub entry: &'a mut Entry,
-    /// The handle of the one that asks, and the CPU that it runs on.
-    pub at: (Handle, usize),
-}
+pub use asked::{Asked, End};
 
 impl Asked<'_> {
     /// Serves a request, whose exception is `esr`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory that carries out steps and records them.
 
-use donjon_core::rules::{Hardware, Step};
+use donjon_core::translation::{Hardware, Step};
 
 use super::{BLOCK, PAGE, RAM, SECOND_BANK, naive};
 

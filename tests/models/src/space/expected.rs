@@ -4,8 +4,8 @@
 //! Slow and simple where the rules are fast: whether a table is linked is found by looking at
 //! every entry of every table.
 
-use donjon_core::address::Level;
-use donjon_core::frames::{FrameTable, FrameType as T};
+use donjon_core::translation::address::Level;
+use donjon_core::translation::frames::{FrameTable, FrameType as T};
 
 use super::memory::{Frames, PAGE};
 use super::small;

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use donjon_core::address::Level;
-use donjon_core::frames::{FrameTable, FrameType};
+use donjon_core::translation::address::Level;
+use donjon_core::translation::frames::{FrameTable, FrameType};
 
 use super::caches::{Caches, Leaf};
 use super::memory::{Frames, PAGE, Violation};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use donjon_core::rules::{Hardware, Step};
+use donjon_core::translation::{Hardware, Step};
 
 use super::caches::{Caches, Invalidation};
 

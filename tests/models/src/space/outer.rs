@@ -5,8 +5,11 @@
 //! it is in, often with one thing wrong. Few frames and few addresses, so that they meet again.
 
 use donjon_abi::call::Reason;
-use donjon_core::frames::FrameType;
-use donjon_core::rules::{Checks, PoolKind, Progress, Rules};
+use donjon_core::kernel_tables::PoolKind;
+use donjon_core::pools::Pools;
+use donjon_core::pools::Progress;
+use donjon_core::translation::Checks;
+use donjon_core::translation::frames::FrameType;
 
 use super::counters::Counters;
 use super::expected::View;
@@ -54,21 +57,21 @@ impl Outer {
     pub fn step<C: Checks>(
         &mut self,
         machine: &mut SmallMachine,
-        rules: &mut Rules<'_, C>,
+        pools: &mut Pools<'_, C>,
     ) -> Result<(), Vec<Violation>> {
         self.counters.calls += 1;
         let refused = self.counters.refused;
         let changed = match self.random.below(1000) {
-            0..600 => self.write_leaf(machine, rules),
-            600..830 => self.write_link(machine, rules),
-            830..950 => self.release(machine, rules),
-            950..965 => self.write_anything(machine, rules),
-            965..985 => self.pool(machine, rules),
-            _ => self.seal(machine, rules),
+            0..600 => self.write_leaf(machine, pools),
+            600..830 => self.write_link(machine, pools),
+            830..950 => self.release(machine, pools),
+            950..965 => self.write_anything(machine, pools),
+            965..985 => self.pool(machine, pools),
+            _ => self.seal(machine, pools),
         };
         machine.expect_nothing_pending();
         self.violations.append(&mut machine.violations);
-        let types = rules.frames();
+        let types = pools.tables.frames();
         let recent = invariants::check_recent(types, &mut machine.caches);
         self.violations.extend(recent);
         if changed && self.counters.refused == refused {
@@ -86,11 +89,11 @@ impl Outer {
     pub fn walk_all<C: Checks>(
         &mut self,
         machine: &SmallMachine,
-        rules: &Rules<'_, C>,
+        pools: &Pools<'_, C>,
     ) -> Result<invariants::Walked, Vec<Violation>> {
-        let mut found = invariants::walk_all(&machine.frames, rules.frames());
+        let mut found = invariants::walk_all(&machine.frames, pools.tables.frames());
         self.violations.append(&mut found.violations);
-        let expected = invariants::walk_all(&self.expected, rules.frames());
+        let expected = invariants::walk_all(&self.expected, pools.tables.frames());
         if found.mappings != expected.mappings {
             self.violations
                 .push("mappings are not what the calls asked for".into());
@@ -126,13 +129,13 @@ impl Outer {
     fn write<C: Checks>(
         &mut self,
         machine: &mut SmallMachine,
-        rules: &mut Rules<'_, C>,
+        pools: &mut Pools<'_, C>,
         entry: u64,
         value: u64,
     ) -> bool {
-        let contract = view(machine, rules).write(entry, value);
+        let contract = view(machine, pools).write(entry, value);
         let old = machine.frames.read(entry & !7);
-        let answer = rules.write(machine, entry, value);
+        let answer = pools.tables.write(machine, entry, value);
         self.agree(("write", entry, value), contract, &answer);
         let Ok(answer) = answer else { return false };
         if answer != old {
@@ -149,10 +152,10 @@ impl Outer {
     fn write_leaf<C: Checks>(
         &mut self,
         machine: &mut SmallMachine,
-        rules: &mut Rules<'_, C>,
+        pools: &mut Pools<'_, C>,
     ) -> bool {
-        let Some(table) = self.table(rules, FrameType::KernelTable3) else {
-            return self.write_link(machine, rules);
+        let Some(table) = self.table(pools, FrameType::KernelTable3) else {
+            return self.write_link(machine, pools);
         };
         let index = self.page_index(table);
         let value = match self.random.below(5) {
@@ -170,7 +173,7 @@ impl Outer {
             }
             _ => value,
         };
-        let written = self.write(machine, rules, entry, value);
+        let written = self.write(machine, pools, entry, value);
         self.counters.leaves += u64::from(written);
         // Module text goes back to its pool this way.
         written && value & 1 == 0
@@ -179,14 +182,14 @@ impl Outer {
     fn write_link<C: Checks>(
         &mut self,
         machine: &mut SmallMachine,
-        rules: &mut Rules<'_, C>,
+        pools: &mut Pools<'_, C>,
     ) -> bool {
         let class = match self.random.below(12) {
             0 => FrameType::KernelTable0,
             1..5 => FrameType::KernelTable1,
             _ => FrameType::KernelTable2,
         };
-        let Some(table) = self.table(rules, class) else {
+        let Some(table) = self.table(pools, class) else {
             return false;
         };
         let own = table == small::IMAGE_L1 || table == small::IMAGE_L2;
@@ -210,7 +213,7 @@ impl Outer {
             self.frame() | 0b11 | extra
         };
         let kept_linear = live && table == small::LINEAR_L2 && !self.random.once_in(30);
-        if kept_linear || !self.write(machine, rules, entry, value) {
+        if kept_linear || !self.write(machine, pools, entry, value) {
             return false;
         }
         match value & 0b11 {
@@ -223,7 +226,7 @@ impl Outer {
     fn write_anything<C: Checks>(
         &mut self,
         machine: &mut SmallMachine,
-        rules: &mut Rules<'_, C>,
+        pools: &mut Pools<'_, C>,
     ) -> bool {
         let frame = match self.random.below(4) {
             0 => self.random.any(),
@@ -239,18 +242,18 @@ impl Outer {
         };
         let value = self.random.any() & self.random.any();
         let inner_half = entry & !(PAGE - 1) == small::ROOT && entry % PAGE >= PAGE / 2;
-        self.write(machine, rules, entry, value) && !inner_half
+        self.write(machine, pools, entry, value) && !inner_half
     }
 
-    fn release<C: Checks>(&mut self, machine: &mut SmallMachine, rules: &mut Rules<'_, C>) -> bool {
+    fn release<C: Checks>(&mut self, machine: &mut SmallMachine, pools: &mut Pools<'_, C>) -> bool {
         let frame = match self.random.below(40) {
             0 => self.target(),
             1 => small::kernel(self.random.below(10)),
             2 => self.frame() + 8,
             _ => self.frame(),
         };
-        let contract = view(machine, rules).release(frame);
-        let answer = rules.release(machine, frame).map(|()| 0);
+        let contract = view(machine, pools).release(frame);
+        let answer = pools.tables.release(machine, frame).map(|()| 0);
         self.agree(("release", frame, 0), contract, &answer);
         if answer.is_ok() {
             self.expected.zero(frame);
@@ -259,7 +262,7 @@ impl Outer {
         true
     }
 
-    fn pool<C: Checks>(&mut self, machine: &mut SmallMachine, rules: &mut Rules<'_, C>) -> bool {
+    fn pool<C: Checks>(&mut self, machine: &mut SmallMachine, pools: &mut Pools<'_, C>) -> bool {
         let block = small::RAM + self.random.one_of(&[3, 3, 3, 4, 5, 0, 1, 6, 7]) * BLOCK;
         let kind = match (block - small::RAM) / BLOCK {
             5 => PoolKind::Text,
@@ -269,14 +272,14 @@ impl Outer {
         let is_private = kind == PoolKind::Private;
         let slices = self.random.one_of(&[1, 4, 100]);
         if self.random.once_in(3) {
-            let was_private = rules.frames().get(block) == Some(FrameType::Private);
-            let removed = slice_by_slice(slices, || rules.pool_remove(machine, block));
+            let was_private = pools.tables.frames().get(block) == Some(FrameType::Private);
+            let removed = slice_by_slice(slices, || pools.remove(machine, block));
             self.counters.shrunk += u64::from(removed && !is_private);
             self.counters.returned += u64::from(removed && was_private);
         } else if is_private && self.random.once_in(2) {
-            let _ = rules.pool_await(machine, block);
+            let _ = pools.add_waiting(machine, block);
         } else {
-            let added = slice_by_slice(slices, || rules.pool_add(machine, block, kind, None));
+            let added = slice_by_slice(slices, || pools.add(machine, block, kind, None));
             self.counters.grown += u64::from(added && !is_private);
             self.counters.hidden += u64::from(added && is_private);
         }
@@ -293,17 +296,17 @@ impl Outer {
         true
     }
 
-    fn seal<C: Checks>(&mut self, machine: &mut SmallMachine, rules: &mut Rules<'_, C>) -> bool {
+    fn seal<C: Checks>(&mut self, machine: &mut SmallMachine, pools: &mut Pools<'_, C>) -> bool {
         let va = small::IMAGE + self.random.one_of(&[0, 1, 3, 8, 8, 9, 9, 10, 11, 12]) * PAGE;
-        let Ok(seal) = rules.seal_begin(machine, va) else {
+        let Ok(seal) = pools.tables.seal_begin(machine, va) else {
             return false;
         };
         machine.caches.must_not_write(seal.to);
         let entry = seal.entry;
-        let interrupted = self.random.once_in(10) && self.write(machine, rules, entry, 0);
+        let interrupted = self.random.once_in(10) && self.write(machine, pools, entry, 0);
         if self.random.once_in(5) {
-            rules.seal_abort(seal);
-        } else if rules.seal_finish(machine, seal).is_ok() {
+            pools.tables.seal_abort(seal);
+        } else if pools.tables.seal_finish(machine, seal).is_ok() {
             if interrupted {
                 self.violations.push("sealed what was gone".into());
             }
@@ -322,7 +325,7 @@ impl Outer {
     }
 
     /// A table of a class.
-    fn table<C: Checks>(&mut self, rules: &Rules<'_, C>, class: FrameType) -> Option<u64> {
+    fn table<C: Checks>(&mut self, pools: &Pools<'_, C>, class: FrameType) -> Option<u64> {
         let own = [
             small::ROOT,
             small::LINEAR_L2,
@@ -340,7 +343,7 @@ impl Outer {
             } else {
                 self.frame()
             };
-            if rules.frames().get(frame) == Some(class) {
+            if pools.tables.frames().get(frame) == Some(class) {
                 return Some(frame);
             }
         }
@@ -391,10 +394,10 @@ impl Outer {
     }
 }
 
-fn view<'a, C: Checks>(machine: &'a SmallMachine, rules: &'a Rules<'_, C>) -> View<'a> {
+fn view<'a, C: Checks>(machine: &'a SmallMachine, pools: &'a Pools<'_, C>) -> View<'a> {
     View {
         frames: &machine.frames,
-        types: rules.frames(),
+        types: pools.tables.frames(),
     }
 }
 

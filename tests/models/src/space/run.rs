@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs a sequence of calls on a fresh machine, with all checks.
 
-use donjon_core::rules::{Checks, Step};
+use donjon_core::translation::{Checks, Step};
 
 use super::counters::Counters;
 use super::invariants;
@@ -45,10 +45,10 @@ pub fn run<C: Checks>(
     conditions: Conditions,
 ) -> Result<Counters, (u64, Vec<Violation>)> {
     let mut storage = OwnedStorage::default();
-    let (mut machine, mut rules) = small::build::<C>(&mut storage);
+    let (mut machine, mut pools) = small::build::<C>(&mut storage);
     machine.caches.fill(&machine.frames);
     // With the types of now: the first call may change them.
-    let held = invariants::check_recent(rules.frames(), &mut machine.caches);
+    let held = invariants::check_recent(pools.tables.frames(), &mut machine.caches);
     if !held.is_empty() {
         return Err((0, held));
     }
@@ -59,14 +59,14 @@ pub fn run<C: Checks>(
         if outer.is_over() {
             break;
         }
-        let step = outer.step(&mut machine, &mut rules);
+        let step = outer.step(&mut machine, &mut pools);
         step.map_err(|violations| (call, violations))?;
         if call % SURVEY_EVERY == 0 {
-            let walk_all = outer.walk_all(&machine, &rules);
+            let walk_all = outer.walk_all(&machine, &pools);
             walk_all.map_err(|violations| (call, violations))?;
         }
     }
-    let walk_all = outer.walk_all(&machine, &rules);
+    let walk_all = outer.walk_all(&machine, &pools);
     walk_all.map_err(|violations| (outer.counters.calls, violations))?;
     Ok(outer.counters)
 }

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicU16, AtomicU32};
 
 use donjon_abi::boot_info::{Bank, MAX_MEDIATED, MAX_READABLE, Mediated};
 use donjon_core::devices::DeviceList;
-use donjon_core::frames::{FrameTable, FrameType};
-use donjon_core::placement::Range;
-use donjon_core::private::{Private, PrivateBlock};
-use donjon_core::rules::{Checks, PoolFrame, PoolKind, Rules, Storage};
+use donjon_core::kernel_tables::{PoolFrame, PoolKind};
+use donjon_core::memory::private::{Private, PrivateBlock};
+use donjon_core::pools::{Pools, Storage};
+use donjon_core::range::Range;
+use donjon_core::translation::Checks;
+use donjon_core::translation::frames::{FrameTable, FrameType};
 
 use super::memory::{PAGE, SmallMachine};
 
@@ -117,7 +119,7 @@ impl OwnedStorage {
 }
 
 /// The machine and its rules.
-pub fn build<C: Checks>(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_, C>) {
+pub fn build<C: Checks>(storage: &mut OwnedStorage) -> (SmallMachine, Pools<'_, C>) {
     let mut devices = DeviceList::new();
     let device = Range::with_size(DEVICE, 2 * PAGE).expect("not empty");
     devices.add(device).expect("room");
@@ -143,8 +145,8 @@ pub fn build<C: Checks>(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_, 
         pool: &mut storage.pool,
         private: private.expect("enough words"),
     };
-    let mut rules = Rules::with_checks(storage, devices, ROOT);
-    let frames = rules.frames_mut();
+    let mut pools = Pools::with_checks(storage, devices, ROOT);
+    let frames = pools.tables.frames_mut();
     for (frame, class) in [
         (ROOT, FrameType::KernelTable0),
         (RESERVED_ROOT, FrameType::TableBlock),
@@ -157,9 +159,13 @@ pub fn build<C: Checks>(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_, 
     ] {
         frames.set(frame, class);
     }
-    rules.import_linear_map(LINEAR, RAM);
-    rules.import_pool(POOL, PoolKind::Tables).expect("ordinary");
-    rules
+    pools.tables.import_linear_map(LINEAR, RAM);
+    pools
+        .tables
+        .import_pool(POOL, PoolKind::Tables)
+        .expect("ordinary");
+    pools
+        .tables
         .import_pool(TEXT_POOL, PoolKind::Text)
         .expect("ordinary");
 
@@ -170,7 +176,10 @@ pub fn build<C: Checks>(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_, 
             machine.frames.write(entry + 256 * 8, table | TABLE);
         }
         if table != LINEAR_L1 {
-            rules.import_table(table, entry, va).expect("a free frame");
+            pools
+                .tables
+                .import_table(table, entry, va)
+                .expect("a free frame");
         }
     };
     link(LINEAR_L1, ROOT, LINEAR);
@@ -181,7 +190,7 @@ pub fn build<C: Checks>(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_, 
     link(IMAGE_L3, IMAGE_L2, IMAGE);
 
     for page in (0..MAPPED).map(kernel) {
-        let class = rules.frames().get(page).expect("RAM");
+        let class = pools.tables.frames().get(page).expect("RAM");
         let permissions = match class {
             FrameType::Inner | FrameType::Gate => continue,
             FrameType::Ordinary => 0,
@@ -208,7 +217,7 @@ pub fn build<C: Checks>(storage: &mut OwnedStorage) -> (SmallMachine, Rules<'_, 
     for (entry, descriptor) in (IMAGE_L3..).step_by(8).zip(image) {
         machine.frames.write(entry, descriptor);
     }
-    rules.finish_import(&mut machine);
+    pools.tables.finish_import(&mut machine);
     machine.expect_nothing_pending();
-    (machine, rules)
+    (machine, pools)
 }

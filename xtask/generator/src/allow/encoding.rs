@@ -2,7 +2,7 @@
 //! What the list writes in `encoding`: names of instructions, and patterns of them.
 
 use anyhow::{Context, Result, bail, ensure};
-use donjon_core::scan::{Encoding, Exception};
+use donjon_core::code::scan::{Encoding, Exception};
 
 /// What one entry of the list stands for.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -21,8 +21,8 @@ use crate::generated;
 pub use arguments::AllowListArguments;
 pub use report::Report;
 
-const ALLOWED: &str = "inner-domain/core/src/scan/allow_list.rs";
-const NAMES: &str = "inner-domain/core/src/scan/names.rs";
+const ALLOWED: &str = "inner-domain/core/src/code/scan/allow_list.rs";
+const NAMES: &str = "inner-domain/core/src/code/scan/names.rs";
 const DOCUMENT: &str = "docs/allow-list.md";
 
 /// Writes what is generated, or compares it, or shows a kernel.

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use donjon_core::scan::{self, ScanResult};
+use donjon_core::code::scan::{self, ScanResult};
 
 use super::code::{self, WordPlace};
 use super::list::{List, entries};

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use donjon_core::scan::{ScanResult, check, is_sensitive};
+use donjon_core::code::scan::{ScanResult, check, is_sensitive};
 
 use super::list::{self, entries};
 use super::*;

@@ -31,6 +31,9 @@ struct Package {
     name: String,
 }
 
+/// The crate whose modules are rooms: each of its files has a row.
+const CORE: &str = "inner-domain/core";
+
 /// A table for each crate, in the order of the workspace. Crates without modules have none.
 pub fn tables() -> Result<String> {
     let mut out = String::new();
@@ -38,7 +41,7 @@ pub fn tables() -> Result<String> {
     for folder in &root.workspace.members {
         let place = paths::in_root(folder);
         let manifest: Manifest = toml::from_str(&read(&place.join("Cargo.toml"))?)?;
-        let modules = modules(&place.join("src"))?;
+        let modules = modules(&place.join("src"), *folder == CORE)?;
         if modules.is_empty() {
             continue;
         }
@@ -67,9 +70,9 @@ struct Module {
     file: PathBuf,
 }
 
-/// The modules and the programs that stand in a crate's `src`, by name. The crate's own root is not
-/// one of them, and neither are tests.
-fn modules(source: &Path) -> Result<Vec<Module>> {
+/// The modules and the programs that stand in a crate's `src`, by name, and with `rooms` those in
+/// its folders. The crate's own root is not one of them, and neither are tests.
+fn modules(source: &Path, rooms: bool) -> Result<Vec<Module>> {
     let mut found = Vec::new();
     if !source.exists() {
         return Ok(found);
@@ -84,7 +87,7 @@ fn modules(source: &Path) -> Result<Vec<Module>> {
             false if path.extension().is_some_and(|it| it == "rs") => vec![path.clone()],
             false => Vec::new(),
         };
-        if ["lib", "main", "tests"].contains(&&*name) {
+        if ["lib", "main", "mod", "tests"].contains(&&*name) {
             continue;
         }
         if let Some(file) = files.into_iter().find(|it| it.exists()) {
@@ -94,6 +97,13 @@ fn modules(source: &Path) -> Result<Vec<Module>> {
                 false => format!("{name}.rs"),
             };
             found.push(Module { name, file });
+        }
+        if rooms && path.is_dir() {
+            let inside = modules(&path, false)?.into_iter();
+            found.extend(inside.map(|it| Module {
+                name: format!("{name}/{}", it.name),
+                ..it
+            }));
         }
     }
     found.sort();
@@ -120,9 +130,12 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a folder")).expect("made");
             fs::write(path, "").expect("written");
         }
-        let found = modules(place.path()).expect("modules");
+        let found = modules(place.path(), false).expect("modules");
         let names: Vec<_> = found.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["a.rs, a/", "b/", "c/"]);
+        let found = modules(place.path(), true).expect("modules");
+        let names: Vec<_> = found.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["a.rs, a/", "a/x.rs", "b/", "c/"]);
     }
 
     #[test]
@@ -134,7 +147,7 @@ mod tests {
                 .file_name()
                 .to_string_lossy()
                 .into_owned();
-            if name.ends_with(".rs") && name != "lib.rs" {
+            if name.ends_with(".rs") && name != "lib.rs" && name != "tests.rs" {
                 assert!(tables.contains(&format!("| `{name}")), "{name}");
             }
         }

@@ -8,7 +8,7 @@ use donjon_abi::manifest::Identity;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::compartment;
-use donjon_core::attestation::{Boot, Derived, Secrets};
+use donjon_core::compartment::attestation::{Boot, Derived, Secrets};
 use donjon_machine::arguments::Switch;
 use donjon_machine::finding::Finding;
 use donjon_machine::gdb;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use donjon_abi::manifest::Identity;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
-use donjon_core::attestation::{Boot, Derived, Secrets, Subject};
+use donjon_core::compartment::attestation::{Boot, Derived, Secrets, Subject};
 use donjon_core::weaken;
 use donjon_machine::arguments::Switch;
 use donjon_machine::gdb;

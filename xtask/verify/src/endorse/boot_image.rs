@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use donjon_abi::manifest::{
     DmaProfile, MANIFEST_MAGIC, MANIFEST_OFFSET, MANIFEST_VERSION, Manifest, Segment, SwitchMode,
 };
-use donjon_core::attestation::Start;
+use donjon_core::compartment::attestation::Start;
 use sha2::{Digest, Sha256};
 use zerocopy::FromBytes;
 

@@ -10,9 +10,9 @@ use super::Flow;
 use crate::compartment::build::may_be_given;
 use crate::compartment::space::{self, Access};
 use crate::compartment::{Compartments, Guard, Handle, Memory, NONE, Phase};
-use crate::frames::FrameTable;
-use crate::private::Private;
-use crate::rules::Step;
+use crate::memory::private::Private;
+use crate::translation::Step;
+use crate::translation::frames::FrameTable;
 use crate::weaken;
 
 impl Compartments<'_> {

@@ -8,7 +8,7 @@ use donjon_abi::flow::{
 use sha2::Digest;
 
 use super::Closed;
-use crate::attestation::{BYTES, DATA, Subject};
+use crate::compartment::attestation::{BYTES, DATA, Subject};
 use crate::compartment::{Compartments, Guard, Handle, Memory, Phase, State};
 use crate::weaken;
 

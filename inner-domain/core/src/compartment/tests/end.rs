@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::super::{Access, HEAP, Handle, Phase};
 use super::{CODE, DATA, Machine, RAM, Ram, Words};
-use crate::rules::{Hardware, Step, bits};
+use crate::translation::{Hardware, Step, bits};
 
 /// Most entries that a slice reads, and most frames that it wipes besides a page that was being
 /// added, the frame of registers and the root: 51 pages or messages, and the table that had the

@@ -9,10 +9,10 @@ use donjon_abi::call::{CompartmentExit, Reason};
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
 use super::super::*;
-use crate::address::ENTRIES;
-use crate::frames::{FrameTable, FrameType};
-use crate::private::{Private, PrivateBlock};
-use crate::rules::{Hardware, Step, bits};
+use crate::memory::private::{Private, PrivateBlock};
+use crate::translation::address::ENTRIES;
+use crate::translation::frames::{FrameTable, FrameType};
+use crate::translation::{Hardware, Step, bits};
 
 /// The first block is Linux's, the others are private.
 pub(super) const RAM: u64 = 0x4000_0000;

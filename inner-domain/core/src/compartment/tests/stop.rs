@@ -6,7 +6,7 @@ use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
 use super::super::{Access, Phase};
 use super::{BLOCKS, DATA, Machine, PRIVATE, RAM, Ram};
-use crate::frames::FrameType;
+use crate::translation::frames::FrameType;
 
 impl Machine<'_> {
     fn stop(&mut self) -> Result<(), Reason> {

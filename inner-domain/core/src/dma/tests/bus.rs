@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::vec::Vec;
 
 use crate::dma::pci::{BUS_SIZE, Bridge, Place, Refusal, Space, take_over};
-use crate::placement::Range;
+use crate::range::Range;
 
 const CONFIGURATION: u64 = 0x40_1000_0000;
 const WINDOW: u64 = 0x1000_0000;

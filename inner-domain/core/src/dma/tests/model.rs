@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::address::PhysicalAddress;
 use crate::dma::smmu::Registers;
-use crate::tables::TableMemory;
+use crate::translation::address::PhysicalAddress;
+use crate::translation::inner_tables::TableMemory;
 
 /// Memory in which tables are.
 pub struct Memory {

@@ -11,7 +11,7 @@ use super::start::{UsbError, take_over};
 use super::{Controller, Refused, Registers, Transfer};
 use crate::devices::Window;
 use crate::dma::window::{Access, DeviceWindow};
-use crate::placement::Range;
+use crate::range::Range;
 use model::{Answer, Emulator};
 
 /// Where memory is on the bus.

@@ -4,7 +4,7 @@
 use super::registers::{DISABLE, ENABLE, IN};
 use crate::devices::Window;
 use crate::dma::window::{Access, DeviceWindow};
-use crate::placement::Range;
+use crate::range::Range;
 
 /// `HCCHAR.MPS`: bytes of a packet at most.
 const PACKET: u32 = 0x7ff;

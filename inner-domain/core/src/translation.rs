@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The floor under both kinds of tables: addresses, descriptors, types of frames, checks of leaves,
+//! and the steps that a change consists of.
+//!
+//! The kernel's tables ([`crate::kernel_tables`]) and those of users ([`crate::user_tables`]) are
+//! built on it, and the pools that both get memory from ([`crate::pools`]) stand above them.
+
+pub mod address;
+pub(crate) mod bits;
+mod checks;
+pub mod descriptor;
+mod entry;
+pub(crate) mod flush;
+pub mod frames;
+mod hardware;
+pub mod inner_tables;
+pub(crate) mod leaf;
+
+pub use checks::{Check, Checks, Configured};
+pub(crate) use entry::{EntryAddress, FrameAddress, RawDescriptor};
+pub use hardware::{Hardware, Step};
