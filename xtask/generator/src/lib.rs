@@ -10,6 +10,8 @@
 
 pub mod allow;
 pub mod architecture;
+#[cfg(test)]
+mod circles;
 pub mod generated;
 pub mod header;
 pub mod section;
