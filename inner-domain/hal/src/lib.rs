@@ -7,6 +7,7 @@
 pub mod console;
 #[cfg(target_arch = "aarch64")]
 pub mod cpu;
+#[cfg(target_arch = "aarch64")]
 mod cpu_id;
 #[cfg(target_arch = "aarch64")]
 pub mod firmware;
