@@ -64,8 +64,16 @@ pub enum Owner {
 pub struct Process(pub u64);
 
 impl Process {
+    /// No process: no tree has ASID 0.
+    pub const NONE: Self = Self(0);
+
     /// Bits of the ASID.
     const ASID_BITS: u32 = 16;
+
+    /// The process with an ASID and the lower 48 bits of a number.
+    pub const fn new(asid: u16, id: u64) -> Self {
+        Self(id << Self::ASID_BITS | asid as u64)
+    }
 
     /// The ASID.
     pub const fn asid(self) -> u16 {

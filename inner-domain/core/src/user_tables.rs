@@ -44,6 +44,7 @@ mod withdraw;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use donjon_abi::call::Process;
 use donjon_abi::layout::{MAX_CPUS, PAGE_SIZE};
 use spin::mutex::Mutex;
 
@@ -160,10 +161,10 @@ impl<'a, C: Checks> UserTables<'a, C> {
         ((frame - self.arena.start()) / PAGE_SIZE) as u32
     }
 
-    /// The root of an ASID's tree and the number of its process, for tests.
-    pub fn tree(&self, asid: u16) -> Option<(u64, u64)> {
+    /// The root of an ASID's tree and its process, for tests.
+    pub fn tree(&self, asid: u16) -> Option<(u64, Process)> {
         let tree = self.lock(asid)?;
-        Some((self.frame(tree.number), tree.root.name.id()))
+        Some((self.frame(tree.number), tree.root.process))
     }
 
     /// Whether a CPU other than `cpu` has this root.

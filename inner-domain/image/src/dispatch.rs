@@ -48,10 +48,11 @@ macro_rules! entry_itself {
     };
 }
 
-/// An entry of a call that is nearly always made at once, or else in a second way. Only where it
-/// is not, its handler runs. It takes the first four arguments.
-macro_rules! entry_at_once {
-    ($function:expr, $handler:path, $at_once:expr, $else:expr) => {{
+/// An entry of a call that nearly always takes a fast path, which needs no stack: the first of two
+/// attempts, or else the second one. Where neither succeeds the handler runs. The attempts and the
+/// handler get the first four arguments.
+macro_rules! fast_path {
+    ($function:expr, $handler:path, $try_fast:expr, $try_next:expr) => {{
         extern "C" fn enter(
             number: u64,
             a1: u64,
@@ -64,7 +65,7 @@ macro_rules! entry_at_once {
         ) -> CallResult {
             // A function of its own, so that this one needs no stack. So does the handler.
             #[inline(never)]
-            extern "C" fn at_length(
+            extern "C" fn next(
                 _: u64,
                 a1: u64,
                 a2: u64,
@@ -74,28 +75,22 @@ macro_rules! entry_at_once {
                 _: u64,
                 block: &'static PerCpu,
             ) -> CallResult {
-                let or_else: fn(u64, u64, u64, u64) -> bool = $else;
-                if or_else(a1, a2, a3, a4) {
+                let try_next: fn(u64, u64, u64, u64) -> bool = $try_next;
+                if try_next(a1, a2, a3, a4) {
                     return CallResult::new(Ok(0));
                 }
-                with_handler(a1, a2, a3, a4, block)
+                slow(a1, a2, a3, a4, block)
             }
             #[inline(never)]
-            fn with_handler(
-                a1: u64,
-                a2: u64,
-                a3: u64,
-                a4: u64,
-                block: &'static PerCpu,
-            ) -> CallResult {
+            fn slow(a1: u64, a2: u64, a3: u64, a4: u64, block: &'static PerCpu) -> CallResult {
                 let arguments = [a1, a2, a3, a4, 0, 0];
                 measured(block, $function as usize, &arguments, $handler)
             }
-            let at_once: fn(u64, u64, u64, u64) -> bool = $at_once;
-            if at_once(a1, a2, a3, a4) {
+            let try_fast: fn(u64, u64, u64, u64) -> bool = $try_fast;
+            if try_fast(a1, a2, a3, a4) {
                 return CallResult::new(Ok(0));
             }
-            at_length(number, a1, a2, a3, a4, 0, 0, block)
+            next(number, a1, a2, a3, a4, 0, 0, block)
         }
         enter
     }};
@@ -124,9 +119,9 @@ entries! {
     TableWrite => entry!(calls::table::write),
     TableWriteList => entry!(calls::table::write_list),
     TableRelease => entry!(calls::table::release),
-    SwitchRoot => entry_at_once!(
+    SwitchRoot => fast_path!(
         calls::user_tables::switch_root,
-        |process, _, _, _| calls::user_tables::switch_at_once(process),
+        |process, _, _, _| calls::user_tables::switch_root_fast(process),
         |_, _, _, _| false
     ),
     PoolAdd => entry!(calls::pool::add),
@@ -138,10 +133,10 @@ entries! {
     Firmware => entry!(calls::firmware::firmware),
     Refusals => entry!(calls::refusals::refusals),
     TextWait => entry!(calls::text_wait::wait),
-    Map => entry_at_once!(
+    Map => fast_path!(
         calls::user_tables::map,
-        calls::user_tables::map_one,
-        calls::user_tables::map_many
+        calls::user_tables::map_page_fast,
+        calls::user_tables::map_pages_fast
     ),
     MapBlock => entry!(calls::user_tables::map_block),
     Flush => entry!(calls::user_tables::flush),

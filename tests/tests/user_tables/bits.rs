@@ -4,13 +4,14 @@
 
 use std::sync::atomic::Ordering;
 
+use donjon_abi::call::Process;
 use donjon_core::user_tables::{Fill, LEAST_PAGES};
 use donjon_models::user_tables::storage::OwnedStorage;
 use donjon_models::user_tables::{BLOCK, PAGE};
 
 use super::threads::{ARENA, Cpu, Memory, RAM, RAM_PAGES, USER};
 
-const WHO: (u16, u64) = (5, 5);
+const WHO: Process = Process::new(5, 5);
 
 /// Bits that, changed alone, have the descriptor refused, when `count` are mapped at a time where
 /// nothing was mapped before.

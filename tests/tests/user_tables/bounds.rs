@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A process has 48 bits of addresses, all of them, and nothing beyond.
 
-use donjon_abi::call::Reason;
+use donjon_abi::call::{Process, Reason};
 use donjon_core::user_tables::{Fill, LEAST_PAGES, USER_END, UserTables};
 use donjon_models::user_tables::storage::OwnedStorage;
 use donjon_models::user_tables::{BLOCK, PAGE, World, leaves};
@@ -9,7 +9,7 @@ use donjon_models::user_tables::{BLOCK, PAGE, World, leaves};
 const RAM: u64 = 0x4000_0000;
 const ARENA: u64 = 0x8000_0000;
 const ARENA_END: u64 = ARENA + LEAST_PAGES * PAGE;
-const WHO: (u16, u64) = (5, 5);
+const WHO: Process = Process::new(5, 5);
 const BLOCK_OF_USER: u64 = 0x701 | 1 << 6 | 1 << 11 | 1 << 53 | (RAM + BLOCK);
 const PAGE_OF_USER: u64 = BLOCK_OF_USER | 1 << 1;
 
@@ -34,7 +34,7 @@ fn a_user_has_48_bits() {
     let hw = &mut World::new((ARENA, ARENA_END));
     user_tables.switch(hw, 0, WHO).expect("a tree");
     let shown = |hw: &mut World| {
-        let (root, _) = user_tables.tree(WHO.0).expect("a tree");
+        let (root, _) = user_tables.tree(WHO.asid()).expect("a tree");
         leaves(hw, root)
             .0
             .into_iter()

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use donjon_abi::call::Process;
 use donjon_core::memory::block_set::BlockSet;
 use donjon_core::range::Range;
 use donjon_core::translation::frames::FrameType;
@@ -18,8 +19,8 @@ use super::threads::{ARENA, Cpu, Memory, RAM, RAM_PAGES, USER};
 
 /// The output of a descriptor.
 const FRAME: u64 = 0xffff_ffff_f000;
-const OURS: (u16, u64) = (5, 5);
-const OTHER: (u16, u64) = (6, 6);
+const OURS: Process = Process::new(5, 5);
+const OTHER: Process = Process::new(6, 6);
 
 /// A CPU that lets others go on before it invalidates.
 struct Slow<'m, F: FnMut()> {

@@ -4,6 +4,7 @@
 
 use core::marker::PhantomData;
 
+use donjon_abi::call::Process;
 use donjon_core::translation::{Check, Checks, Configured};
 use donjon_core::user_tables::{Fill, LEAST_PAGES, UserTables};
 use donjon_models::user_tables::storage::OwnedStorage;
@@ -13,7 +14,7 @@ const RAM: u64 = 0x4000_0000;
 const ORDINARY: u64 = RAM + BLOCK;
 const ARENA: u64 = 0x8000_0000;
 const ARENA_END: u64 = ARENA + LEAST_PAGES * PAGE;
-const WHO: (u16, u64) = (5, 5);
+const WHO: Process = Process::new(5, 5);
 
 /// Valid, writable, of ordinary memory, accessed, non-global; EL1 executes nothing.
 const WRITABLE: u64 = 0x701 | EL0 | 1 << 11 | 1 << 53 | ORDINARY;
@@ -91,7 +92,7 @@ fn refreshed<C: Checks>(_: PhantomData<C>, before: u64, changed: u64, page: bool
         "one call is enough"
     );
     assert_eq!(hw.wrong, Vec::<String>::new());
-    let (root, _) = user_tables.tree(WHO.0).expect("a tree");
+    let (root, _) = user_tables.tree(WHO.asid()).expect("a tree");
     let (found, _) = leaves(hw, root);
     let shown = found.get(&0).map(|leaf| leaf.descriptor);
     let cached: Vec<u64> = hw.cached().map(|(_, _, leaf, _)| leaf).collect();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A process that needs more tables than there is room for.
 
+use donjon_abi::call::Process;
 use donjon_core::translation::{Hardware, Step};
 use donjon_core::user_tables::{Fill, LEAST_PAGES, UserTables};
 use donjon_models::user_tables::PAGE;
@@ -8,7 +9,7 @@ use donjon_models::user_tables::storage::OwnedStorage;
 
 use super::threads::{ARENA, Cpu, Memory, RAM, RAM_PAGES, USER};
 
-const WHO: (u16, u64) = (5, 5);
+const WHO: Process = Process::new(5, 5);
 /// Bytes that a table of level 3 translates, and one of level 2.
 const SPAN: u64 = 512 * PAGE;
 const SPAN_ABOVE: u64 = 512 * SPAN;
@@ -56,7 +57,7 @@ fn faults(pages: u64, stride: u64) -> (u64, u64) {
     let word = memory.word(source);
     word.store(USER | (RAM + PAGE), std::sync::atomic::Ordering::Relaxed);
     user_tables.switch(hw, 0, WHO).expect("a tree");
-    let (root, _) = user_tables.tree(WHO.0).expect("a tree");
+    let (root, _) = user_tables.tree(WHO.asid()).expect("a tree");
     let mut faults = 0;
     for _ in 0..6 {
         faults = 0;

@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
-use donjon_abi::call::Reason;
+use donjon_abi::call::{Process, Reason};
 use donjon_core::memory::block_set::BlockSet;
 use donjon_core::range::Range;
 use donjon_core::translation::frames::FrameType;
@@ -16,7 +16,7 @@ use donjon_models::user_tables::{BLOCK, PAGE};
 
 use super::threads::{ARENA, Cpu, Memory, RAM, RAM_PAGES, USER};
 
-const WHO: (u16, u64) = (5, 5);
+const WHO: Process = Process::new(5, 5);
 
 /// A CPU that knows where it has read.
 struct Watched<'m> {

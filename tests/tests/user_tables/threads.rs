@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use donjon_abi::call::Process;
 use donjon_core::memory::block_set::BlockSet;
 use donjon_core::range::Range;
 use donjon_core::translation::frames::{FrameTable, FrameType};
@@ -82,7 +83,7 @@ fn act(
         } else {
             u64::from(asid)
         };
-        let who = (asid, id);
+        let who = Process::new(asid, id);
         let va = random.below(500) << 30 | random.below(8) << 21 | random.below(480) << 12;
         let count = 1 + random.below(16);
         let source = RAM + random.below(16) * PAGE + va / PAGE % 512 * 8;

@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 
+use donjon_abi::call::Process;
 use donjon_core::kernel_tables::PoolKind;
 use donjon_core::pools::Progress;
 use donjon_core::translation::frames::{FrameTable, FrameType};
@@ -22,7 +23,7 @@ const TEXT: u64 = RAM + 2 * PAGE;
 const INNER: u64 = RAM + 3 * PAGE;
 const ARENA: u64 = 0x8000_0000;
 const ARENA_END: u64 = ARENA + LEAST_PAGES * PAGE;
-const OURS: (u16, u64) = (5, 5);
+const OURS: Process = Process::new(5, 5);
 const RESERVED: u16 = 1;
 
 /// A page that a user may write.
@@ -96,7 +97,7 @@ fn mapped<C: Checks>(
     user_tables.switch(&mut hw, 0, OURS).expect("a tree");
     let (va, count) = (0, 1);
     let _ = user_tables.map(&mut hw, &frames, OURS, Fill { va, source, count });
-    let (root, _) = user_tables.tree(OURS.0).expect("a tree");
+    let (root, _) = user_tables.tree(OURS.asid()).expect("a tree");
     let (found, _) = leaves(&mut hw.world, root);
     found.get(&0).map(|leaf| leaf.descriptor)
 }
@@ -154,9 +155,14 @@ fn shared<C: Checks>(_: core::marker::PhantomData<C>) -> (bool, bool) {
     let storage = OwnedStorage::new(RAM_PAGES);
     let user_tables: UserTables<'_, C> = storage.shadows_with(ARENA, 0x1000);
     let hw = &mut World::new((ARENA, ARENA_END));
-    let reserved = user_tables.switch(hw, 0, (RESERVED, 9)).is_ok();
+    let reserved = user_tables.switch(hw, 0, Process::new(RESERVED, 9)).is_ok();
     user_tables.switch(hw, 0, OURS).expect("a tree");
-    (reserved, user_tables.switch(hw, 1, (OURS.0, 6)).is_ok())
+    (
+        reserved,
+        user_tables
+            .switch(hw, 1, Process::new(OURS.asid(), 6))
+            .is_ok(),
+    )
 }
 
 #[test]
@@ -223,7 +229,7 @@ fn left_in_a_pool<C: Checks>(_: core::marker::PhantomData<C>) -> (usize, usize) 
             Err(reason) => panic!("{reason:?}"),
         }
     }
-    let (root, _) = user_tables.tree(OURS.0).expect("a tree");
+    let (root, _) = user_tables.tree(OURS.asid()).expect("a tree");
     let (found, _) = leaves(&mut hw.users, root);
     (found.len(), hw.users.cached().count())
 }

@@ -2,6 +2,7 @@
 //! What is kept about one page of the arena.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use donjon_abi::call::Process;
 
 use spin::mutex::Mutex;
 
@@ -106,9 +107,9 @@ impl Default for Cell {
 /// What the lock of a tree guards.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Root {
-    /// ASID and process of the tree; 0 when the page is no root. While the lock is held and this is
+    /// The process of the tree; none when the page is no root. While the lock is held and this is
     /// not 0, the ASID's entry leads here.
-    pub name: Name,
+    pub process: Process,
     /// Number that changes each time that the tree is emptied.
     pub generation: u64,
     /// First, last and number of its tables, the root not among them.
@@ -127,33 +128,10 @@ pub(super) struct Root {
 /// No address of a table, and none that one begins to translate at.
 pub(super) const NOWHERE: u64 = u64::MAX;
 
-/// An ASID and, above it, the number that Linux gives with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Name(u64);
-
-impl Name {
-    /// No process: no tree has ASID 0.
-    pub const NONE: Self = Self(0);
-
-    /// Packs an ASID and the lower 48 bits of the process's number.
-    #[inline(always)]
-    pub const fn new((asid, id): (u16, u64)) -> Self {
-        Self(id << 16 | asid as u64)
-    }
-
-    pub const fn asid(self) -> u16 {
-        self.0 as u16
-    }
-
-    pub const fn id(self) -> u64 {
-        self.0 >> 16
-    }
-}
-
 impl Root {
     /// No root.
     pub const NEW: Self = Self {
-        name: Name::NONE,
+        process: Process::NONE,
         generation: 0,
         first: NONE,
         last: NONE,

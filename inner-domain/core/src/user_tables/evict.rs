@@ -11,9 +11,10 @@
 //! once; so it finds those again that there is room for, but for a part of them.
 
 use core::sync::atomic::Ordering;
+use donjon_abi::call::Process;
 
 use super::cell::NONE;
-use super::cell::Name;
+
 use super::free_list::Chain;
 use super::path::Tree;
 use super::{KEPT, UserTables};
@@ -49,7 +50,7 @@ impl<C: Checks> UserTables<'_, C> {
                 root,
                 number: owner,
             };
-            if tree.root.name == Name::NONE {
+            if tree.root.process == Process::NONE {
                 continue;
             }
             if !self.is_current(owner) {
@@ -85,7 +86,7 @@ impl<C: Checks> UserTables<'_, C> {
         let Some(chain) = chain else {
             return false;
         };
-        flush::asid(hw, tree.root.name.asid());
+        flush::asid(hw, tree.root.process.asid());
         self.give_back(chain);
         true
     }

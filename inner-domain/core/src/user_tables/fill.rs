@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Shadows are filled from Linux's tables.
 
-use donjon_abi::call::{MAP_MAX, Reason};
+use donjon_abi::call::{MAP_MAX, Process, Reason};
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
-use super::cell::Name;
 use super::path::{Found, Tree, group_of, groups_of};
 use super::pending::{Pending, break_entry, replace, replace_now};
 use super::{USER_END, UserTables, leaf};
@@ -68,29 +67,29 @@ impl<C: Checks> UserTables<'_, C> {
         &self,
         hw: &mut H,
         frames: &FrameTable<'_>,
-        who: (u16, u64),
+        process: Process,
         fill: Fill,
     ) -> Result<Option<(u64, Reason)>, Reason> {
         let Fill { va, source, count } = fill;
         let done = if count == 1 {
-            self.map_one(hw, frames, who, va, source)
+            self.map_page_fast(hw, frames, process, va, source)
         } else {
-            self.map_many(hw, frames, who, va, source, count)
+            self.map_pages_fast(hw, frames, process, fill)
         };
         if done {
             return Ok(None);
         }
-        self.map_all(hw, frames, who, fill)
+        self.map_slow(hw, frames, process, fill)
     }
 
     /// Maps one page on the fast path, which takes no new table and no refusal: what nearly every
     /// fault asks for. False if there is more to do; then nothing happened.
     #[inline(always)]
-    pub fn map_one<H: Hardware>(
+    pub fn map_page_fast<H: Hardware>(
         &self,
         hw: &mut H,
         frames: &FrameTable<'_>,
-        who: (u16, u64),
+        process: Process,
         va: u64,
         source: u64,
     ) -> bool {
@@ -100,10 +99,10 @@ impl<C: Checks> UserTables<'_, C> {
         if !right {
             return false;
         }
-        let Some(mut tree) = self.lock_at_once(Name::new(who)) else {
+        let Some(mut tree) = self.lock_fast(process) else {
             return false;
         };
-        let Found::Table(table) = self.find_at_once(hw, &mut tree, va) else {
+        let Found::Table(table) = self.find_fast(hw, &mut tree, va) else {
             return false;
         };
         // Once it was ordinary, and if it were to stop, `withdraw` would have come here first.
@@ -122,7 +121,7 @@ impl<C: Checks> UserTables<'_, C> {
         let entry = self.entry(table, va, Level::Three);
         let old = hw.read(entry);
         if old != 0 && old != new {
-            replace_now(hw, who.0, (entry, va), old, new);
+            replace_now(hw, process.asid(), (entry, va), old, new);
         } else {
             hw.perform(Step::Write { entry, value: new });
         }
@@ -137,23 +136,21 @@ impl<C: Checks> UserTables<'_, C> {
     /// Maps several pages on the fast path, if each entry is empty or stays equal. False if there
     /// is more to do; then a part of them may be taken over.
     #[inline(always)]
-    pub fn map_many<H: Hardware>(
+    pub fn map_pages_fast<H: Hardware>(
         &self,
         hw: &mut H,
         frames: &FrameTable<'_>,
-        who: (u16, u64),
-        va: u64,
-        source: u64,
-        count: u64,
+        process: Process,
+        fill: Fill,
     ) -> bool {
-        let fill = Fill { va, source, count };
+        let Fill { va, source, count } = fill;
         if fill.check().is_err() {
             return false;
         }
-        let Some(mut tree) = self.lock_at_once(Name::new(who)) else {
+        let Some(mut tree) = self.lock_fast(process) else {
             return false;
         };
-        let Found::Table(table) = self.find_at_once(hw, &mut tree, va) else {
+        let Found::Table(table) = self.find_fast(hw, &mut tree, va) else {
             return false;
         };
         let cell = self.cell(table);
@@ -161,25 +158,25 @@ impl<C: Checks> UserTables<'_, C> {
         if cell.source.get() != source & !(PAGE_SIZE - 1) {
             return false;
         }
-        self.fill_empty(hw, frames, table, fill) == count
+        self.fill_fast(hw, frames, table, fill) == count
     }
 
-    /// [`map`](Self::map) for what [`map_one`](Self::map_one) and [`map_many`](Self::map_many) have
+    /// [`map`](Self::map) for what [`map_page_fast`](Self::map_page_fast) and [`map_pages_fast`](Self::map_pages_fast) have
     /// left.
     ///
     /// # Errors
     ///
     /// Those of [`map`](Self::map).
     #[inline(never)]
-    pub fn map_all<H: Hardware>(
+    pub fn map_slow<H: Hardware>(
         &self,
         hw: &mut H,
         frames: &FrameTable<'_>,
-        who: (u16, u64),
+        process: Process,
         fill: Fill,
     ) -> Result<Option<(u64, Reason)>, Reason> {
         fill.check()?;
-        let Some(mut tree) = self.lock_of(Name::new(who)) else {
+        let Some(mut tree) = self.lock_of(process) else {
             return Ok(None);
         };
         is_ordinary::<C>(frames, fill.source)?;
@@ -188,13 +185,13 @@ impl<C: Checks> UserTables<'_, C> {
         };
         let cell = self.cell(table);
         cell.source.set(fill.source & !(PAGE_SIZE - 1));
-        Ok(self.fill_any(hw, frames, who.0, table, fill))
+        Ok(self.fill_slow(hw, frames, process.asid(), table, fill))
     }
 
     /// Takes descriptors over as long as they are a user's of ordinary memory, or invalid, and what
     /// is in the shadow is the same or nothing. How many that were.
     #[inline(always)]
-    fn fill_empty<H: Hardware>(
+    fn fill_fast<H: Hardware>(
         &self,
         hw: &mut H,
         frames: &FrameTable<'_>,
@@ -267,7 +264,7 @@ impl<C: Checks> UserTables<'_, C> {
     }
 
     /// Takes any descriptors over.
-    fn fill_any<H: Hardware>(
+    fn fill_slow<H: Hardware>(
         &self,
         hw: &mut H,
         frames: &FrameTable<'_>,
@@ -279,7 +276,7 @@ impl<C: Checks> UserTables<'_, C> {
         let mut refused = None;
         let mut writable = false;
         let first = self.entry(table, fill.va, Level::Three);
-        for number in self.fill_empty(hw, frames, table, fill)..fill.count {
+        for number in self.fill_fast(hw, frames, table, fill)..fill.count {
             let descriptor = hw.read(fill.source + number * 8);
             let mut new = 0;
             if bits::is_valid(descriptor) {
@@ -316,7 +313,7 @@ impl<C: Checks> UserTables<'_, C> {
     ) -> Result<Option<u32>, Reason> {
         match self.find(hw, tree, fill.va) {
             Found::Table(table) => return Ok(Some(table)),
-            Found::Block(entry) => break_entry(hw, tree.root.name.asid(), entry, fill.va),
+            Found::Block(entry) => break_entry(hw, tree.root.process.asid(), entry, fill.va),
             Found::Nothing(_) => {}
         }
         // What is decided about later is what is read then.
@@ -337,7 +334,7 @@ impl<C: Checks> UserTables<'_, C> {
         &self,
         hw: &mut H,
         frames: &FrameTable<'_>,
-        who: (u16, u64),
+        process: Process,
         va: u64,
         source: u64,
     ) -> Result<Option<Reason>, Reason> {
@@ -345,11 +342,11 @@ impl<C: Checks> UserTables<'_, C> {
         if va >= USER_END || !va.is_multiple_of(BLOCK_SIZE) || source % PAGE_SIZE != index * 8 {
             return Err(Reason::BadEntry);
         }
-        let Some(mut tree) = self.lock_of(Name::new(who)) else {
+        let Some(mut tree) = self.lock_of(process) else {
             return Ok(None);
         };
         is_ordinary::<C>(frames, source)?;
-        let asid = who.0;
+        let asid = process.asid();
         let descriptor = hw.read(source);
         // A block that was split meanwhile is a table now, and no block.
         let shadow = if bits::is_block(descriptor) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Shadows of a range of addresses are dropped, as Linux drops them from the TLB.
 
+use donjon_abi::call::Process;
 use donjon_abi::layout::PAGE_SIZE;
 
-use super::cell::Name;
 use super::free_list::Chain;
 use super::path::{Found, Tree, groups_of};
 use super::pending::Pending;
@@ -24,12 +24,12 @@ const TABLE_SPAN: u64 = Level::Two.size();
 impl<C: Checks> UserTables<'_, C> {
     /// Drops the shadows of `start..end` and invalidates. How far it came: less than `end` if the
     /// rest is another call.
-    pub fn flush<H: Hardware>(&self, hw: &mut H, who: (u16, u64), start: u64, end: u64) -> u64 {
-        let Some(mut tree) = self.lock_of(Name::new(who)) else {
+    pub fn flush<H: Hardware>(&self, hw: &mut H, process: Process, start: u64, end: u64) -> u64 {
+        let Some(mut tree) = self.lock_of(process) else {
             return end;
         };
         let mut flush = Flush {
-            pending: Pending::new(who.0),
+            pending: Pending::new(process.asid()),
             chain: None,
             cost: 0,
         };

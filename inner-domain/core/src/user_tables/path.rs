@@ -3,11 +3,11 @@
 
 use core::sync::atomic::{Ordering, fence};
 
-use donjon_abi::call::Reason;
+use donjon_abi::call::{Process, Reason};
 use spin::mutex::MutexGuard;
 
 use super::cell::NONE;
-use super::cell::{NOWHERE, Name, Root};
+use super::cell::{NOWHERE, Root};
 use super::pending::break_entry;
 use super::{KEPT, UserTables};
 use crate::report::waits::{TREES, Waiting};
@@ -47,38 +47,39 @@ impl<C: Checks> UserTables<'_, C> {
             let number = value.checked_sub(1)?;
             let root = self.cell(number).root.lock();
             // It may have been dropped meanwhile; under its lock that cannot happen.
-            if root.name.asid() == asid {
+            if root.process.asid() == asid {
                 return Some(Tree { root, number });
             }
         }
     }
 
     /// The tree of an ASID, if it is this process's.
-    pub(super) fn lock_of(&self, name: Name) -> Option<Tree<'_>> {
-        self.lock(name.asid()).filter(|tree| tree.root.name == name)
+    pub(super) fn lock_of(&self, process: Process) -> Option<Tree<'_>> {
+        self.lock(process.asid())
+            .filter(|tree| tree.root.process == process)
     }
 
     /// Locks the tree of a process if the table of ASIDs already leads to it. None: take the slow
     /// path, as the process may have a tree nevertheless.
     #[inline(always)]
-    pub(super) fn lock_at_once(&self, name: Name) -> Option<Tree<'_>> {
-        let entry = self.asids.get(usize::from(name.asid()))?;
+    pub(super) fn lock_fast(&self, process: Process) -> Option<Tree<'_>> {
+        let entry = self.asids.get(usize::from(process.asid()))?;
         let number = entry.load(Ordering::Acquire).wrapping_sub(1);
         // No cell has the number that comes of 0.
         let root = self.cells.get(number as usize)?.root.lock();
-        (root.name == name).then_some(Tree { root, number })
+        (root.process == process).then_some(Tree { root, number })
     }
 
     /// Where an address is translated.
     #[inline(never)]
     pub(super) fn find<H: Hardware>(&self, hw: &H, tree: &mut Tree<'_>, va: u64) -> Found {
-        self.find_at_once(hw, tree, va)
+        self.find_fast(hw, tree, va)
     }
 
     /// Finds where an address is translated, inlined for the one place that cannot afford a call;
     /// [`find`](Self::find) is for all others.
     #[inline(always)]
-    pub(super) fn find_at_once<H: Hardware>(&self, hw: &H, tree: &mut Tree<'_>, va: u64) -> Found {
+    pub(super) fn find_fast<H: Hardware>(&self, hw: &H, tree: &mut Tree<'_>, va: u64) -> Found {
         if let Some(table) = recent(tree, va) {
             return Found::Table(table);
         }
@@ -172,7 +173,7 @@ impl<C: Checks> UserTables<'_, C> {
                 self.number(descriptor & bits::OUTPUT_ADDRESS)
             } else {
                 if bits::is_valid(descriptor) {
-                    break_entry(hw, tree.root.name.asid(), entry, va);
+                    break_entry(hw, tree.root.process.asid(), entry, va);
                 }
                 let new = self.allocate_for(hw, tree)?;
                 let above = self.cell(table);

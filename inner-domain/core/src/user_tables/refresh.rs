@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! After a fork: what was writable is read again, because Linux has made it read-only.
 
+use donjon_abi::call::Process;
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
 use super::cell::NONE;
-use super::cell::Name;
+
 use super::fill::is_ordinary;
 use super::path::Tree;
 use super::pending::Pending;
@@ -28,17 +29,17 @@ impl<C: Checks> UserTables<'_, C> {
         &self,
         hw: &mut H,
         frames: &FrameTable<'_>,
-        who: (u16, u64),
+        process: Process,
         first: bool,
     ) -> bool {
-        let Some(mut tree) = self.lock_of(Name::new(who)) else {
+        let Some(mut tree) = self.lock_of(process) else {
             return true;
         };
         if first {
             tree.root.cursor = tree.root.first;
             tree.root.left = u64::MAX;
         }
-        let mut pending = Pending::new(who.0);
+        let mut pending = Pending::new(process.asid());
         let mut cost = 0;
         while cost < MOST
             && let Some(cell) = self.cells.get(tree.root.cursor as usize)

@@ -3,12 +3,12 @@
 
 use core::sync::atomic::Ordering;
 
-use donjon_abi::call::Reason;
+use donjon_abi::call::{Process, Reason};
 use donjon_abi::tcr::LAST_RESERVED_ASID;
 
 use super::UserTables;
 use super::cell::NONE;
-use super::cell::{Name, Root};
+use super::cell::Root;
 use super::path::Tree;
 use crate::translation::{Checks, Hardware, Step, flush};
 
@@ -27,23 +27,23 @@ impl<C: Checks> UserTables<'_, C> {
         &self,
         hw: &mut H,
         cpu: usize,
-        who: (u16, u64),
+        process: Process,
     ) -> Result<(), Reason> {
-        if self.switch_at_once(hw, cpu, who) {
+        if self.switch_fast(hw, cpu, process) {
             return Ok(());
         }
-        if who.0 == 0 {
+        if process.asid() == 0 {
             self.leave(hw, cpu);
             return Ok(());
         }
-        self.switch_to_new(hw, cpu, Name::new(who))
+        self.switch_to_new(hw, cpu, process)
     }
 
     /// Switches to the tree of a process on the fast path, if the ASID already leads to it. False
     /// if there is more to do.
     #[inline(always)]
-    pub fn switch_at_once<H: Hardware>(&self, hw: &mut H, cpu: usize, who: (u16, u64)) -> bool {
-        let Some(tree) = self.lock_at_once(Name::new(who)) else {
+    pub fn switch_fast<H: Hardware>(&self, hw: &mut H, cpu: usize, process: Process) -> bool {
+        let Some(tree) = self.lock_fast(process) else {
             return false;
         };
         self.load(hw, cpu, &tree);
@@ -68,7 +68,7 @@ impl<C: Checks> UserTables<'_, C> {
     /// Loads a tree while its lock is held: nothing drops it before the CPU counts.
     #[inline(always)]
     fn load<H: Hardware>(&self, hw: &mut H, cpu: usize, tree: &Tree<'_>) {
-        let ttbr0 = self.frame(tree.number) | u64::from(tree.root.name.asid()) << ASID_SHIFT;
+        let ttbr0 = self.frame(tree.number) | u64::from(tree.root.process.asid()) << ASID_SHIFT;
         // The step ends with an ISB. Until then the CPU may walk its old tree, which is why the old
         // one counts until behind it.
         hw.perform(Step::LoadRoot { cpu, ttbr0 });
@@ -83,25 +83,30 @@ impl<C: Checks> UserTables<'_, C> {
 
     #[cold]
     #[inline(never)]
-    fn switch_to_new<H: Hardware>(&self, hw: &mut H, cpu: usize, name: Name) -> Result<(), Reason> {
-        if C::ASID.is_made() && name.asid() <= LAST_RESERVED_ASID {
+    fn switch_to_new<H: Hardware>(
+        &self,
+        hw: &mut H,
+        cpu: usize,
+        process: Process,
+    ) -> Result<(), Reason> {
+        if C::ASID.is_made() && process.asid() <= LAST_RESERVED_ASID {
             return Err(Reason::BadAsid);
         }
         loop {
-            if let Some(mut tree) = self.lock(name.asid()) {
-                if tree.root.name != name {
+            if let Some(mut tree) = self.lock(process.asid()) {
+                if tree.root.process != process {
                     if C::ASID.is_made() && self.is_current_elsewhere(cpu, tree.number) {
                         return Err(Reason::BadAsid);
                     }
                     // This CPU may have it, and a walk could bring back what is being dropped.
                     self.leave(hw, cpu);
                     self.empty(hw, &mut tree);
-                    tree.root.name = name;
+                    tree.root.process = process;
                 }
                 self.load(hw, cpu, &tree);
                 return Ok(());
             }
-            if let Some(tree) = self.make_tree(hw, name)? {
+            if let Some(tree) = self.make_tree(hw, process)? {
                 self.load(hw, cpu, &tree);
                 return Ok(());
             }
@@ -110,18 +115,22 @@ impl<C: Checks> UserTables<'_, C> {
 
     /// Makes an empty tree and holds its lock, or it would be dropped before it is loaded. None if
     /// another CPU has made one meanwhile.
-    fn make_tree<H: Hardware>(&self, hw: &mut H, name: Name) -> Result<Option<Tree<'_>>, Reason> {
+    fn make_tree<H: Hardware>(
+        &self,
+        hw: &mut H,
+        process: Process,
+    ) -> Result<Option<Tree<'_>>, Reason> {
         let number = self.allocate(hw).ok_or(Reason::NoRoom)?;
         let cell = self.cell(number);
         let mut root = cell.root.lock();
         *root = Root {
-            name,
+            process,
             generation: self.generation(),
             ..Root::NEW
         };
         cell.level.set(0);
         let tree = Tree { root, number };
-        let asid = name.asid();
+        let asid = process.asid();
         let slot = self.asids.get(usize::from(asid)).ok_or(Reason::BadAsid)?;
         let published = slot.compare_exchange(0, number + 1, Ordering::AcqRel, Ordering::Relaxed);
         if published.is_err() {
@@ -141,8 +150,8 @@ impl<C: Checks> UserTables<'_, C> {
 
     /// Drops all that a tree translates. It stays, and stays the root of the CPUs that have it.
     /// Without a tree there is nothing to drop.
-    pub fn clear<H: Hardware>(&self, hw: &mut H, who: (u16, u64)) {
-        if let Some(mut tree) = self.lock_of(Name::new(who)) {
+    pub fn clear<H: Hardware>(&self, hw: &mut H, process: Process) {
+        if let Some(mut tree) = self.lock_of(process) {
             self.empty(hw, &mut tree);
         }
     }
@@ -152,8 +161,8 @@ impl<C: Checks> UserTables<'_, C> {
     /// # Errors
     ///
     /// [`Reason::InUse`] while a CPU has it.
-    pub fn free<H: Hardware>(&self, hw: &mut H, who: (u16, u64)) -> Result<(), Reason> {
-        let Some(tree) = self.lock_of(Name::new(who)) else {
+    pub fn free<H: Hardware>(&self, hw: &mut H, process: Process) -> Result<(), Reason> {
+        let Some(tree) = self.lock_of(process) else {
             return Ok(());
         };
         if self.is_current(tree.number) {
@@ -178,7 +187,7 @@ impl<C: Checks> UserTables<'_, C> {
         }
         let chain = self.detach_all(tree);
         cell.birth.set(tree.root.generation);
-        flush::asid(hw, tree.root.name.asid());
+        flush::asid(hw, tree.root.process.asid());
         if let Some(chain) = chain {
             self.give_back(chain);
         }
@@ -187,7 +196,7 @@ impl<C: Checks> UserTables<'_, C> {
     /// Drops a tree that no CPU has.
     pub(super) fn drop_tree<H: Hardware>(&self, hw: &mut H, mut tree: Tree<'_>) {
         let number = tree.number;
-        let asid = tree.root.name.asid();
+        let asid = tree.root.process.asid();
         let chain = self.detach_all(&mut tree);
         if let Some(slot) = self.asids.get(usize::from(asid)) {
             slot.store(0, Ordering::Release);
@@ -203,6 +212,6 @@ impl<C: Checks> UserTables<'_, C> {
     /// The page is no root any more. A call that waits for its lock finds that out.
     fn retire(&self, mut tree: Tree<'_>) {
         self.cell(tree.number).owner.set(NONE);
-        tree.root.name = Name::NONE;
+        tree.root.process = Process::NONE;
     }
 }

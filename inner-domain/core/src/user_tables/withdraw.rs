@@ -13,11 +13,12 @@
 //! The tree's ASID is invalidated before its lock is given back: an entry that is not there needs
 //! no invalidation.
 
+use donjon_abi::call::Process;
 use donjon_abi::layout::PAGE_SIZE;
 
 use super::UserTables;
 use super::cell::NONE;
-use super::cell::{NOWHERE, Name};
+use super::cell::NOWHERE;
 use super::pending::Pending;
 use crate::memory::block_set::BlockSet;
 use crate::translation::bits;
@@ -105,7 +106,7 @@ impl<C: Checks> UserTables<'_, C> {
             }
             // A table of an earlier generation is free, or on its way into a tree that has seen
             // the frames' new type.
-            if root.name == Name::NONE || cell.birth.get() != root.generation {
+            if root.process == Process::NONE || cell.birth.get() != root.generation {
                 return Some(LOCK_COST);
             }
             let pages = match cell.level.get() {
@@ -132,7 +133,7 @@ impl<C: Checks> UserTables<'_, C> {
                     && frames.get(output) == Some(FrameType::Claimed)
             };
             let table = self.frame(number);
-            let mut pending = Pending::new(root.name.asid());
+            let mut pending = Pending::new(root.process.asid());
             let mut dropped = 0;
             for first in (table..table + PAGE_SIZE).step_by(32) {
                 let ([a, b], [c, d]) = (hw.read_two(first), hw.read_two(first + 16));

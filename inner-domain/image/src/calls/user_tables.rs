@@ -10,31 +10,28 @@ use donjon_hal::{cpu, registers};
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::{domain, state, user_tables};
 
-const fn split(process: u64) -> (u16, u64) {
-    (Process(process).asid(), Process(process).id())
-}
-
-/// [`map`] for one descriptor. False if it is something else, or takes longer.
+/// [`map`] for one page on the fast path. False if it is something else, or takes longer.
 #[inline(always)]
-pub fn map_one(process: u64, va: u64, source: u64, count: u64) -> bool {
+pub fn map_page_fast(process: u64, va: u64, source: u64, count: u64) -> bool {
     let Some(users) = user_tables::fast().filter(|_| count == 1) else {
         return false;
     };
-    let (user_tables, frames) = (&users.tables, &users.frames);
-    user_tables.map_one(&mut Executor, frames, split(process), va, source)
+    let (tables, frames) = (&users.tables, &users.frames);
+    tables.map_page_fast(&mut Executor, frames, Process(process), va, source)
 }
 
-/// [`map`] for several descriptors. False if it is something else, or takes longer.
+/// [`map`] for several pages on the fast path. False if it is something else, or takes longer.
 #[inline(always)]
-pub fn map_many(process: u64, va: u64, source: u64, count: u64) -> bool {
+pub fn map_pages_fast(process: u64, va: u64, source: u64, count: u64) -> bool {
     let Some(users) = user_tables::fast().filter(|_| count != 1) else {
         return false;
     };
-    let (user_tables, frames) = (&users.tables, &users.frames);
-    user_tables.map_many(&mut Executor, frames, split(process), va, source, count)
+    let (tables, frames) = (&users.tables, &users.frames);
+    let fill = Fill { va, source, count };
+    tables.map_pages_fast(&mut Executor, frames, Process(process), fill)
 }
 
-/// Takes page descriptors over, behind [`map_one`] and [`map_many`].
+/// Takes page descriptors over, behind the fast path.
 pub fn map([process, va, source, count, ..]: &Arguments) -> Outcome {
     let users = user_tables::get()?;
     let fill = Fill {
@@ -42,10 +39,11 @@ pub fn map([process, va, source, count, ..]: &Arguments) -> Outcome {
         source: *source,
         count: *count,
     };
-    let (user_tables, frames, who) = (&users.tables, &users.frames, split(*process));
+    let (tables, frames) = (&users.tables, &users.frames);
+    let process = Process(*process);
     let mapped = match user_tables::fast() {
-        Some(_) => user_tables.map_all(&mut Executor, frames, who, fill),
-        None => user_tables.map(&mut Executor, frames, who, fill),
+        Some(_) => tables.map_slow(&mut Executor, frames, process, fill),
+        None => tables.map(&mut Executor, frames, process, fill),
     };
     match mapped {
         Ok(None) => Ok(0),
@@ -57,7 +55,7 @@ pub fn map([process, va, source, count, ..]: &Arguments) -> Outcome {
 /// Takes a block descriptor over.
 pub fn map_block([process, va, source, ..]: &Arguments) -> Outcome {
     let users = user_tables::get()?;
-    let process = split(*process);
+    let process = Process(*process);
     let mapped = users
         .tables
         .map_block(&mut Executor, &users.frames, process, *va, *source);
@@ -72,7 +70,7 @@ pub fn flush([process, start, end, ..]: &Arguments) -> Outcome {
     let users = user_tables::get()?;
     let flushed = users
         .tables
-        .flush(&mut Executor, split(*process), *start, *end);
+        .flush(&mut Executor, Process(*process), *start, *end);
     Ok(flushed)
 }
 
@@ -81,33 +79,35 @@ pub fn refresh([process, first, ..]: &Arguments) -> Outcome {
     let users = user_tables::get()?;
     let done = users
         .tables
-        .refresh(&mut Executor, &users.frames, split(*process), *first != 0);
+        .refresh(&mut Executor, &users.frames, Process(*process), *first != 0);
     Ok(u64::from(!done))
 }
 
 /// Drops all that a tree has.
 pub fn clear([process, ..]: &Arguments) -> Outcome {
     let users = user_tables::get()?;
-    users.tables.clear(&mut Executor, split(*process));
+    users.tables.clear(&mut Executor, Process(*process));
     Ok(0)
 }
 
 /// Drops a tree.
 pub fn free([process, ..]: &Arguments) -> Outcome {
     let users = user_tables::get()?;
-    let freed = users.tables.free(&mut Executor, split(*process));
+    let freed = users.tables.free(&mut Executor, Process(*process));
     freed.map(|()| 0).map_err(Refusal::rule)
 }
 
-/// [`switch_root`] to a tree that is there and this process's. False if it was something else.
+/// [`switch_root`] on the fast path, to a tree that is there and this process's. False if it is
+/// something else.
 #[inline(always)]
-pub fn switch_at_once(process: u64) -> bool {
+pub fn switch_root_fast(process: u64) -> bool {
     let Some(users) = user_tables::fast() else {
         return false;
     };
     let cpu = cpu_index(cpu::mpidr());
-    let (user_tables, process) = (&users.tables, split(process));
-    user_tables.switch_at_once(&mut Executor, cpu, process)
+    users
+        .tables
+        .switch_fast(&mut Executor, cpu, Process(process))
 }
 
 /// Loads the tree of a process, or with 0 the root that maps nothing, on this CPU. Before the
@@ -117,7 +117,7 @@ pub fn switch_root([process, root, ..]: &Arguments) -> Outcome {
         return load_before_handover(*process, *root);
     };
     let cpu = cpu_index(cpu::mpidr());
-    let switched = users.tables.switch(&mut Executor, cpu, split(*process));
+    let switched = users.tables.switch(&mut Executor, cpu, Process(*process));
     switched.map(|()| 0).map_err(Refusal::rule)
 }
 
@@ -129,7 +129,7 @@ fn load_before_handover(process: u64, root: u64) -> Outcome {
     if user_tables::live().is_some() {
         return Err(Refusal::rule(Reason::WrongTime));
     }
-    let (asid, _) = split(process);
+    let asid = Process(process).asid();
     registers::set_ttbr0(match root {
         0 => machine.boot.reserved_root,
         root => root | u64::from(asid) << 48,

@@ -7,6 +7,7 @@ mod generate;
 
 use std::collections::BTreeMap;
 
+use donjon_abi::call::Process;
 use donjon_core::translation::frames::{FrameTable, FrameType};
 use donjon_core::translation::{Checks, Step};
 use donjon_core::user_tables::{LEAST_PAGES, UserTables};
@@ -49,7 +50,7 @@ struct Outer<'a, C: Checks> {
     /// Linux's table that each table of a process was filled from last, by level.
     sources: BTreeMap<(u16, u32, u64), u64>,
     /// The process that each CPU was given last.
-    running: [Option<(u16, u64)>; CPUS],
+    running: [Option<Process>; CPUS],
     /// Processes map far more than they unmap.
     greedy: bool,
     /// How often each thing happened.

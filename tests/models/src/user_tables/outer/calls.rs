@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Makes the calls, and updates the reference copy.
 
+use donjon_abi::call::Process;
 use donjon_abi::tcr::{COMPARTMENT_ASID, RESERVED_ASID};
 use donjon_core::memory::block_set::BlockSet;
 use donjon_core::range::Range;
@@ -41,14 +42,14 @@ impl<C: Checks> Outer<'_, C> {
             66..84 => self.flush(),
             84..92 => self.refresh(),
             92..94 => {
-                let who = self.who();
+                let process = self.who();
                 self.count("clear");
-                self.user_tables.clear(&mut self.world, who);
-                self.expect_empty(who, 0, 1 << 48);
+                self.user_tables.clear(&mut self.world, process);
+                self.expect_empty(process, 0, 1 << 48);
             }
             94..97 => {
-                let who = self.who();
-                let freed = self.user_tables.free(&mut self.world, who).is_ok();
+                let process = self.who();
+                let freed = self.user_tables.free(&mut self.world, process).is_ok();
                 self.count(if freed {
                     "free"
                 } else {
@@ -70,17 +71,15 @@ impl<C: Checks> Outer<'_, C> {
 
     pub(super) fn switch(&mut self) {
         let cpu = self.random.below(CPUS as u64) as usize;
-        let (asid, id) = if self.random.once_in(10) {
-            (
-                self.random.one_of(&[0, RESERVED_ASID, COMPARTMENT_ASID]),
-                self.random.below(3),
-            )
+        let process = if self.random.once_in(10) {
+            let asid = self.random.one_of(&[0, RESERVED_ASID, COMPARTMENT_ASID]);
+            Process::new(asid, self.random.below(3))
         } else {
             self.who()
         };
-        let done = self.user_tables.switch(&mut self.world, cpu, (asid, id));
+        let done = self.user_tables.switch(&mut self.world, cpu, process);
         if done.is_ok() {
-            self.running[cpu] = Some((asid, id)).filter(|it| it.0 != 0);
+            self.running[cpu] = Some(process).filter(|it| it.asid() != 0);
             self.expect_apart();
         }
         self.count(if done.is_ok() {
@@ -91,7 +90,7 @@ impl<C: Checks> Outer<'_, C> {
     }
 
     pub(super) fn map(&mut self) {
-        let who = self.who();
+        let process = self.who();
         let va = self.va();
         let count = self.random.one_of(&[1, 1, 16, 16, 64, 3, 0, 65]);
         let index = va / PAGE % 512;
@@ -111,20 +110,20 @@ impl<C: Checks> Outer<'_, C> {
         let fill = Fill { va, source, count };
         match self
             .user_tables
-            .map(&mut self.world, &self.frames, who, fill)
+            .map(&mut self.world, &self.frames, process, fill)
         {
             Ok(refused) => {
                 self.count("map");
-                self.expect_readable(who, source);
-                self.note_source(who, 3, va, source);
-                self.expect_mapped(who, fill, refused.map(|(index, _)| index));
+                self.expect_readable(process, source);
+                self.note_source(process, 3, va, source);
+                self.expect_mapped(process, fill, refused.map(|(index, _)| index));
             }
             Err(_) => self.count("map refused"),
         }
     }
 
     pub(super) fn map_block(&mut self) {
-        let who = self.who();
+        let process = self.who();
         let va = self.va() & !(BLOCK - 1);
         let source = self.source() + va / BLOCK % 512 * 8;
         let block = MAPPED + self.random.below(MAPPED_BLOCKS) * BLOCK;
@@ -141,13 +140,13 @@ impl<C: Checks> Outer<'_, C> {
         }
         let mapped = self
             .user_tables
-            .map_block(&mut self.world, &self.frames, who, va, source);
+            .map_block(&mut self.world, &self.frames, process, va, source);
         if mapped.is_ok() {
-            self.expect_readable(who, source);
+            self.expect_readable(process, source);
         }
         // What is a table by then is no block, and leaves the source as it was.
         if mapped == Ok(None) && self.world.get(source) & 3 == 1 {
-            self.note_source(who, 2, va, source);
+            self.note_source(process, 2, va, source);
         }
         self.count(match mapped {
             Ok(None) => "block",
@@ -156,7 +155,7 @@ impl<C: Checks> Outer<'_, C> {
     }
 
     pub(super) fn flush(&mut self) {
-        let who = self.who();
+        let process = self.who();
         let start = self.va();
         let pages = self
             .random
@@ -167,23 +166,26 @@ impl<C: Checks> Outer<'_, C> {
             if at >= end {
                 break;
             }
-            let next = self.user_tables.flush(&mut self.world, who, at, end);
+            let next = self.user_tables.flush(&mut self.world, process, at, end);
             if next <= at {
                 self.world.wrong.push(format!("flush stays at {at:#x}"));
             }
             at = next;
         }
         self.count("flush");
-        self.expect_empty(who, start, end);
+        self.expect_empty(process, start, end);
     }
 
     pub(super) fn refresh(&mut self) {
-        let who = self.who();
-        let before = self.shown(who);
+        let process = self.who();
+        let before = self.shown(process);
         let mut first = true;
         for _ in 0..10_000 {
             let world = &mut self.world;
-            if self.user_tables.refresh(world, &self.frames, who, first) {
+            if self
+                .user_tables
+                .refresh(world, &self.frames, process, first)
+            {
                 break;
             }
             first = false;
@@ -193,8 +195,8 @@ impl<C: Checks> Outer<'_, C> {
             }
         }
         self.count("refresh");
-        self.expect_refreshed(who);
-        self.expect_no_more(who, &before);
+        self.expect_refreshed(process);
+        self.expect_no_more(process, &before);
     }
 
     /// Lets one or two blocks stop being ordinary, and be ordinary again afterwards.
@@ -235,11 +237,16 @@ impl<C: Checks> Outer<'_, C> {
         }
     }
 
-    pub(super) fn note_source(&mut self, (asid, id): (u16, u64), level: u32, va: u64, source: u64) {
+    pub(super) fn note_source(&mut self, process: Process, level: u32, va: u64, source: u64) {
         let shift = 39 - 9 * (level - 1);
-        if self.user_tables.tree(asid).is_some_and(|it| it.1 == id) {
+        if self
+            .user_tables
+            .tree(process.asid())
+            .is_some_and(|it| it.1 == process)
+        {
             let source = source & !(PAGE - 1);
-            self.sources.insert((asid, level, va >> shift), source);
+            self.sources
+                .insert((process.asid(), level, va >> shift), source);
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The checks after calls.
 
+use donjon_abi::call::Process;
 use std::collections::BTreeMap;
 
 use donjon_abi::tcr::LAST_RESERVED_ASID;
@@ -39,9 +40,10 @@ impl<C: Checks> Outer<'_, C> {
     /// No two processes run under one ASID, and none under one of the inner domain's.
     pub(super) fn expect_apart(&mut self) {
         let running = self.running.iter().flatten();
-        for (asid, id) in running.clone() {
-            let other = running.clone().any(|it| it.0 == *asid && it.1 != *id);
-            if other || *asid <= LAST_RESERVED_ASID {
+        for process in running.clone() {
+            let asid = process.asid();
+            let other = running.clone().any(|it| it.asid() == asid && it != process);
+            if other || asid <= LAST_RESERVED_ASID {
                 let wrong = format!("CPUs run {:?}", self.running);
                 self.world.wrong.push(wrong);
                 return;
@@ -50,31 +52,44 @@ impl<C: Checks> Outer<'_, C> {
     }
 
     /// A shadow was filled from somewhere: Linux could have read it there itself.
-    pub(super) fn expect_readable(&mut self, (asid, id): (u16, u64), source: u64) {
+    pub(super) fn expect_readable(&mut self, process: Process, source: u64) {
         let frame = source & !(PAGE - 1);
         let readable = (RAM..RAM_END).contains(&frame) && !self.types.contains_key(&frame);
-        if !readable && self.user_tables.tree(asid).is_some_and(|it| it.1 == id) {
-            self.world
-                .wrong
-                .push(format!("ASID {asid} was filled from {source:#x}"));
+        if !readable
+            && self
+                .user_tables
+                .tree(process.asid())
+                .is_some_and(|it| it.1 == process)
+        {
+            self.world.wrong.push(format!(
+                "ASID {} was filled from {source:#x}",
+                process.asid()
+            ));
         }
     }
 
     /// Nothing is writable that Linux does not have writable, where it was read from.
-    pub(super) fn expect_refreshed(&mut self, (asid, id): (u16, u64)) {
-        let Some((root, _)) = self.user_tables.tree(asid).filter(|it| it.1 == id) else {
+    pub(super) fn expect_refreshed(&mut self, process: Process) {
+        let Some((root, _)) = self
+            .user_tables
+            .tree(process.asid())
+            .filter(|it| it.1 == process)
+        else {
             return;
         };
         let (found, _) = leaves(&mut self.world, root);
         for (va, leaf) in found {
             let (level, shift) = if leaf.size == PAGE { (3, 12) } else { (2, 21) };
-            let source = self.sources.get(&(asid, level, va >> (shift + 9)));
+            let source = self
+                .sources
+                .get(&(process.asid(), level, va >> (shift + 9)));
             let now = source.map(|it| self.world.get(it + (va >> shift) % 512 * 8));
             let readable = source.is_some_and(|it| !self.types.contains_key(it));
             let same = now.is_some_and(|it| it & SHADOW_BITS == leaf.descriptor) && readable;
             if leaf.descriptor & READ_ONLY == 0 && !same {
                 self.world.wrong.push(format!(
-                    "{va:#x} of ASID {asid} is still {:#x}, and Linux says {now:x?}",
+                    "{va:#x} of ASID {} is still {:#x}, and Linux says {now:x?}",
+                    process.asid(),
                     leaf.descriptor
                 ));
             }
@@ -82,15 +97,18 @@ impl<C: Checks> Outer<'_, C> {
     }
 
     /// What a process has, by address. Nothing without a tree.
-    pub(super) fn shown(&mut self, (asid, id): (u16, u64)) -> BTreeMap<u64, Leaf> {
-        let tree = self.user_tables.tree(asid).filter(|it| it.1 == id);
+    pub(super) fn shown(&mut self, process: Process) -> BTreeMap<u64, Leaf> {
+        let tree = self
+            .user_tables
+            .tree(process.asid())
+            .filter(|it| it.1 == process);
         tree.map(|(root, _)| leaves(&mut self.world, root).0)
             .unwrap_or_default()
     }
 
     /// A process has nothing that it had not before, and no right to it that it had not.
-    pub(super) fn expect_no_more(&mut self, who: (u16, u64), before: &BTreeMap<u64, Leaf>) {
-        for (va, leaf) in self.shown(who) {
+    pub(super) fn expect_no_more(&mut self, process: Process, before: &BTreeMap<u64, Leaf>) {
+        for (va, leaf) in self.shown(process) {
             let no_more = before.get(&va).is_some_and(|old| {
                 let (was, is) = (rights(old.descriptor), rights(leaf.descriptor));
                 let same = (old.descriptor ^ leaf.descriptor) & !RIGHTS == 0;
@@ -128,13 +146,12 @@ impl<C: Checks> Outer<'_, C> {
         ram && shape && target
     }
 
-    pub(super) fn expect_mapped(
-        &mut self,
-        (asid, id): (u16, u64),
-        fill: Fill,
-        refused: Option<u64>,
-    ) {
-        let Some((root, _)) = self.user_tables.tree(asid).filter(|it| it.1 == id) else {
+    pub(super) fn expect_mapped(&mut self, process: Process, fill: Fill, refused: Option<u64>) {
+        let Some((root, _)) = self
+            .user_tables
+            .tree(process.asid())
+            .filter(|it| it.1 == process)
+        else {
             return;
         };
         self.count("map with a tree");
@@ -163,15 +180,19 @@ impl<C: Checks> Outer<'_, C> {
         }
     }
 
-    pub(super) fn expect_empty(&mut self, (asid, id): (u16, u64), start: u64, end: u64) {
-        let Some((root, _)) = self.user_tables.tree(asid).filter(|it| it.1 == id) else {
+    pub(super) fn expect_empty(&mut self, process: Process, start: u64, end: u64) {
+        let Some((root, _)) = self
+            .user_tables
+            .tree(process.asid())
+            .filter(|it| it.1 == process)
+        else {
             return;
         };
         let (found, _) = leaves(&mut self.world, root);
         if let Some((va, _)) = found.range(start..end).next() {
             self.world
                 .wrong
-                .push(format!("{va:#x} of ASID {asid} is still there"));
+                .push(format!("{va:#x} of ASID {} is still there", process.asid()));
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Generates random arguments for the calls.
 
+use donjon_abi::call::Process;
 use donjon_abi::tcr::LAST_RESERVED_ASID;
 use donjon_core::translation::Checks;
 
@@ -11,7 +12,7 @@ use super::{
 };
 
 impl<C: Checks> Outer<'_, C> {
-    pub(super) fn who(&mut self) -> (u16, u64) {
+    pub(super) fn who(&mut self) -> Process {
         // One in ASIDS_USED is the inner domain's.
         let asid = u64::from(LAST_RESERVED_ASID) + self.random.below(ASIDS_USED);
         // Mostly each process keeps its ASID.
@@ -20,7 +21,7 @@ impl<C: Checks> Outer<'_, C> {
         } else {
             asid
         };
-        (asid as u16, id)
+        Process::new(asid as u16, id)
     }
 
     /// An address, at which few tables or many are needed.
