@@ -55,6 +55,8 @@ unsafe extern "C" {
     pub static mut boot_arrival: Arrival;
     /// Filled in by the packer.
     pub static boot_manifest: Manifest;
+    /// The lowest page of the stack, which stays zero.
+    pub static boot_stack_start: [u64; 512];
     /// Root of the boot stage's tables.
     pub static mut boot_table_l0: [u64; 512];
     /// Level 1 table of the identity map.

@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The entry point from assembly into Rust.
 
+use crate::assembly;
+use crate::failure::Failure;
 use crate::sequence::{self, Handover};
 use crate::stop::fail;
 
 /// Called by `start.S` with the identity map live.
 #[unsafe(no_mangle)]
 extern "C" fn boot_main(device_tree: u64, image: u64, level: u64) -> Handover {
-    match sequence::run(device_tree, image, level) {
+    let ran = sequence::run(device_tree, image, level);
+    match ran.and_then(|it| check_stack().map(|()| it)) {
         Ok(handover) => handover,
         Err(failure) => fail(&failure),
+    }
+}
+
+/// Checks that the stack was large enough, for this stage and for the inner domain's
+/// initialisation: its lowest page is as zero as it was. What is below it are tables.
+fn check_stack() -> Result<(), Failure> {
+    // SAFETY: the page is the boot stage's own, and nothing refers to it but the stack pointer,
+    // which is far above.
+    let guard = unsafe { core::ptr::read_volatile(&raw const assembly::boot_stack_start) };
+    match guard.iter().all(|word| *word == 0) {
+        true => Ok(()),
+        false => Err(Failure::Stack),
     }
 }
 

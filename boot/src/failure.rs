@@ -84,6 +84,10 @@ pub enum Failure {
         "there is no identity at {0:#x}, where donjon.identity= of the command line says: it is 8 bytes `DONJONID` and 32 secret ones in RAM, at a multiple of 8 and away from the boot image"
     )]
     Identity(u64),
+    #[error(
+        "the boot stage needs more than its stack: make boot_stack_start in boot/src/start.S larger"
+    )]
+    Stack,
     #[error("an address of the image is impossible: {0:#x}")]
     Address(u64),
     #[error("{0}")]
