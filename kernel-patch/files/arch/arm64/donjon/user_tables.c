@@ -22,7 +22,7 @@
 #include <asm/barrier.h>
 #include <asm/cpufeature.h>
 #include <asm/donjon.h>
-#include <asm/donjon_users.h>
+#include <asm/donjon_user_tables.h>
 #include <asm/memory.h>
 
 #include "state.h"

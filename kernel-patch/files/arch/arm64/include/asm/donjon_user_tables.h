@@ -6,8 +6,8 @@
  *
  * All of this is for donjon_live: before the hand-over walks read our own.
  */
-#ifndef __ASM_DONJON_USERS_H
-#define __ASM_DONJON_USERS_H
+#ifndef __ASM_DONJON_USER_TABLES_H
+#define __ASM_DONJON_USER_TABLES_H
 
 #include <linux/types.h>
 
@@ -63,4 +63,4 @@ static inline void donjon_map(struct vm_area_struct *vma, unsigned long addr,
 
 #endif
 
-#endif /* __ASM_DONJON_USERS_H */
+#endif /* __ASM_DONJON_USER_TABLES_H */
