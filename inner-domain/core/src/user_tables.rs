@@ -50,7 +50,8 @@ use spin::mutex::Mutex;
 
 use crate::range::Range;
 use crate::report::waits::{ARENA, Waiting};
-use crate::translation::{Checks, Configured};
+use crate::translation::address::UserAddress;
+use crate::translation::{Checks, Configured, FrameAddress};
 
 use cell::NONE;
 use free_list::FreeList;
@@ -60,7 +61,7 @@ pub use fill::Fill;
 pub use withdraw::Withdrawal;
 
 /// One past the last address of the lower range.
-pub const USER_END: u64 = 1 << 48;
+pub const USER_END: u64 = UserAddress::END;
 
 /// The memory that the shadows work with, which is the inner domain's.
 pub struct Storage<'a> {
@@ -76,6 +77,8 @@ pub struct Storage<'a> {
 /// All trees of shadows.
 pub struct UserTables<'a, C: Checks = Configured> {
     arena: Range,
+    /// The first page of the arena.
+    first: FrameAddress,
     cells: &'a [Cell],
     asids: &'a [AtomicU32; ASIDS],
     /// The root of each CPU, as in [`Storage::asids`]. Changed under the lock of the new one, when
@@ -126,6 +129,7 @@ impl<'a, C: Checks> UserTables<'a, C> {
         }
         Some(Self {
             arena,
+            first: FrameAddress::new(arena.start())?,
             cells,
             asids,
             current: [const { AtomicU32::new(0) }; MAX_CPUS],
@@ -151,20 +155,20 @@ impl<'a, C: Checks> UserTables<'a, C> {
         &self.cells[number as usize]
     }
 
-    /// Physical address of a table.
-    const fn frame(&self, number: u32) -> u64 {
-        self.arena.start() + number as u64 * PAGE_SIZE
+    /// The page of a table.
+    const fn frame(&self, number: u32) -> FrameAddress {
+        self.first.after(number as u64)
     }
 
     /// The table at a physical address, which a descriptor of ours named.
-    const fn number(&self, frame: u64) -> u32 {
-        ((frame - self.arena.start()) / PAGE_SIZE) as u32
+    const fn number(&self, frame: FrameAddress) -> u32 {
+        frame.distance(self.first) as u32
     }
 
     /// The root of an ASID's tree and its process, for tests.
     pub fn tree(&self, asid: u16) -> Option<(u64, Process)> {
         let tree = self.lock(asid)?;
-        Some((self.frame(tree.number), tree.root.process))
+        Some((self.frame(tree.number).as_u64(), tree.root.process))
     }
 
     /// Whether a CPU other than `cpu` has this root.

@@ -8,6 +8,8 @@
 //! * [`section`]: parts of documents that are generated.
 //! * [`generated`]: generated files are written, or compared with what is there.
 
+#[cfg(test)]
+mod addresses;
 pub mod allow;
 pub mod architecture;
 #[cfg(test)]

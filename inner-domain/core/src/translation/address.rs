@@ -151,6 +151,60 @@ impl VirtualAddress {
     }
 }
 
+/// A virtual address of the lower range, of at most 48 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct UserAddress(u64);
+
+impl UserAddress {
+    /// One past the last address.
+    pub const END: u64 = 1 << VIRTUAL_BITS;
+
+    /// The first address.
+    pub const ZERO: Self = Self(0);
+
+    /// None from [`END`](Self::END) on.
+    #[inline(always)]
+    pub const fn new(address: u64) -> Option<Self> {
+        if address < Self::END {
+            Some(Self(address))
+        } else {
+            None
+        }
+    }
+
+    /// The address as a number.
+    pub const fn as_u64(self) -> u64 {
+        self.0
+    }
+
+    /// Whether the address is a multiple of `alignment`, a power of two.
+    pub const fn is_aligned(self, alignment: u64) -> bool {
+        self.0 & (alignment - 1) == 0
+    }
+
+    /// The first address that has one entry of `level` with this one.
+    pub const fn first_of(self, level: Level) -> Self {
+        Self(self.0 & !(level.size() - 1))
+    }
+
+    /// One past the last address that has one entry of `level` with this one, at most
+    /// [`END`](Self::END).
+    pub const fn end_of(self, level: Level) -> u64 {
+        (self.0 | (level.size() - 1)) + 1
+    }
+
+    /// The address of the page `count` pages further on. The caller knows that it is in the range.
+    pub const fn after(self, count: u64) -> Self {
+        Self(self.0 + count * PAGE_SIZE)
+    }
+
+    /// Index of the entry that translates this address in its table of `level`, 0 to 511.
+    pub const fn index(self, level: Level) -> usize {
+        (self.0 >> level.shift()) as usize % ENTRIES
+    }
+}
+
 impl fmt::Debug for VirtualAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "VA {:#x}", self.0)

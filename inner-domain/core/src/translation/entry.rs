@@ -29,6 +29,24 @@ impl FrameAddress {
         self.0
     }
 
+    /// The frame `count` frames behind this one.
+    #[inline(always)]
+    pub const fn after(self, count: u64) -> Self {
+        Self(self.0 + count * PAGE_SIZE)
+    }
+
+    /// How many frames this one is behind `first`.
+    #[inline(always)]
+    pub const fn distance(self, first: Self) -> u64 {
+        (self.0 - first.0) / PAGE_SIZE
+    }
+
+    /// The entry with an index below 512 of the frame as a table.
+    #[inline(always)]
+    pub const fn entry(self, index: usize) -> EntryAddress {
+        EntryAddress(self.0 + index as u64 * 8)
+    }
+
     /// All entries of the frame as a table.
     pub fn entries(self) -> impl Iterator<Item = EntryAddress> {
         (self.0..self.0 + PAGE_SIZE).step_by(8).map(EntryAddress)
@@ -44,6 +62,16 @@ impl EntryAddress {
     /// None if `address` is not a multiple of 8.
     pub const fn new(address: u64) -> Option<Self> {
         if address.is_multiple_of(8) {
+            Some(Self(address))
+        } else {
+            None
+        }
+    }
+
+    /// None if `address` is not that of an entry with `index`, below 512, of some table.
+    #[inline(always)]
+    pub const fn with_index(address: u64, index: usize) -> Option<Self> {
+        if address % PAGE_SIZE == index as u64 * 8 {
             Some(Self(address))
         } else {
             None
@@ -71,11 +99,13 @@ impl EntryAddress {
     }
 
     /// What stands in the entry.
+    #[inline(always)]
     pub fn read<H: Hardware>(self, hw: &H) -> RawDescriptor {
         RawDescriptor(hw.read(self.0))
     }
 
     /// Stores a descriptor.
+    #[inline(always)]
     pub fn write<H: Hardware>(self, hw: &mut H, value: RawDescriptor) {
         hw.perform(Step::Write {
             entry: self.0,

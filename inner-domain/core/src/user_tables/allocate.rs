@@ -31,7 +31,7 @@ impl<C: Checks> UserTables<'_, C> {
     /// Makes a free page zero: what may be something else, or all of it if that is more.
     fn zero<H: Hardware>(&self, hw: &mut H, number: u32) {
         let cell = self.cell(number);
-        let (frame, groups) = (self.frame(number), cell.valid.get());
+        let (frame, groups) = (self.frame(number).as_u64(), cell.valid.get());
         if groups.count_ones() <= FEW {
             hw.perform(Step::ZeroGroups { frame, groups });
         } else {

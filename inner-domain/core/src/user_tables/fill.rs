@@ -2,15 +2,13 @@
 //! Shadows are filled from Linux's tables.
 
 use donjon_abi::call::{MAP_MAX, Process, Reason};
-use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
 use super::path::{Found, Tree, group_of, groups_of};
 use super::pending::{Pending, break_entry, replace, replace_now};
-use super::{USER_END, UserTables, leaf};
-use crate::translation::address::{ENTRIES, Level};
-use crate::translation::bits;
+use super::{UserTables, leaf};
+use crate::translation::address::{ENTRIES, Level, UserAddress};
 use crate::translation::frames::{FrameTable, FrameType};
-use crate::translation::{Checks, Hardware, Step, flush};
+use crate::translation::{Checks, EntryAddress, Hardware, RawDescriptor, Step, bits, flush};
 
 /// Most descriptors of one call.
 const MOST: u64 = MAP_MAX as u64;
@@ -26,21 +24,33 @@ pub struct Fill {
     pub count: u64,
 }
 
+/// Descriptors to take over, at addresses that are possible.
+#[derive(Clone, Copy)]
+struct Descriptors {
+    va: UserAddress,
+    source: EntryAddress,
+    count: u64,
+}
+
 impl Fill {
-    fn check(self) -> Result<(), Reason> {
+    fn check(self) -> Result<Descriptors, Reason> {
         let Self { va, source, count } = self;
-        let index = va / PAGE_SIZE % ENTRIES as u64;
-        let right = count != 0
-            && count <= MOST
-            && index + count <= ENTRIES as u64
-            && va < USER_END
-            && va.is_multiple_of(PAGE_SIZE)
-            && source % PAGE_SIZE == index * 8;
-        if !right {
+        let (va, source) = place(va, source, Level::Three).ok_or(Reason::BadEntry)?;
+        let end = va.index(Level::Three) as u64 + count;
+        if count == 0 || count > MOST || end > ENTRIES as u64 {
             return Err(Reason::BadEntry);
         }
-        Ok(())
+        Ok(Descriptors { va, source, count })
     }
+}
+
+/// The address that a descriptor of `level` translates and where it stands, if it stands at the
+/// place in a table where its shadow will.
+#[inline(always)]
+fn place(va: u64, source: u64, level: Level) -> Option<(UserAddress, EntryAddress)> {
+    let va = UserAddress::new(va).filter(|it| it.is_aligned(level.size()))?;
+    let source = EntryAddress::with_index(source, va.index(level))?;
+    Some((va, source))
 }
 
 /// Checks that descriptors may be read at an address: Linux's own memory, so that nothing is learnt
@@ -93,12 +103,9 @@ impl<C: Checks> UserTables<'_, C> {
         va: u64,
         source: u64,
     ) -> bool {
-        let index = va / PAGE_SIZE % ENTRIES as u64;
-        let right =
-            va < USER_END && va.is_multiple_of(PAGE_SIZE) && source % PAGE_SIZE == index * 8;
-        if !right {
+        let Some((va, source)) = place(va, source, Level::Three) else {
             return false;
-        }
+        };
         let Some(mut tree) = self.lock_fast(process) else {
             return false;
         };
@@ -107,25 +114,25 @@ impl<C: Checks> UserTables<'_, C> {
         };
         // Once it was ordinary, and if it were to stop, `withdraw` would have come here first.
         let cell = self.cell(table);
-        if cell.source.get() != source & !(PAGE_SIZE - 1) {
+        if cell.source.get() != source.table().as_u64() {
             return false;
         }
-        let descriptor = hw.read(source);
+        let descriptor = source.read(hw).0;
         if !leaf::is_common(frames, descriptor) {
             return false;
         }
         let mut new = leaf::shadow_of_common::<C>(descriptor);
         if !C::ONCE.is_made() {
-            new = leaf::shadow_of::<C>(read_again(hw, source, descriptor));
+            new = leaf::shadow_of::<C>(read_again(hw, source.as_u64(), descriptor));
         }
         let entry = self.entry(table, va, Level::Three);
-        let old = hw.read(entry);
+        let old = entry.read(hw).0;
         if old != 0 && old != new {
             replace_now(hw, process.asid(), (entry, va), old, new);
         } else {
-            hw.perform(Step::Write { entry, value: new });
+            entry.write(hw, RawDescriptor(new));
         }
-        let group = 1 << (index / 8);
+        let group = group_of(va, Level::Three);
         cell.valid.set(cell.valid.get() | group);
         if new & bits::READ_ONLY == 0 {
             cell.writable.set(cell.writable.get() | group);
@@ -143,26 +150,25 @@ impl<C: Checks> UserTables<'_, C> {
         process: Process,
         fill: Fill,
     ) -> bool {
-        let Fill { va, source, count } = fill;
-        if fill.check().is_err() {
+        let Ok(fill) = fill.check() else {
             return false;
-        }
+        };
         let Some(mut tree) = self.lock_fast(process) else {
             return false;
         };
-        let Found::Table(table) = self.find_fast(hw, &mut tree, va) else {
+        let Found::Table(table) = self.find_fast(hw, &mut tree, fill.va) else {
             return false;
         };
         let cell = self.cell(table);
-        // As above.
-        if cell.source.get() != source & !(PAGE_SIZE - 1) {
+        // As for one page.
+        if cell.source.get() != fill.source.table().as_u64() {
             return false;
         }
-        self.fill_fast(hw, frames, table, fill) == count
+        self.fill_fast(hw, frames, table, fill) == fill.count
     }
 
-    /// [`map`](Self::map) for what [`map_page_fast`](Self::map_page_fast) and [`map_pages_fast`](Self::map_pages_fast) have
-    /// left.
+    /// [`map`](Self::map) for what [`map_page_fast`](Self::map_page_fast) and
+    /// [`map_pages_fast`](Self::map_pages_fast) have left.
     ///
     /// # Errors
     ///
@@ -175,16 +181,16 @@ impl<C: Checks> UserTables<'_, C> {
         process: Process,
         fill: Fill,
     ) -> Result<Option<(u64, Reason)>, Reason> {
-        fill.check()?;
+        let fill = fill.check()?;
         let Some(mut tree) = self.lock_of(process) else {
             return Ok(None);
         };
-        is_ordinary::<C>(frames, fill.source)?;
+        is_ordinary::<C>(frames, fill.source.as_u64())?;
         let Some(table) = self.table_for(hw, &mut tree, fill)? else {
             return Ok(None);
         };
         let cell = self.cell(table);
-        cell.source.set(fill.source & !(PAGE_SIZE - 1));
+        cell.source.set(fill.source.table().as_u64());
         Ok(self.fill_slow(hw, frames, process.asid(), table, fill))
     }
 
@@ -196,16 +202,18 @@ impl<C: Checks> UserTables<'_, C> {
         hw: &mut H,
         frames: &FrameTable<'_>,
         table: u32,
-        fill: Fill,
+        fill: Descriptors,
     ) -> u64 {
         // In registers, whatever is stored meanwhile.
         let frames = *frames;
         let mut permissions = bits::READ_ONLY;
-        let mut source = fill.source;
+        let start = fill.source.as_u64();
+        let mut source = start;
         let end = source + fill.count * 8;
         // From a descriptor to its shadow.
         let shift = self
             .entry(table, fill.va, Level::Three)
+            .as_u64()
             .wrapping_sub(source);
         // Most are common and new: two at a time.
         let mut pairs = if C::ONCE.is_made() { fill.count / 2 } else { 0 };
@@ -248,14 +256,14 @@ impl<C: Checks> UserTables<'_, C> {
             source += 8;
         }
         self.note_filled(table, fill, permissions & bits::READ_ONLY == 0);
-        (source - fill.source) / 8
+        (source - start) / 8
     }
 
     /// Notes that entries were filled: some of them writable, or none.
     #[inline(always)]
-    fn note_filled(&self, table: u32, fill: Fill, writable: bool) {
+    fn note_filled(&self, table: u32, fill: Descriptors, writable: bool) {
         let cell = self.cell(table);
-        let index = fill.va / PAGE_SIZE % ENTRIES as u64;
+        let index = fill.va.index(Level::Three) as u64;
         let groups = groups_of(index, index + fill.count);
         cell.valid.set(cell.valid.get() | groups);
         if writable {
@@ -270,31 +278,31 @@ impl<C: Checks> UserTables<'_, C> {
         frames: &FrameTable<'_>,
         asid: u16,
         table: u32,
-        fill: Fill,
+        fill: Descriptors,
     ) -> Option<(u64, Reason)> {
         let mut pending = Pending::new(asid);
         let mut refused = None;
         let mut writable = false;
         let first = self.entry(table, fill.va, Level::Three);
         for number in self.fill_fast(hw, frames, table, fill)..fill.count {
-            let descriptor = hw.read(fill.source + number * 8);
+            let source = fill.source.after(number as usize);
+            let descriptor = source.read(hw).0;
             let mut new = 0;
             if bits::is_valid(descriptor) {
                 match leaf::page::<C>(frames, descriptor) {
                     Ok(_) if !C::ONCE.is_made() => {
-                        let source = fill.source + number * 8;
-                        new = leaf::shadow_of::<C>(read_again(hw, source, descriptor));
+                        new = leaf::shadow_of::<C>(read_again(hw, source.as_u64(), descriptor));
                     }
                     Ok(shadow) => new = shadow,
                     Err(reason) => refused = refused.or(Some((number, reason))),
                 }
             }
-            let entry = first + number * 8;
-            let old = hw.read(entry);
+            let entry = first.after(number as usize);
+            let old = entry.read(hw).0;
             if old == new {
                 continue;
             }
-            let va = fill.va + number * PAGE_SIZE;
+            let va = fill.va.after(number);
             replace(hw, &mut pending, (entry, va), old, new);
             writable |= bits::is_valid(new) && new & bits::READ_ONLY == 0;
         }
@@ -309,7 +317,7 @@ impl<C: Checks> UserTables<'_, C> {
         &self,
         hw: &mut H,
         tree: &mut Tree<'_>,
-        fill: Fill,
+        fill: Descriptors,
     ) -> Result<Option<u32>, Reason> {
         match self.find(hw, tree, fill.va) {
             Found::Table(table) => return Ok(Some(table)),
@@ -317,8 +325,8 @@ impl<C: Checks> UserTables<'_, C> {
             Found::Nothing(_) => {}
         }
         // What is decided about later is what is read then.
-        let mut sources = (0..fill.count).map(|number| fill.source + number * 8);
-        if !sources.any(|source| bits::is_valid(hw.read(source))) {
+        let mut sources = (0..fill.count).map(|number| fill.source.after(number as usize));
+        if !sources.any(|source| source.read(hw).is_valid()) {
             return Ok(None);
         }
         self.find_or_make(hw, tree, fill.va).map(Some)
@@ -338,16 +346,13 @@ impl<C: Checks> UserTables<'_, C> {
         va: u64,
         source: u64,
     ) -> Result<Option<Reason>, Reason> {
-        let index = va / BLOCK_SIZE % ENTRIES as u64;
-        if va >= USER_END || !va.is_multiple_of(BLOCK_SIZE) || source % PAGE_SIZE != index * 8 {
-            return Err(Reason::BadEntry);
-        }
+        let (va, source) = place(va, source, Level::Two).ok_or(Reason::BadEntry)?;
         let Some(mut tree) = self.lock_of(process) else {
             return Ok(None);
         };
-        is_ordinary::<C>(frames, source)?;
+        is_ordinary::<C>(frames, source.as_u64())?;
         let asid = process.asid();
-        let descriptor = hw.read(source);
+        let descriptor = source.read(hw).0;
         // A block that was split meanwhile is a table now, and no block.
         let shadow = if bits::is_block(descriptor) {
             leaf::block::<C>(frames, descriptor)
@@ -363,14 +368,14 @@ impl<C: Checks> UserTables<'_, C> {
         if bits::is_valid(new) {
             let table = self.find_or_make_above(hw, &mut tree, va)?;
             let entry = self.entry(table, va, Level::Two);
-            let old = hw.read(entry);
+            let old = entry.read(hw).0;
             let mut pending = Pending::new(asid);
             if old != new {
                 replace(hw, &mut pending, (entry, va), old, new);
             }
             pending.complete(hw);
             let cell = self.cell(table);
-            cell.source.set(source & !(PAGE_SIZE - 1));
+            cell.source.set(source.table().as_u64());
             cell.valid.set(cell.valid.get() | group_of(va, Level::Two));
             if new & bits::READ_ONLY == 0 {
                 cell.writable

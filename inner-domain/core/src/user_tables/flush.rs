@@ -8,8 +8,8 @@ use super::free_list::Chain;
 use super::path::{Found, Tree, groups_of};
 use super::pending::Pending;
 use super::{USER_END, UserTables};
-use crate::translation::address::Level;
-use crate::translation::{Checks, Hardware, Step};
+use crate::translation::address::{Level, UserAddress};
+use crate::translation::{Checks, Hardware, RawDescriptor};
 
 /// Effort of one call, in looks at a table or at a group of eight entries, of at most 130
 /// instructions each.
@@ -35,8 +35,11 @@ impl<C: Checks> UserTables<'_, C> {
         };
         let last = end.min(USER_END);
         let mut va = start & !(PAGE_SIZE - 1);
-        while va < last && flush.cost < MOST {
-            va = self.flush_some(hw, &mut tree, &mut flush, va, last);
+        while va < last
+            && flush.cost < MOST
+            && let Some(from) = UserAddress::new(va)
+        {
+            va = self.flush_some(hw, &mut tree, &mut flush, from, last);
         }
         flush.pending.complete(hw);
         if let Some(chain) = flush.chain {
@@ -51,19 +54,19 @@ impl<C: Checks> UserTables<'_, C> {
         hw: &mut H,
         tree: &mut Tree<'_>,
         flush: &mut Flush,
-        va: u64,
+        va: UserAddress,
         end: u64,
     ) -> u64 {
         flush.cost += 1;
-        let next = (va | (TABLE_SPAN - 1)) + 1;
+        let next = va.end_of(Level::Two);
         match self.find(hw, tree, va) {
             Found::Nothing(next) => next,
             Found::Block(entry) => {
-                hw.perform(Step::Write { entry, value: 0 });
+                entry.write(hw, RawDescriptor::INVALID);
                 flush.pending.add(va);
                 next
             }
-            Found::Table(table) if va.is_multiple_of(TABLE_SPAN) && next <= end => {
+            Found::Table(table) if va.is_aligned(TABLE_SPAN) && next <= end => {
                 self.unlink(hw, tree, table);
                 flush.pending.add_all();
                 flush.chain = Some(Chain::with(flush.chain, self.cells, table));
@@ -83,13 +86,13 @@ impl<C: Checks> UserTables<'_, C> {
         hw: &mut H,
         flush: &mut Flush,
         table: u32,
-        start: u64,
+        start: UserAddress,
         end: u64,
     ) {
         let cell = self.cell(table);
-        let base = start & !(TABLE_SPAN - 1);
-        let first = (start - base) / PAGE_SIZE;
-        let last = (end - base).div_ceil(PAGE_SIZE);
+        let base = start.first_of(Level::Two);
+        let first = start.index(Level::Three) as u64;
+        let last = (end - base.as_u64()).div_ceil(PAGE_SIZE);
         let mut groups = cell.valid.get() & groups_of(first, last);
         // More than this are invalidated together, so which there were does not matter.
         let many = groups.count_ones() > MANY;
@@ -109,17 +112,18 @@ impl<C: Checks> UserTables<'_, C> {
             }
             let entries = self.frame(table);
             if whole && many {
-                for index in 0..8 {
-                    let entry = entries + group * 64 + index * 8;
-                    hw.perform(Step::Write { entry, value: 0 });
+                for index in group * 8..group * 8 + 8 {
+                    entries
+                        .entry(index as usize)
+                        .write(hw, RawDescriptor::INVALID);
                 }
                 continue;
             }
             for index in from..until {
-                let entry = entries + index * 8;
-                if hw.read(entry) != 0 {
-                    hw.perform(Step::Write { entry, value: 0 });
-                    flush.pending.add(base + index * PAGE_SIZE);
+                let entry = entries.entry(index as usize);
+                if entry.read(hw) != RawDescriptor::INVALID {
+                    entry.write(hw, RawDescriptor::INVALID);
+                    flush.pending.add(base.after(index));
                 }
             }
         }

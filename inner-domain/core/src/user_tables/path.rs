@@ -11,9 +11,9 @@ use super::cell::{NOWHERE, Root};
 use super::pending::break_entry;
 use super::{KEPT, UserTables};
 use crate::report::waits::{TREES, Waiting};
-use crate::translation::address::{ENTRIES, Level};
+use crate::translation::address::{Level, UserAddress};
 use crate::translation::bits;
-use crate::translation::{Checks, Hardware, Step};
+use crate::translation::{Checks, EntryAddress, Hardware, RawDescriptor, Step};
 
 /// A tree whose lock is held.
 pub(super) struct Tree<'s> {
@@ -27,7 +27,7 @@ pub(super) enum Found {
     /// A table of level 3.
     Table(u32),
     /// A block of level 2: its entry.
-    Block(u64),
+    Block(EntryAddress),
     /// Nothing; no address below this one, from the one that was asked for, is mapped.
     Nothing(u64),
 }
@@ -72,29 +72,33 @@ impl<C: Checks> UserTables<'_, C> {
 
     /// Where an address is translated.
     #[inline(never)]
-    pub(super) fn find<H: Hardware>(&self, hw: &H, tree: &mut Tree<'_>, va: u64) -> Found {
+    pub(super) fn find<H: Hardware>(&self, hw: &H, tree: &mut Tree<'_>, va: UserAddress) -> Found {
         self.find_fast(hw, tree, va)
     }
 
     /// Finds where an address is translated, inlined for the one place that cannot afford a call;
     /// [`find`](Self::find) is for all others.
     #[inline(always)]
-    pub(super) fn find_fast<H: Hardware>(&self, hw: &H, tree: &mut Tree<'_>, va: u64) -> Found {
+    pub(super) fn find_fast<H: Hardware>(
+        &self,
+        hw: &H,
+        tree: &mut Tree<'_>,
+        va: UserAddress,
+    ) -> Found {
         if let Some(table) = recent(tree, va) {
             return Found::Table(table);
         }
         let mut table = tree.number;
         for level in [Level::Zero, Level::One, Level::Two] {
             let entry = self.entry(table, va, level);
-            let descriptor = hw.read(entry);
-            if !bits::is_valid(descriptor) {
-                let end = (va | (level.size() - 1)) + 1;
-                return Found::Nothing(end);
+            let descriptor = entry.read(hw);
+            if !descriptor.is_valid() {
+                return Found::Nothing(va.end_of(level));
             }
-            if bits::is_block(descriptor) {
+            if descriptor.is_block() {
                 return Found::Block(entry);
             }
-            table = self.number(descriptor & bits::OUTPUT_ADDRESS);
+            table = self.number(descriptor.output());
         }
         remember(tree, va, table);
         Found::Table(table)
@@ -109,7 +113,7 @@ impl<C: Checks> UserTables<'_, C> {
         &self,
         hw: &mut H,
         tree: &mut Tree<'_>,
-        va: u64,
+        va: UserAddress,
     ) -> Result<u32, Reason> {
         if let Some(table) = recent(tree, va) {
             return Ok(table);
@@ -129,7 +133,7 @@ impl<C: Checks> UserTables<'_, C> {
         &self,
         hw: &mut H,
         tree: &mut Tree<'_>,
-        va: u64,
+        va: UserAddress,
     ) -> Result<u32, Reason> {
         self.make_or_begin_anew(hw, tree, va, &[Level::Zero, Level::One])
     }
@@ -141,7 +145,7 @@ impl<C: Checks> UserTables<'_, C> {
         &self,
         hw: &mut H,
         tree: &mut Tree<'_>,
-        va: u64,
+        va: UserAddress,
         levels: &[Level],
     ) -> Result<u32, Reason> {
         let made = self.make(hw, tree, va, levels);
@@ -162,17 +166,17 @@ impl<C: Checks> UserTables<'_, C> {
         &self,
         hw: &mut H,
         tree: &mut Tree<'_>,
-        va: u64,
+        va: UserAddress,
         levels: &[Level],
     ) -> Result<u32, Reason> {
         let mut table = tree.number;
         for &level in levels {
             let entry = self.entry(table, va, level);
-            let descriptor = hw.read(entry);
-            table = if bits::is_table(descriptor) {
-                self.number(descriptor & bits::OUTPUT_ADDRESS)
+            let descriptor = entry.read(hw);
+            table = if descriptor.is_table() {
+                self.number(descriptor.output())
             } else {
-                if bits::is_valid(descriptor) {
+                if descriptor.is_valid() {
                     break_entry(hw, tree.root.process.asid(), entry, va);
                 }
                 let new = self.allocate_for(hw, tree)?;
@@ -200,17 +204,17 @@ impl<C: Checks> UserTables<'_, C> {
         hw: &mut H,
         tree: &mut Tree<'_>,
         new: u32,
-        entry: u64,
+        entry: EntryAddress,
         above: Level,
-        va: u64,
+        va: UserAddress,
     ) {
         let cell = self.cell(new);
         let first = tree.root.first;
         cell.next.set(first);
         cell.previous.set(NONE);
         cell.level.set(u32::from(above.number()) + 1);
-        cell.parent.set(entry);
-        cell.va.set(va & !(above.size() - 1));
+        cell.parent.set(entry.as_u64());
+        cell.va.set(va.first_of(above).as_u64());
         cell.writable.set(0);
         cell.source.set(NOWHERE);
         match self.cells.get(first as usize) {
@@ -221,8 +225,8 @@ impl<C: Checks> UserTables<'_, C> {
         tree.root.count += 1;
         // No walk may find the table before its zeros.
         hw.perform(Step::BarrierStore);
-        let value = self.frame(new) | bits::TABLE | bits::NO_EL1_BELOW;
-        hw.perform(Step::Write { entry, value });
+        let value = self.frame(new).as_u64() | bits::TABLE | bits::NO_EL1_BELOW;
+        entry.write(hw, RawDescriptor(value));
     }
 
     /// Takes a table of level 3 out of the tree and its list. The caller invalidates the ASID
@@ -249,30 +253,31 @@ impl<C: Checks> UserTables<'_, C> {
         // It keeps its owner, so that a search for its frames waits for the lock, under which the
         // ASID is invalidated.
         cell.birth.set(0);
-        let entry = cell.parent.get();
-        hw.perform(Step::Write { entry, value: 0 });
+        if let Some(entry) = EntryAddress::new(cell.parent.get()) {
+            entry.write(hw, RawDescriptor::INVALID);
+        }
     }
 
     /// The entry of a table for an address.
-    pub(super) const fn entry(&self, table: u32, va: u64, level: Level) -> u64 {
-        self.frame(table) + (va >> level.shift()) % ENTRIES as u64 * 8
+    pub(super) const fn entry(&self, table: u32, va: UserAddress, level: Level) -> EntryAddress {
+        self.frame(table).entry(va.index(level))
     }
 }
 
 #[inline(always)]
-fn recent(tree: &Tree<'_>, va: u64) -> Option<u32> {
-    let same = tree.root.recent_va == va & !(Level::Two.size() - 1);
+fn recent(tree: &Tree<'_>, va: UserAddress) -> Option<u32> {
+    let same = tree.root.recent_va == va.first_of(Level::Two).as_u64();
     same.then_some(tree.root.recent)
 }
 
-fn remember(tree: &mut Tree<'_>, va: u64, table: u32) {
+fn remember(tree: &mut Tree<'_>, va: UserAddress, table: u32) {
     tree.root.recent = table;
-    tree.root.recent_va = va & !(Level::Two.size() - 1);
+    tree.root.recent_va = va.first_of(Level::Two).as_u64();
 }
 
 /// The bit of the eight entries that the one for `va` is among.
-pub(super) const fn group_of(va: u64, level: Level) -> u64 {
-    1 << ((va >> level.shift()) % ENTRIES as u64 / 8)
+pub(super) const fn group_of(va: UserAddress, level: Level) -> u64 {
+    1 << (va.index(level) / 8)
 }
 
 /// The bits of the entries from index `first` to before `end`, which are not none.

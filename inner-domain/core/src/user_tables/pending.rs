@@ -3,8 +3,9 @@
 
 use donjon_abi::layout::PAGE_SIZE;
 
+use crate::translation::address::UserAddress;
 use crate::translation::bits;
-use crate::translation::{Hardware, Step, flush};
+use crate::translation::{EntryAddress, Hardware, RawDescriptor, Step, flush};
 
 /// Pages that are invalidated one by one; beyond, the ASID is. Linux draws its own line at 512.
 const MOST: u32 = 16;
@@ -13,7 +14,7 @@ const MOST: u32 = 16;
 pub(super) struct Pending {
     asid: u16,
     /// The first of the addresses.
-    first: u64,
+    first: UserAddress,
     /// One bit for each page from the first on.
     pages: u64,
     all: bool,
@@ -23,18 +24,18 @@ impl Pending {
     pub const fn new(asid: u16) -> Self {
         Self {
             asid,
-            first: 0,
+            first: UserAddress::ZERO,
             pages: 0,
             all: false,
         }
     }
 
     /// The leaf of an address.
-    pub fn add(&mut self, va: u64) {
+    pub fn add(&mut self, va: UserAddress) {
         if self.pages == 0 {
             self.first = va;
         }
-        match va.wrapping_sub(self.first) / PAGE_SIZE {
+        match va.as_u64().wrapping_sub(self.first.as_u64()) / PAGE_SIZE {
             page @ 0..64 => self.pages |= 1 << page,
             _ => self.all = true,
         }
@@ -63,7 +64,7 @@ impl Pending {
         hw.perform(Step::BarrierStore);
         let mut pages = self.pages;
         while pages != 0 {
-            let va = self.first + u64::from(pages.trailing_zeros()) * PAGE_SIZE;
+            let va = self.first.as_u64() + u64::from(pages.trailing_zeros()) * PAGE_SIZE;
             pages &= pages - 1;
             hw.perform(Step::InvalidatePage { asid, va });
         }
@@ -77,7 +78,7 @@ impl Pending {
 pub(super) fn replace<H: Hardware>(
     hw: &mut H,
     pending: &mut Pending,
-    (entry, va): (u64, u64),
+    (entry, va): (EntryAddress, UserAddress),
     old: u64,
     new: u64,
 ) {
@@ -87,7 +88,7 @@ pub(super) fn replace<H: Hardware>(
     } else if bits::is_valid(old) {
         pending.add(va);
     }
-    hw.perform(Step::Write { entry, value: new });
+    entry.write(hw, RawDescriptor(new));
 }
 
 /// Replaces a valid entry by another valid descriptor, and completes the invalidation before it
@@ -96,26 +97,32 @@ pub(super) fn replace<H: Hardware>(
 pub(super) fn replace_now<H: Hardware>(
     hw: &mut H,
     asid: u16,
-    (entry, va): (u64, u64),
+    (entry, va): (EntryAddress, UserAddress),
     old: u64,
     new: u64,
 ) {
     let breaks = (old ^ new) & !bits::LIVE != 0;
     let value = if breaks { 0 } else { new };
-    hw.perform(Step::Write { entry, value });
+    entry.write(hw, RawDescriptor(value));
     hw.perform(Step::BarrierStore);
+    let va = va.as_u64();
     hw.perform(Step::InvalidatePage { asid, va });
     hw.perform(Step::Barrier);
     if breaks {
-        hw.perform(Step::Write { entry, value: new });
+        entry.write(hw, RawDescriptor(new));
     }
 }
 
 /// Makes an entry invalid, for all CPUs.
 #[cold]
 #[inline(never)]
-pub(super) fn break_entry<H: Hardware>(hw: &mut H, asid: u16, entry: u64, va: u64) {
-    hw.perform(Step::Write { entry, value: 0 });
+pub(super) fn break_entry<H: Hardware>(
+    hw: &mut H,
+    asid: u16,
+    entry: EntryAddress,
+    va: UserAddress,
+) {
+    entry.write(hw, RawDescriptor::INVALID);
     let mut pending = Pending::new(asid);
     pending.add(va);
     pending.complete(hw);

@@ -10,10 +10,10 @@ use super::fill::is_ordinary;
 use super::path::Tree;
 use super::pending::Pending;
 use super::{UserTables, leaf};
-use crate::translation::address::Level;
+use crate::translation::address::{Level, UserAddress};
 use crate::translation::bits;
 use crate::translation::frames::FrameTable;
-use crate::translation::{Checks, Hardware, Step};
+use crate::translation::{Checks, Hardware, RawDescriptor};
 
 /// What one call may cost, in tables that it passes, of some 35 instructions each; a group of eight
 /// entries that is read again costs as much as twenty.
@@ -78,7 +78,8 @@ impl<C: Checks> UserTables<'_, C> {
         let size = if PAGES { PAGE_SIZE } else { BLOCK_SIZE };
         let from = cell.source.get();
         let readable = is_ordinary::<C>(frames, from).is_ok();
-        let (entries, va) = (self.frame(table), cell.va.get());
+        let entries = self.frame(table);
+        let va = UserAddress::new(cell.va.get()).unwrap_or(UserAddress::ZERO);
         let mut groups = cell.writable.get() & tree.root.left;
         let mut writable = cell.writable.get() & !groups;
         while groups != 0 && *cost < MOST {
@@ -88,8 +89,8 @@ impl<C: Checks> UserTables<'_, C> {
             groups &= groups - 1;
             for place in 0..8 {
                 let index = first + place;
-                let entry = entries + index * 8;
-                let old = hw.read(entry);
+                let entry = entries.entry(index as usize);
+                let old = entry.read(hw).0;
                 let shape = if PAGES { bits::VALID } else { bits::TABLE };
                 if old & (shape | bits::READ_ONLY) != bits::VALID {
                     continue;
@@ -104,8 +105,8 @@ impl<C: Checks> UserTables<'_, C> {
                     writable |= group;
                 }
                 if new != old {
-                    hw.perform(Step::Write { entry, value: new });
-                    pending.add(va + index * size);
+                    entry.write(hw, RawDescriptor(new));
+                    pending.add(va.after(index * size / PAGE_SIZE));
                 }
             }
         }

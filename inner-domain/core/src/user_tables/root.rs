@@ -10,7 +10,7 @@ use super::UserTables;
 use super::cell::NONE;
 use super::cell::Root;
 use super::path::Tree;
-use crate::translation::{Checks, Hardware, Step, flush};
+use crate::translation::{Checks, Hardware, RawDescriptor, Step, flush};
 
 /// Position of the ASID in TTBR0_EL1.
 const ASID_SHIFT: u32 = 48;
@@ -68,7 +68,8 @@ impl<C: Checks> UserTables<'_, C> {
     /// Loads a tree while its lock is held: nothing drops it before the CPU counts.
     #[inline(always)]
     fn load<H: Hardware>(&self, hw: &mut H, cpu: usize, tree: &Tree<'_>) {
-        let ttbr0 = self.frame(tree.number) | u64::from(tree.root.process.asid()) << ASID_SHIFT;
+        let ttbr0 =
+            self.frame(tree.number).as_u64() | u64::from(tree.root.process.asid()) << ASID_SHIFT;
         // The step ends with an ISB. Until then the CPU may walk its old tree, which is why the old
         // one counts until behind it.
         hw.perform(Step::LoadRoot { cpu, ttbr0 });
@@ -181,8 +182,8 @@ impl<C: Checks> UserTables<'_, C> {
             let group = u64::from(groups.trailing_zeros());
             groups &= groups - 1;
             for index in group * 8..group * 8 + 8 {
-                let entry = self.frame(tree.number) + index * 8;
-                hw.perform(Step::Write { entry, value: 0 });
+                let entry = self.frame(tree.number).entry(index as usize);
+                entry.write(hw, RawDescriptor::INVALID);
             }
         }
         let chain = self.detach_all(tree);

@@ -132,7 +132,7 @@ impl<C: Checks> UserTables<'_, C> {
                     // No other claimed frame was ordinary before, so no shadow has one.
                     && frames.get(output) == Some(FrameType::Claimed)
             };
-            let table = self.frame(number);
+            let table = self.frame(number).as_u64();
             let mut pending = Pending::new(root.process.asid());
             let mut dropped = 0;
             for first in (table..table + PAGE_SIZE).step_by(32) {
