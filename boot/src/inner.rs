@@ -252,7 +252,7 @@ impl Builder {
     }
 
     /// Takes the page where CPUs wait to be started.
-    pub fn take_pen(&mut self) -> Result<u64, Failure> {
+    pub fn take_parked_cpus(&mut self) -> Result<u64, Failure> {
         Ok(self.region.take(PAGE_SIZE, PAGE_SIZE)?.as_u64())
     }
 

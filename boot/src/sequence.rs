@@ -375,7 +375,7 @@ fn start_inner(
     }
     if let Some(registers) = power {
         boot.watchdog = builder.map_device(registers)?;
-        boot.parked_cpus = builder.take_pen()?;
+        boot.parked_cpus = builder.take_parked_cpus()?;
     }
     if let Some(registers) = machine.devices.mailbox {
         boot.mailbox = builder.map_device(registers)?;
@@ -402,7 +402,7 @@ fn start_inner(
     if let Some(derived) = secrets.derive(&boot.started) {
         boot.secrets = builder.store_secrets(derived)?;
     }
-    let (conduit, pen_page) = (boot.conduit, boot.parked_cpus);
+    let (conduit, parked_page) = (boot.conduit, boot.parked_cpus);
     let boot = builder.store(&boot)?;
     let region = machine.region;
     // SAFETY: the identity map covers the region. The root is complete: the inner half and the
@@ -424,7 +424,7 @@ fn start_inner(
     }
     let (cpus, stays) = (&machine.cpu_nodes, image.stays()?);
     // SAFETY: the inner domain has just been initialised, and arrivals are prepared.
-    unsafe { parked::release(cpus, cpu::mpidr(), pen_page, stays) }
+    unsafe { parked::release(cpus, cpu::mpidr(), parked_page, stays) }
 }
 
 /// Makes the upper range what the inner domain will have, beside the identity map.
