@@ -10,14 +10,16 @@ use crate::stop::fail;
 #[unsafe(no_mangle)]
 extern "C" fn boot_main(device_tree: u64, image: u64, level: u64) -> Handover {
     let ran = sequence::run(device_tree, image, level);
-    match ran.and_then(|it| check_stack().map(|()| it)) {
+    // First: too small a stack may be why something else failed.
+    match check_stack().and(ran) {
         Ok(handover) => handover,
         Err(failure) => fail(&failure),
     }
 }
 
-/// Checks that the stack was large enough, for this stage and for the inner domain's
-/// initialisation: its lowest page is as zero as it was. What is below it are tables.
+/// Looks whether the stack was large enough, for this stage and for the inner domain's
+/// initialisation: if it was not, its lowest page is most likely not as zero as it was, and the
+/// tables below it may be damaged.
 fn check_stack() -> Result<(), Failure> {
     // SAFETY: the page is the boot stage's own, and nothing refers to it but the stack pointer,
     // which is far above.

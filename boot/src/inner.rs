@@ -70,7 +70,7 @@ pub fn size(image: &Image, cpus: usize, banks: &[Range], smmu: bool) -> u64 {
     } else {
         segments
     };
-    // The pen, messages to a VideoCore, and secrets.
+    // Parked CPUs, messages to a VideoCore, and secrets.
     let end = banks.iter().map(|it| it.end()).max();
     let smmu = end.filter(|_| smmu).map_or(0, hardware::size);
     windows + smmu + 3 * PAGE_SIZE + pages * PAGE_SIZE + metadata.iter().sum::<u64>()

@@ -13,8 +13,8 @@ use crate::assembly::boot_secondary;
 use crate::device_tree::Cpu;
 use crate::failure::Failure;
 
-/// Releases all CPUs but this one, and waits until each is in the inner domain's pen at the
-/// physical address `pen`. From then on no CPU reads the firmware's words.
+/// Releases all CPUs but this one, and waits until each is parked by the inner domain, at the
+/// physical address `parked`. From then on no CPU reads the firmware's words.
 ///
 /// # Safety
 ///

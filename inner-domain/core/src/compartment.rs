@@ -13,7 +13,7 @@
 //! 5. *ending*: its memory is wiped and freed, a part in each call.
 //!
 //! Locks: a slot's own, held while it is looked at or changed, never while the compartment runs.
-//! Where frames are taken or freed, the caller holds the lock of the rules as well, and took it
+//! Where frames are taken or freed, the caller holds the lock of the pools as well, and took it
 //! first.
 
 pub mod attestation;

@@ -89,7 +89,8 @@ pub struct Summary {
     pub linear_start: u64,
 }
 
-/// Takes over the machine that Linux describes in `said`: types all frames in `rules` and makes
+/// Takes over the machine that Linux describes in `said`: types all frames in `rules`, the
+/// kernel's tables, and makes
 /// the pools read-only. `scan` looks for forbidden instructions in a frame.
 ///
 /// Nothing may write tables meanwhile. `rules` have not been used before.

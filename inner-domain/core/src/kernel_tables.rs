@@ -2,10 +2,11 @@
 //! The kernel's tables: what the outer domain may write to them, and make of the pools' frames.
 //!
 //! Every frame of RAM has a type ([`crate::translation::frames`]). A table is a frame of a pool
-//! that was typed when it was linked; its entries are written here and nowhere else. A call is
-//! checked as a whole first. Then it becomes steps, that is stores, barriers and TLB invalidations,
-//! which [`Hardware`](crate::translation::Hardware) carries out one by one in that order; a refused
-//! call has no steps. The tables of users are the inner domain's own ([`crate::user_tables`]).
+//! that was typed when it was linked; its entries are written here, and by [`crate::pools`] those
+//! of the linear map. A call is checked as a whole first. Then it becomes steps, that is stores,
+//! barriers and TLB invalidations, which [`Hardware`](crate::translation::Hardware) carries out one
+//! by one in that order; a refused call has no steps. The tables of users are the inner domain's
+//! own ([`crate::user_tables`]).
 //!
 //! Three rules about time hold the rest together:
 //!

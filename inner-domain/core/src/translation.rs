@@ -3,7 +3,7 @@
 //! and the steps that a change consists of.
 //!
 //! The kernel's tables ([`crate::kernel_tables`]) and those of users ([`crate::user_tables`]) are
-//! built on it, and the pools that both get memory from ([`crate::pools`]) stand above them.
+//! built on it. Pools ([`crate::pools`]), whose blocks neither may map any more, stand above them.
 
 pub mod address;
 pub(crate) mod bits;

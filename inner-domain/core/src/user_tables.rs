@@ -105,7 +105,7 @@ pub const KEPT: u32 = 64;
 pub const LEAST_PAGES: u64 = (MAX_CPUS as u64 + 1) * (KEPT as u64 + 1);
 
 impl<'a> UserTables<'a> {
-    /// UserTables without a tree. `reserved_root` is the physical address of the root that maps
+    /// User tables without a tree. `reserved_root` is the physical address of the root that maps
     /// nothing. None if the storage does not fit together or is too small.
     pub fn new(storage: Storage<'a>, reserved_root: u64) -> Option<Self> {
         Self::with_checks(storage, reserved_root)

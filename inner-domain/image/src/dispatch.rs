@@ -48,8 +48,8 @@ macro_rules! entry_itself {
     };
 }
 
-/// An entry of a call that nearly always takes a fast path, which needs no stack: the first of two
-/// attempts, or else the second one. Where neither succeeds the handler runs. The attempts and the
+/// An entry of a call that nearly always takes a fast path: the first of two attempts, which needs
+/// no stack, or else the second one. Where neither succeeds the handler runs. The attempts and the
 /// handler get the first four arguments.
 macro_rules! fast_path {
     ($function:expr, $handler:path, $try_fast:expr, $try_next:expr) => {{

@@ -22,7 +22,7 @@ use crate::usb::Usb;
 
 /// The protected state.
 pub struct Domain {
-    /// Types of frames, tables and their rules.
+    /// Types of frames, the kernel's tables, pools.
     pub pools: Pools<'static>,
     /// The registers that are the same on every CPU; none before the hand-over.
     pub registers: Option<TranslationRegisters>,

@@ -90,7 +90,7 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     secondary_entry::entry()
 }
 
-/// The rules, with every frame of ours typed and the rest ordinary.
+/// The kernel's tables and the pools, with every frame of ours typed and the rest ordinary.
 ///
 /// # Safety
 ///

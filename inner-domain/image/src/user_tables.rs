@@ -25,7 +25,7 @@ static USERS: Once<Users> = Once::new();
 /// Set by the hand-over, for good.
 static LIVE: AtomicBool = AtomicBool::new(false);
 
-/// What [`fast`] gives. Null while the fast path is disabled.
+/// What [`fast`] gives. Null before the hand-over, and once the fast path is disabled.
 static FAST: AtomicPtr<Users> = AtomicPtr::new(ptr::null_mut());
 
 /// Set by [`disable_fast_path`], for good.
@@ -54,7 +54,7 @@ pub fn disable_fast_path() {
     FAST.store(ptr::null_mut(), Ordering::SeqCst);
 }
 
-/// The user tables for a call on the fast path; none before the hand-over, and while the fast path
+/// The user tables for a call on the fast path; none before the hand-over, and once the fast path
 /// is [disabled](disable_fast_path).
 #[inline(always)]
 pub fn fast() -> Option<&'static Users> {

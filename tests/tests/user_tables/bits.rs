@@ -4,7 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
-use donjon_abi::call::Process;
+use donjon_abi::call::{MAP_MAX, Process, Reason};
 use donjon_core::user_tables::{Fill, LEAST_PAGES};
 use donjon_models::user_tables::storage::OwnedStorage;
 use donjon_models::user_tables::{BLOCK, PAGE};
@@ -87,4 +87,35 @@ fn what_is_invalid_is_not_taken_over() {
     assert!(words.iter().all(|word| word & 1 == 1), "{words:#x?}");
     // Three tables lead to the two pages.
     assert_eq!(words.len(), 3 + 2);
+}
+
+#[test]
+fn what_cannot_be_descriptors_is_refused_and_does_not_overflow() {
+    let memory = Memory::new();
+    let storage = OwnedStorage::new(RAM_PAGES);
+    let frames = storage.frames(RAM);
+    let user_tables = storage.user_tables(ARENA, 0x1000);
+    let hw = &mut Cpu(&memory);
+    user_tables.switch(hw, 0, WHO).expect("a tree");
+    let last = 511;
+    for (va, source, count) in [
+        (last * PAGE, RAM + last * 8, 0),
+        (last * PAGE, RAM + last * 8, 2),
+        (last * PAGE, RAM + last * 8, u64::MAX),
+        (last * PAGE, RAM + last * 8, u64::MAX - last + 1),
+        (0, RAM, MAP_MAX as u64 + 1),
+        (1, RAM, 1),
+        (0, RAM + 8, 1),
+        (0, RAM + 4, 1),
+        (1 << 48, RAM, 1),
+        (u64::MAX - PAGE + 1, u64::MAX - 7, 1),
+    ] {
+        let fill = Fill { va, source, count };
+        let answer = user_tables.map(hw, &frames, WHO, fill);
+        assert_eq!(answer, Err(Reason::BadEntry), "{fill:x?}");
+    }
+    for (va, source) in [(1 << 48, RAM), (BLOCK / 2, RAM), (BLOCK, RAM), (0, RAM + 4)] {
+        let answer = user_tables.map_block(hw, &frames, WHO, va, source);
+        assert_eq!(answer, Err(Reason::BadEntry), "{va:#x} {source:#x}");
+    }
 }

@@ -61,7 +61,7 @@ impl Compartments<'_> {
         if limit < LEAST_FRAMES || has_kind {
             return Err(Reason::OverLimit);
         }
-        // The caller holds the lock of the rules, so what is free stays free.
+        // The caller holds the lock of the pools, so what is free stays free.
         if private.free() < 2 {
             return Err(Reason::NoRoom);
         }

@@ -105,7 +105,7 @@ impl Compartments<'_> {
         one: Handle,
         other: Handle,
     ) -> Result<(usize, usize), Reason> {
-        // The caller holds the lock of the rules. Ends, and how many frames there are, change under
+        // The caller holds the lock of the pools. Ends, and how many frames there are, change under
         // that lock alone, so both are still as they are here.
         let first = self.room(one)?;
         let second = self.room(other)?;

@@ -47,7 +47,7 @@ impl<C: Checks> Pools<'_, C> {
     }
 
     /// Takes a block of ordinary memory into a pool, a slice at a time, and with it the blocks that
-    /// wait. `shadows` are all those that may have its frames.
+    /// wait. `user_tables` are all those that may have its frames.
     ///
     /// # Errors
     ///

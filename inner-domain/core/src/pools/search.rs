@@ -25,6 +25,7 @@ const SKIPPED_FOR_ENTRY: usize = 2;
 const VACANT_COST: usize = 4;
 /// What a closer look at an entry costs, in entries.
 const CLOSE_LOOK_COST: usize = 4;
+
 impl<C: Checks> Pools<'_, C> {
     /// Looks for mappings of the blocks. Frames that were searched stay clean: no call maps a
     /// claimed frame.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The type of each frame of RAM, in two bytes per frame.
 //!
-//! The type of a frame decides who may map it and how; [`crate::kernel_tables`] changes types.
-//! Physical addresses outside the table are not RAM, nor are those between the banks: devices, or
-//! nothing.
+//! The type of a frame decides who may map it and how; [`crate::kernel_tables`] and
+//! [`crate::pools`] change types. Physical addresses outside the table are not RAM, nor are those
+//! between the banks: devices, or nothing.
 
 use core::sync::atomic::{AtomicU16, Ordering};
 

@@ -108,7 +108,7 @@ impl Default for Cell {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Root {
     /// The process of the tree; none when the page is no root. While the lock is held and this is
-    /// not 0, the ASID's entry leads here.
+    /// one, the ASID's entry leads here.
     pub process: Process,
     /// Number that changes each time that the tree is emptied.
     pub generation: u64,

@@ -36,8 +36,9 @@ impl Fill {
     fn check(self) -> Result<Descriptors, Reason> {
         let Self { va, source, count } = self;
         let (va, source) = place(va, source, Level::Three).ok_or(Reason::BadEntry)?;
-        let end = va.index(Level::Three) as u64 + count;
-        if count == 0 || count > MOST || end > ENTRIES as u64 {
+        // In this order: the sum of an index and any number would overflow.
+        let is_few = count != 0 && count <= MOST;
+        if !is_few || va.index(Level::Three) as u64 + count > ENTRIES as u64 {
             return Err(Reason::BadEntry);
         }
         Ok(Descriptors { va, source, count })

@@ -253,9 +253,8 @@ impl<C: Checks> UserTables<'_, C> {
         // It keeps its owner, so that a search for its frames waits for the lock, under which the
         // ASID is invalidated.
         cell.birth.set(0);
-        if let Some(entry) = EntryAddress::new(cell.parent.get()) {
-            entry.write(hw, RawDescriptor::INVALID);
-        }
+        let entry = cell.parent.get();
+        hw.perform(Step::Write { entry, value: 0 });
     }
 
     /// The entry of a table for an address.

@@ -79,7 +79,7 @@ impl<C: Checks> UserTables<'_, C> {
         let from = cell.source.get();
         let readable = is_ordinary::<C>(frames, from).is_ok();
         let entries = self.frame(table);
-        let va = UserAddress::new(cell.va.get()).unwrap_or(UserAddress::ZERO);
+        let va = UserAddress::new(cell.va.get());
         let mut groups = cell.writable.get() & tree.root.left;
         let mut writable = cell.writable.get() & !groups;
         while groups != 0 && *cost < MOST {
@@ -106,7 +106,10 @@ impl<C: Checks> UserTables<'_, C> {
                 }
                 if new != old {
                     entry.write(hw, RawDescriptor(new));
-                    pending.add(va.after(index * size / PAGE_SIZE));
+                    match va {
+                        Some(va) => pending.add(va.after(index * size / PAGE_SIZE)),
+                        None => pending.add_all(),
+                    }
                 }
             }
         }
