@@ -239,8 +239,8 @@ boot_table_l1:
     .global boot_table_l2
 boot_table_l2:
     .space  4096
-// The tables end here, so the lowest page of the stack is a guard: Rust looks whether it is still
-// zero (`check_stack()` in entry.rs).
+// Too deep a stack runs into the tables above this line. Rust looks whether its lowest page is
+// still zero (`check_stack()` in entry.rs).
     .global boot_stack_start
 boot_stack_start:
     .space  131072

@@ -89,18 +89,18 @@ pub struct Summary {
     pub linear_start: u64,
 }
 
-/// Takes over the machine that Linux describes in `said`: types all frames in `rules`, the
+/// Takes over the machine that Linux describes in `said`: types all frames in `tables`, the
 /// kernel's tables, and makes
 /// the pools read-only. `scan` looks for forbidden instructions in a frame.
 ///
-/// Nothing may write tables meanwhile. `rules` have not been used before.
+/// Nothing may write tables meanwhile. `tables` have not been used before.
 ///
 /// # Errors
 ///
 /// [`HandoverError`] for the first thing found that the rules forbid. The machine must not go
 /// on then: some of the steps were made.
 pub fn take_over<H: Hardware, C: Checks>(
-    rules: &mut KernelTables<'_, C>,
+    tables: &mut KernelTables<'_, C>,
     hardware: &mut H,
     machine: &MachineParts<'_>,
     said: &Handover,
@@ -108,7 +108,7 @@ pub fn take_over<H: Hardware, C: Checks>(
 ) -> Result<Summary, HandoverError> {
     let description = Description::new(said)?;
     let mut takeover = Takeover {
-        rules,
+        tables,
         hardware,
         machine,
         description,
@@ -122,14 +122,14 @@ pub fn take_over<H: Hardware, C: Checks>(
     takeover.find_code(scan)?;
     takeover.close_pools()?;
     takeover.check_leaves()?;
-    takeover.rules.finish_import(takeover.hardware);
-    takeover.rules.keep_vectors(takeover.description.vectors);
+    takeover.tables.finish_import(takeover.hardware);
+    takeover.tables.keep_vectors(takeover.description.vectors);
     Ok(takeover.summary)
 }
 
 /// The work in progress.
 struct Takeover<'t, 'r, H: Hardware, C: Checks> {
-    rules: &'t mut KernelTables<'r, C>,
+    tables: &'t mut KernelTables<'r, C>,
     hardware: &'t mut H,
     machine: &'t MachineParts<'t>,
     description: Description,
@@ -139,12 +139,12 @@ struct Takeover<'t, 'r, H: Hardware, C: Checks> {
 impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     /// What is known without a look at the tables.
     fn type_known_frames(&mut self) -> Result<(), HandoverError> {
-        let (mut address, end) = self.rules.frames().span();
+        let (mut address, end) = self.tables.frames().span();
         while address < end {
             if self.machine.banks.iter().any(|bank| bank.contains(address)) {
                 self.set(address, FrameType::Ordinary);
             } else {
-                self.rules.frames_mut().remove(address);
+                self.tables.frames_mut().remove(address);
             }
             address += PAGE_SIZE;
         }
@@ -156,7 +156,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     }
 
     fn set(&mut self, address: u64, frame: FrameType) {
-        self.rules.frames_mut().set(address, frame);
+        self.tables.frames_mut().set(address, frame);
     }
 
     fn set_all(&mut self, range: Range, frame: FrameType) {
@@ -167,6 +167,6 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
 
     /// The type of a frame, none where there is no RAM.
     fn frame(&self, address: u64) -> Option<FrameType> {
-        self.rules.frames().get(address)
+        self.tables.frames().get(address)
     }
 }

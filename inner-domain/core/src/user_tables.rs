@@ -76,7 +76,6 @@ pub struct Storage<'a> {
 
 /// All trees of shadows.
 pub struct UserTables<'a, C: Checks = Configured> {
-    arena: Range,
     /// The first page of the arena.
     first: FrameAddress,
     cells: &'a [Cell],
@@ -128,7 +127,6 @@ impl<'a, C: Checks> UserTables<'a, C> {
             return None;
         }
         Some(Self {
-            arena,
             first: FrameAddress::new(arena.start())?,
             cells,
             asids,
@@ -139,11 +137,6 @@ impl<'a, C: Checks> UserTables<'a, C> {
             generations: AtomicU64::new(1),
             checks: PhantomData,
         })
-    }
-
-    /// The memory that tables are made of.
-    pub const fn arena(&self) -> Range {
-        self.arena
     }
 
     /// A generation that no tree has had.

@@ -3,12 +3,12 @@
 //! and nowhere else.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use donjon_machine::paths;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Field, FnArg, Item, Pat, Type};
+use syn::{Field, FnArg, Item, Pat, Type};
+
+use crate::sources::{self, is_test};
 
 /// Names of parameters and fields that are addresses.
 const NAMES: [&str; 6] = ["entry", "frame", "pa", "root", "source", "va"];
@@ -70,13 +70,6 @@ fn is_number(of: &Type) -> bool {
     }
 }
 
-fn is_test(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|it| {
-        let list = it.meta.require_list();
-        it.path().is_ident("cfg") && list.is_ok_and(|it| it.tokens.to_string() == "test")
-    })
-}
-
 impl<'a> Visit<'a> for Plain {
     fn visit_item(&mut self, item: &'a Item) {
         match item {
@@ -113,29 +106,12 @@ fn plain_in(text: &str) -> usize {
     plain.0
 }
 
-fn count(folder: &Path, root: &Path, found: &mut BTreeMap<String, usize>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.file_stem().is_some_and(|it| it == "tests") {
-            continue;
-        }
-        if path.is_dir() {
-            count(&path, root, found);
-        } else {
-            let plain = plain_in(&fs::read_to_string(&path).expect("text"));
-            let name = path.strip_prefix(root).expect("below the root");
-            if plain != 0 {
-                found.insert(name.display().to_string(), plain);
-            }
-        }
-    }
-}
-
 #[test]
 fn addresses_in_the_core_are_types_but_for_those_that_are_listed() {
     let root = paths::in_root("inner-domain/core/src");
-    let mut found = BTreeMap::new();
-    count(&root, &root, &mut found);
+    let counted = sources::files(&root).into_iter();
+    let counted = counted.map(|(file, text)| (file, plain_in(&text)));
+    let found: BTreeMap<_, _> = counted.filter(|(_, plain)| *plain != 0).collect();
     let listed = PLAIN.map(|(file, plain)| (file.to_owned(), plain));
     assert_eq!(found, BTreeMap::from(listed));
 }

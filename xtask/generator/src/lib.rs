@@ -5,6 +5,7 @@
 //!   `inner-domain/abi`.
 //! * [`allow`]: what is generated from `kernel-patch/allow-list.toml`, and that list over a kernel.
 //! * [`architecture`]: the map of modules and C files in `docs/architecture.md`.
+//! * [`circle`]: circles of files that use each other.
 //! * [`section`]: parts of documents that are generated.
 //! * [`generated`]: generated files are written, or compared with what is there.
 
@@ -12,8 +13,11 @@
 mod addresses;
 pub mod allow;
 pub mod architecture;
+pub mod circle;
 #[cfg(test)]
 mod circles;
 pub mod generated;
 pub mod header;
 pub mod section;
+#[cfg(test)]
+mod sources;

@@ -153,7 +153,7 @@ pub fn pressure() -> Result<()> {
     let available = meminfo("MemAvailable")? & !(PAGE - 1);
     let locked = Mapping::anonymous(available.saturating_sub(2 * BEYOND).max(PAGE))?;
     locked.lock()?;
-    // So far below what there is that 48 MiB more once fitted.
+    // The estimate was once so low that 48 MiB fitted.
     let bytes = 16 * BEYOND;
     let mut memory = Mapping::reserved(bytes)?;
     for page in 0..memory.pages() {

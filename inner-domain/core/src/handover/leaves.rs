@@ -79,12 +79,12 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         let checked = match (entry.level, kind) {
             // Left as they were, on purpose.
             (Level::Two, LeafKind::Pool | LeafKind::TextPool) if !C::POOL.is_made() => Ok(()),
-            (Level::Three, _) => self.rules.check_page(leaf),
-            (_, LeafKind::Ordinary | LeafKind::Elsewhere) => self.rules.check_block(leaf),
+            (Level::Three, _) => self.tables.check_page(leaf),
+            (_, LeafKind::Ordinary | LeafKind::Elsewhere) => self.tables.check_block(leaf),
             // As each of its pages.
             _ => (0..ENTRIES as u64).try_for_each(|page| {
                 let page = (leaf | PAGE) + page * PAGE_SIZE;
-                self.rules.check_page(page)
+                self.tables.check_page(page)
             }),
         };
         checked.map_err(|reason| self.refused(reason, leaf))

@@ -33,7 +33,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         let ordinary = (0..ENTRIES as u64)
             .all(|frame| self.frame(block + frame * PAGE_SIZE) == Some(FrameType::Ordinary));
         let entered = if ordinary {
-            self.rules.import_pool(block, kind)
+            self.tables.import_pool(block, kind)
         } else {
             Err(Reason::WrongFrame)
         };
@@ -55,7 +55,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     pub(super) fn close_pools(&mut self) -> Result<(), HandoverError> {
         let start = self.linear_start()?;
         self.summary.linear_start = start;
-        self.rules.import_linear_map(UPPER_RANGE, start);
+        self.tables.import_linear_map(UPPER_RANGE, start);
         for block in units(self.description.table_pool, BLOCK_SIZE).chain(self.text_blocks()) {
             let place = self.linear_block(block, start);
             let place = place.ok_or(HandoverError::PoolNotLinear(block))?;
@@ -63,7 +63,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
             let value = place.descriptor & !Attributes::DIRTY_BIT_MODIFIER.bits()
                 | Attributes::READ_ONLY.bits();
             // As a page it must be what the first frame may be shown as.
-            let allowed = self.rules.check_page(value | PAGE);
+            let allowed = self.tables.check_page(value | PAGE);
             let target = self.frame(block);
             allowed
                 .map_err(|reason| Fault::Refused { reason, target })

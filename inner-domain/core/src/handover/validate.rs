@@ -87,7 +87,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     /// Enters a free frame of the pool as the table that `entry` leads to.
     pub(super) fn import(&mut self, entry: &Entry, table: u64) -> Result<(), HandoverError> {
         let place = entry.place;
-        let imported = self.rules.import_table(table, place.entry, place.va);
+        let imported = self.tables.import_table(table, place.entry, place.va);
         imported.map_err(|_| HandoverError::at(place)(Fault::TableTarget(self.frame(table))))
     }
 

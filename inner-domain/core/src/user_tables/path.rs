@@ -6,8 +6,7 @@ use core::sync::atomic::{Ordering, fence};
 use donjon_abi::call::{Process, Reason};
 use spin::mutex::MutexGuard;
 
-use super::cell::NONE;
-use super::cell::{NOWHERE, Root};
+use super::cell::{NONE, NOWHERE, Root};
 use super::pending::break_entry;
 use super::{KEPT, UserTables};
 use crate::report::waits::{TREES, Waiting};

@@ -7,8 +7,7 @@ use donjon_abi::call::{Process, Reason};
 use donjon_abi::tcr::LAST_RESERVED_ASID;
 
 use super::UserTables;
-use super::cell::NONE;
-use super::cell::Root;
+use super::cell::{NONE, Root};
 use super::path::Tree;
 use crate::translation::{Checks, Hardware, RawDescriptor, Step, flush};
 

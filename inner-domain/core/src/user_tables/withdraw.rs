@@ -17,8 +17,7 @@ use donjon_abi::call::Process;
 use donjon_abi::layout::PAGE_SIZE;
 
 use super::UserTables;
-use super::cell::NONE;
-use super::cell::NOWHERE;
+use super::cell::{NONE, NOWHERE};
 use super::pending::Pending;
 use crate::memory::block_set::BlockSet;
 use crate::translation::bits;

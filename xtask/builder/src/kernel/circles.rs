@@ -197,36 +197,16 @@ fn uses(files: &BTreeMap<String, String>) -> Uses {
 
 /// A circle of files, each with the name that it uses of the next one.
 fn circle(uses: &Uses) -> Option<String> {
-    let mut done = BTreeSet::new();
-    uses.keys()
-        .find_map(|file| visit(file, uses, &mut Vec::new(), &mut done))
-}
-
-fn visit<'a>(
-    file: &'a str,
-    uses: &'a Uses,
-    path: &mut Vec<&'a str>,
-    done: &mut BTreeSet<&'a str>,
-) -> Option<String> {
-    if let Some(start) = path.iter().position(|it| *it == file) {
-        let mut circle = path[start..].to_vec();
-        circle.push(file);
-        let steps = circle
-            .windows(2)
-            .map(|it| format!("{} uses {} of {}", it[0], uses[it[0]][it[1]], it[1]));
-        return Some(steps.collect::<Vec<_>>().join("; "));
-    }
-    if !done.insert(file) {
-        return None;
-    }
-    path.push(file);
-    for next in uses.get(file)?.keys() {
-        if let Some(found) = visit(next, uses, path, done) {
-            return Some(found);
-        }
-    }
-    path.pop();
-    None
+    let used = |file: &str| {
+        uses.get(file)
+            .into_iter()
+            .flat_map(|it| it.keys().map(String::as_str))
+    };
+    let circle = donjon_generator::circle::find(uses.keys().map(String::as_str), used)?;
+    let steps = circle
+        .windows(2)
+        .map(|it| format!("{} uses {} of {}", it[0], uses[it[0]][it[1]], it[1]));
+    Some(steps.collect::<Vec<_>>().join("; "))
 }
 
 /// The C files of the tree by their names in the folder.

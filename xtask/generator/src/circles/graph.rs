@@ -83,31 +83,6 @@ fn owner(modules: &Aliases, path: &[String], hops: usize) -> Option<Names> {
 
 /// A circle of files, if there is one.
 pub fn circle(graph: &Graph) -> Option<String> {
-    let mut done = BTreeSet::new();
-    let mut files = graph.keys();
-    files.find_map(|file| visit(file, graph, &mut Vec::new(), &mut done))
-}
-
-fn visit<'a>(
-    file: &'a str,
-    graph: &'a Graph,
-    path: &mut Vec<&'a str>,
-    done: &mut BTreeSet<&'a str>,
-) -> Option<String> {
-    if let Some(start) = path.iter().position(|it| *it == file) {
-        let mut circle = path[start..].to_vec();
-        circle.push(file);
-        return Some(circle.join(" uses "));
-    }
-    if !done.insert(file) {
-        return None;
-    }
-    path.push(file);
-    for next in graph.get(file)? {
-        if let Some(found) = visit(next, graph, path, done) {
-            return Some(found);
-        }
-    }
-    path.pop();
-    None
+    let uses = |file: &str| graph.get(file).into_iter().flatten().map(String::as_str);
+    Some(crate::circle::find(graph.keys().map(String::as_str), uses)?.join(" uses "))
 }

@@ -2,11 +2,12 @@
 //! Reads off a Rust file which paths it names.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use syn::visit::{self, Visit};
-use syn::{Attribute, Item, UseTree};
+use syn::{Item, UseTree};
+
+use crate::sources::{self, is_test};
 
 /// A path in a crate, from its root on.
 pub type Names = Vec<String>;
@@ -38,39 +39,16 @@ pub fn file(name: &str, text: &str) -> File {
 
 /// The files below a crate's `src`, without tests.
 pub fn files(source: &Path) -> Vec<File> {
-    let mut found = Vec::new();
-    read(source, "", &mut found);
-    found
+    let read = sources::files(source).into_iter();
+    read.map(|(path, text)| file(&module(&path), &text))
+        .collect()
 }
 
-fn read(folder: &Path, above: &str, found: &mut Vec<File>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let stem = path.file_stem().expect("a name").to_string_lossy();
-        let name = match &*stem {
-            "lib" | "main" | "mod" => above.to_owned(),
-            "tests" => continue,
-            stem if above.is_empty() => stem.to_owned(),
-            stem => format!("{above}/{stem}"),
-        };
-        if path.is_dir() {
-            read(&path, &name, found);
-        } else if path.extension().is_some_and(|it| it == "rs") {
-            let text = fs::read_to_string(&path).expect("text");
-            found.push(file(&name, &text));
-        }
-    }
-}
-
-fn is_test(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|it| {
-        let is_cfg = it.path().is_ident("cfg");
-        is_cfg
-            && it
-                .meta
-                .require_list()
-                .is_ok_and(|list| list.tokens.to_string() == "test")
-    })
+/// The module that the file at `path` is, its names divided by slashes.
+fn module(path: &str) -> String {
+    let names = path.trim_end_matches(".rs").split('/');
+    let names = names.filter(|it| !["lib", "main", "mod"].contains(it));
+    names.collect::<Vec<_>>().join("/")
 }
 
 impl<'a> Visit<'a> for File {
