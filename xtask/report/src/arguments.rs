@@ -7,7 +7,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use donjon_builder::arguments::HostArguments;
 
-use crate::parts::Part;
+use donjon_figures::parts::Part;
 
 /// Arguments of `report`.
 #[derive(Args, Debug)]

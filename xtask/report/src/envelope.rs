@@ -11,7 +11,7 @@ use donjon_machine::{paths, process, tools};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::parts::Part;
+use donjon_figures::parts::Part;
 
 /// Said where something was not written down.
 pub const UNKNOWN: &str = "not recorded";

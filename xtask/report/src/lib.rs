@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask report`: all measurements on one page.
 //!
-//! * [`parts`]: what is measured, and by which subcommand.
 //! * `measure`: runs them, by starting this very program; `store` keeps their JSON, `envelope`
 //!   what is known of it, `files` writes whole files.
 //! * `compare`: how the counts of two recorded runs differ.
@@ -14,11 +13,9 @@ mod compare;
 mod document;
 mod envelope;
 mod files;
-mod format;
 mod html;
 mod markdown;
 mod measure;
-pub mod parts;
 mod plot;
 mod projection;
 mod published;
@@ -32,9 +29,9 @@ use donjon_machine::paths;
 
 use crate::arguments::{Choice, ReportArguments};
 use crate::envelope::Tree;
-use crate::parts::Part;
 use crate::sections::Material;
 use crate::store::Store;
+use donjon_figures::parts::Part;
 
 /// Measures what is asked for and writes the report, or compares two runs; returns the exit status,
 /// which is 1 if a part could not be measured, or if the runs differ by more than they may.

@@ -15,8 +15,8 @@ use serde_json::Value;
 use crate::arguments::Choice;
 use crate::envelope::{self, Envelope, Tree};
 use crate::files;
-use crate::parts::Part;
 use crate::store::Store;
+use donjon_figures::parts::Part;
 
 /// Which parts have to be measured.
 pub fn plan(choices: &[Choice], has_data: bool, store: &Store, tree: &Tree) -> Vec<Part> {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::envelope::{self, Envelope, Tree};
 use crate::files;
-use crate::parts::Part;
+use donjon_figures::parts::Part;
 
 /// What is recorded.
 const RECORD: &str = "docs/figures.json";

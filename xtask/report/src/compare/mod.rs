@@ -10,9 +10,9 @@ use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use crate::envelope::UNKNOWN;
-use crate::format;
-use crate::parts::Part;
 use crate::store::{Loaded, Store, folder_of_data};
+use donjon_figures::format;
+use donjon_figures::parts::Part;
 
 use rows::Row;
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::parts::Part;
+use donjon_figures::parts::Part;
 
 /// What is said of the kernel without Donjon.
 const NATIVE: &str = "native";

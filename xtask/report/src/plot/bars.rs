@@ -138,7 +138,9 @@ impl Bars {
                 .disable_y_mesh()
                 .disable_y_axis()
                 .x_labels(ticks)
-                .x_label_formatter(&|it| format!("{}{suffix}", crate::format::number(*it, places)))
+                .x_label_formatter(&|it| {
+                    format!("{}{suffix}", donjon_figures::format::number(*it, places))
+                })
                 .x_desc(self.unit.as_str())
                 .axis_style(Colour::Grid.marker())
                 .bold_line_style(Colour::Grid.marker())

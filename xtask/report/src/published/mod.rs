@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use crate::document::{Block, Table};
-use crate::format::{added, number, percent};
-use crate::parts::Part;
+use donjon_figures::format::{added, number, percent};
+use donjon_figures::parts::Part;
 
 const TEXT: &str = include_str!("figures.csv");
 

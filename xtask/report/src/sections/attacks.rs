@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::{Chapter, headline};
 use crate::document::{Block, Section, Table};
-use crate::format::plural;
-use crate::parts::Part;
+use donjon_figures::format::plural;
+use donjon_figures::parts::Part;
 
 /// An element of what `attack --json` writes.
 #[derive(Deserialize)]

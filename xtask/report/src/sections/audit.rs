@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::{Chapter, headline};
 use crate::document::{Block, Section, Table};
-use crate::format::{number, plural};
-use crate::parts::Part;
+use donjon_figures::format::{number, plural};
+use donjon_figures::parts::Part;
 
 /// Document of `audit --json`.
 #[derive(Deserialize)]

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::{Chapter, headline};
 use crate::document::{Block, Section, Table};
-use crate::format::number;
-use crate::parts::Part;
+use donjon_figures::format::number;
+use donjon_figures::parts::Part;
 
 /// Document of `bench calls --json`.
 #[derive(Deserialize)]

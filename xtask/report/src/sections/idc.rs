@@ -8,9 +8,9 @@ use serde::Deserialize;
 
 use super::{Chapter, headline, modes};
 use crate::document::{Block, Figure, Section, Table};
-use crate::format::number;
-use crate::parts::Part;
 use crate::plot::{Bar, Bars, Chart, Colour, Group};
+use donjon_figures::format::number;
+use donjon_figures::parts::Part;
 
 /// Document of `bench idc --json`.
 #[derive(Deserialize)]

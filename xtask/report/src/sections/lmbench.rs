@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::{Chapter, NATIVE, headline, modes};
 use crate::document::{Block, Figure, Section, Table};
-use crate::format::{number, percent};
-use crate::parts::Part;
 use crate::plot::{Bar, Bars, Chart, Colour, Group};
 use crate::published::{self, Published};
+use donjon_figures::format::{number, percent};
+use donjon_figures::parts::Part;
 
 /// Document of `bench lmbench --json`.
 #[derive(Deserialize)]

@@ -23,8 +23,8 @@ use serde_json::Value;
 
 use crate::document::{Document, Headline, Section};
 use crate::envelope::Tree;
-use crate::parts::Part;
 use crate::store::Loaded;
+use donjon_figures::parts::Part;
 
 /// Modes in the order of all tables.
 const MODES: [&str; 3] = ["asid", "tlbi", "strict"];

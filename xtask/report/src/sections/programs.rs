@@ -8,10 +8,10 @@ use serde::Deserialize;
 
 use super::{Chapter, NATIVE, headline, modes};
 use crate::document::{Block, Figure, Section, Table};
-use crate::format::{added, number, percent};
-use crate::parts::Part;
 use crate::plot::{Bar, Bars, Chart, Colour, Group};
 use crate::published;
+use donjon_figures::format::{added, number, percent};
+use donjon_figures::parts::Part;
 
 /// Document of `bench programs --json`.
 #[derive(Deserialize)]

@@ -8,9 +8,9 @@ use super::idc::{Cost as Call, Idc};
 use super::programs::Programs;
 use super::{Material, NATIVE, modes, read};
 use crate::document::{Block, Section, Table};
-use crate::format::{number, percent};
-use crate::parts::Part;
 use crate::projection::{self, Core, Cost, Cycles, Event, Events};
+use donjon_figures::format::{number, percent};
+use donjon_figures::parts::Part;
 
 /// The mode that is projected for operations and programs.
 const MODE: &str = "asid";

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use super::Material;
 use crate::document::{Block, Section, Table};
 use crate::envelope::UNKNOWN;
-use crate::format::{duration, number};
-use crate::parts::Part;
 use crate::store::Origin;
+use donjon_figures::format::{duration, number};
+use donjon_figures::parts::Part;
 
 /// From this load on a host is not idle.
 const BUSY: f64 = 0.7;

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::{Chapter, NATIVE, headline, modes};
 use crate::document::{Block, Figure, Section, Table};
-use crate::format::{added, number, percent};
-use crate::parts::Part;
 use crate::plot::{Chart, Colour, Curve, Curves};
 use crate::published;
+use donjon_figures::format::{added, number, percent};
+use donjon_figures::parts::Part;
 
 /// A measurement: an operation on a number of pages.
 struct Point {

@@ -8,9 +8,9 @@ use serde::Deserialize;
 
 use super::{Chapter, NATIVE, modes};
 use crate::document::{Block, Figure, Section, Table};
-use crate::format::number;
-use crate::parts::Part;
 use crate::plot::{Bar, Bars, Chart, Colour, Group};
+use donjon_figures::format::number;
+use donjon_figures::parts::Part;
 
 type Figures = BTreeMap<String, f64>;
 

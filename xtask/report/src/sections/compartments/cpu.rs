@@ -5,9 +5,9 @@ use serde::Deserialize;
 
 use super::{bar, figure};
 use crate::document::{Block, Figure, Section, Table};
-use crate::format::{added, percent};
 use crate::plot::{Bars, Chart, Colour, Group};
 use crate::published::compartments::{BENCHMARK, Morello, PURECAP};
+use donjon_figures::format::{added, percent};
 
 #[derive(Deserialize)]
 pub(super) struct Loops {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::figure;
 use crate::document::{Block, Section, Table};
-use crate::format::{duration, plural};
+use donjon_figures::format::{duration, plural};
 
 #[derive(Deserialize)]
 pub(super) struct Libraries {

@@ -14,10 +14,10 @@ use serde::Deserialize;
 
 use super::{Chapter, headline};
 use crate::document::{Block, Section, Table};
-use crate::format::number as figure;
-use crate::parts::Part;
 use crate::plot::{Bar, Colour};
 use crate::published::compartments::Morello;
+use donjon_figures::format::number as figure;
+use donjon_figures::parts::Part;
 
 /// Document of `bench compartments --json`.
 #[derive(Deserialize)]

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What benchmarks write and the report reads.
+//!
+//! * [`parts`]: what is measured, and by which subcommand.
+//! * [`format`]: how figures are shown.
+
+pub mod format;
+pub mod parts;
