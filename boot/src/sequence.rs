@@ -15,13 +15,13 @@ use donjon_abi::boot_info::{
 };
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE, ROOT_PAGE, TABLE_BLOCK_SIZE};
 use donjon_abi::tcr;
+use donjon_core::checks::{Checks, Configured};
 use donjon_core::cpu::cpus::CpuSet;
 use donjon_core::cpu::requirements;
 use donjon_core::dma::reserve;
 use donjon_core::dma::window::{Access, DeviceWindow};
 use donjon_core::memory::placement;
 use donjon_core::range::Range;
-use donjon_core::weaken;
 use donjon_hal::console::Console;
 use donjon_hal::cpu;
 use donjon_hal::watchdog::Watchdog;
@@ -193,7 +193,7 @@ impl MachineDescription {
     /// What devices with DMA reach: all of RAM but the inner domain's, the reserve, what
     /// Linux does not get, and the page that stays. They read Linux's text and constants.
     fn window(&self, image: &Image) -> Result<DeviceWindow, Failure> {
-        if weaken::WINDOW {
+        if !Configured::WINDOW.is_in_code() {
             return Ok(DeviceWindow::new(&self.banks, &[], None)?);
         }
         let block = image.table_block()?;

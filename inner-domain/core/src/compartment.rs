@@ -41,10 +41,10 @@ use donjon_abi::layout::MAX_CPUS;
 use sha2::Sha256;
 use spin::mutex::{Mutex, MutexGuard};
 
+use crate::checks::{Checks, Configured};
 use crate::memory::private::Owner;
 use crate::report::waits::{COMPARTMENTS, Waiting};
 use crate::translation::Hardware;
-use crate::weaken;
 
 pub use build::{Addition, PIECE};
 use endpoint::End;
@@ -270,7 +270,7 @@ impl<'a> Compartments<'a> {
         let slot = self.slots.get(handle.index() as usize);
         let state = slot.ok_or(Reason::NoCompartment)?.0.lock();
         let is_gone = state.phase == Phase::Vacant || state.generation != handle.generation();
-        if is_gone && !weaken::HANDLE.is_left_out() {
+        if is_gone && Configured::HANDLE.is_made() {
             return Err(Reason::NoCompartment);
         }
         Ok(Guard {

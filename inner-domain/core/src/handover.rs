@@ -39,10 +39,11 @@ mod validate;
 use donjon_abi::call::Handover;
 use donjon_abi::layout::PAGE_SIZE;
 
+use crate::checks::Checks;
 use crate::kernel_tables::KernelTables;
 use crate::range::Range;
+use crate::translation::Hardware;
 use crate::translation::frames::FrameType;
-use crate::translation::{Checks, Hardware};
 use description::{Description, units};
 
 pub use error::{DescriptionError, Fault, HandoverError, Part};

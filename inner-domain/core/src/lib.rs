@@ -10,6 +10,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod checks;
 pub mod code;
 pub mod compartment;
 pub mod cpu;
@@ -23,4 +24,3 @@ pub mod range;
 pub mod report;
 pub mod translation;
 pub mod user_tables;
-pub mod weaken;

@@ -7,7 +7,6 @@
 
 pub mod address;
 pub(crate) mod bits;
-mod checks;
 pub mod descriptor;
 mod entry;
 pub(crate) mod flush;
@@ -16,6 +15,5 @@ mod hardware;
 pub mod inner_tables;
 pub(crate) mod leaf;
 
-pub use checks::{Check, Checks, Configured};
 pub(crate) use entry::{EntryAddress, FrameAddress, RawDescriptor};
 pub use hardware::{Hardware, Step};

@@ -48,10 +48,11 @@ use donjon_abi::call::Process;
 use donjon_abi::layout::{MAX_CPUS, PAGE_SIZE};
 use spin::mutex::Mutex;
 
+use crate::checks::{Checks, Configured};
 use crate::range::Range;
 use crate::report::waits::{ARENA, Waiting};
+use crate::translation::FrameAddress;
 use crate::translation::address::UserAddress;
-use crate::translation::{Checks, Configured, FrameAddress};
 
 use cell::NONE;
 use free_list::FreeList;

@@ -47,7 +47,7 @@ pub unsafe fn take(boot: &BootInfo) {
     let of_boot = Boot {
         started: boot.started,
         version: release(),
-        weakened: gate::weakened(),
+        left_out: gate::left_out(),
         identity: Identity::from_number(boot.identity).unwrap_or(Identity::None),
     };
     let mut secrets = Secrets::new(derived, of_boot);

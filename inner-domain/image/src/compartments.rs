@@ -3,12 +3,12 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use crate::checks::{Checks, Configured};
 use donjon_abi::boot_info::Bank;
 use donjon_abi::call::{Error, Reason};
 use donjon_abi::layout::PHYSMAP;
 use donjon_core::compartment::{Compartments, wipe_all};
 use donjon_core::memory::private::PrivateFrames;
-use donjon_core::weaken;
 use donjon_hal::cpu;
 use donjon_hal::steps::Executor;
 use spin::Once;
@@ -41,7 +41,7 @@ pub fn stop() -> Result<(), Refusal> {
 /// Wipes secrets, and writes zeros of the inner memory back that may stand in caches alone: these,
 /// and those of stacks and slots, which were wiped when they had been used.
 fn forget() {
-    if weaken::WIPE.is_left_out() {
+    if !Configured::WIPE.is_made() {
         return;
     }
     attestation::forget();

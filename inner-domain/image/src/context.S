@@ -109,10 +109,10 @@ donjon_context_run:
     // Linux's registers of FP and SIMD: kept here, which takes less than to have Linux save them.
     // FPEN for EL0 and EL1; ZEN and SMEN are 0, so that SVE and SME trap
     // (D24.2, CPACR_EL1).
-.if {WEAKEN_VECTOR_LENGTH}
-    movz    x13, #0x333, lsl #16
-.else
+.if {VECTOR_LENGTH}
     movz    x13, #0x30, lsl #16
+.else
+    movz    x13, #0x333, lsl #16
 .endif
     msr     cpacr_el1, x13
     isb
@@ -129,7 +129,7 @@ donjon_context_run:
     dsb     nsh
     isb
 1:
-.if !{WEAKEN_DEBUG}
+.if {CONTEXT_DEBUG}
     // Breakpoints, watchpoints and single steps are Linux's to arm: none of them here. TDCC keeps
     // EL0 from the debugger's channel.
     movz    x9, #0x1000
@@ -257,7 +257,7 @@ donjon_context_left:
     add     x9, x0, #{Q}
     store_simd
 5:
-.if !{WEAKEN_SCRUB}
+.if {SCRUB}
     add     x9, sp, #K_Q
     load_simd
 .endif
@@ -269,7 +269,7 @@ donjon_context_left:
     ldp     x13, x14, [sp, #K_SP_EL0]   // and TPIDR_EL0
     ldp     x15, x16, [sp, #K_TPIDRRO]  // and MDSCR_EL1
     msr     cpacr_el1, x9
-.if !{WEAKEN_LEFT_ROOT}
+.if {LINUX_ROOT}
     msr     ttbr0_el1, x10
 .endif
     msr     vbar_el1, x11
@@ -284,7 +284,7 @@ donjon_context_left:
     msr     s3_0_c2_c3_0, x9
     msr     s3_0_c2_c3_1, x10
 6:
-.if !{WEAKEN_SCRUB}
+.if {SCRUB}
     // Where it was, its flags, and what it accessed.
     msr     elr_el1, xzr
     msr     spsr_el1, xzr

@@ -10,10 +10,10 @@ use donjon_abi::layout::{MAX_CPUS, PHYSMAP};
 use donjon_abi::tcr;
 use donjon_core::compartment::{Begin, Entry, FLOW_OFFSET};
 use donjon_core::cpu::generic_key::{self, Key};
-use donjon_core::weaken;
 use donjon_hal::registers;
 use zeroize::Zeroize;
 
+use crate::checks::{Checks, Configured};
 use crate::gate::INNER;
 use crate::{attestation, stack};
 
@@ -192,7 +192,7 @@ impl Registers {
         if answer.load(Ordering::Relaxed) == UNKNOWN && !ask_for_key(answer) {
             return false;
         }
-        if weaken::GENERIC_KEY.is_left_out() {
+        if !Configured::GENERIC_KEY.is_made() {
             return false;
         }
         if self.context().key == [0; 2] {
@@ -263,8 +263,8 @@ global_asm!(
     KEY = const offset_of!(Context, key),
     Q = const offset_of!(Context, q),
     RETURN = const RETURN,
-    WEAKEN_SCRUB = const weaken::SCRUB as u32,
-    WEAKEN_DEBUG = const weaken::CONTEXT_DEBUG as u32,
-    WEAKEN_LEFT_ROOT = const weaken::LEFT_ROOT as u32,
-    WEAKEN_VECTOR_LENGTH = const weaken::VECTOR_LENGTH as u32,
+    SCRUB = const Configured::SCRUB.is_in_code() as u32,
+    CONTEXT_DEBUG = const Configured::CONTEXT_DEBUG.is_in_code() as u32,
+    LINUX_ROOT = const Configured::LINUX_ROOT.is_in_code() as u32,
+    VECTOR_LENGTH = const Configured::VECTOR_LENGTH.is_in_code() as u32,
 );

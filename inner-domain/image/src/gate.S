@@ -37,18 +37,17 @@
     .equ    FIRST_IN, {INNER}
     .equ    FIRST_OUT, {OUTER}
 .endif
-.if {WEAKEN_NO_NARROW}
-    // For a test alone: a gate that forgets to narrow.
-    .equ    OUT, {WIDE}
-.else
+.if {NARROW}
     .equ    OUT, FIRST_OUT
+.else
+    wide_out
 .endif
 
 // ---------------------------------------------------------------------------------------------
     .section .gate.inner, "ax"
     // A page of traps that ends with the code below: 55 words, in mode strict one less. The
     // linker script checks the sum.
-    .rept 1024 - 55 + {STRICT} - 7 * {WEAKEN_EARLY_TLBI}
+    .rept 1024 - 55 + {STRICT} - 7 * {EARLY_TLBI}
     udf     #0
     .endr
 
@@ -107,10 +106,10 @@ donjon_gate_return:
     // What the function left behind is the inner domain's business. x0 and x1 are the result,
     // x9, x10, x30 the caller's own DAIF, SP and return address, x18 becomes a public constant.
     .irp    n, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 15, 16, 17
-.if {WEAKEN_NO_CLEAR}
-    nop
-.else
+.if {CLEAR}
     mov     x\n, xzr
+.else
+    nop
 .endif
     .endr
 .if !{STRICT}
@@ -118,16 +117,8 @@ donjon_gate_return:
 .endif
 
     constant x18, OUT
-.if {WEAKEN_EARLY_TLBI}
-    // For a test alone: the invalidation below, while the range is still wide. Fetching these very
-    // words fills the TLB again.
-    adr     x10, .Ltlbi_list
-    ldr     x11, [x10], #8
-4:  tlbi    vaae1, x11
-    ldr     x11, [x10], #8
-    cbnz    x11, 4b
-    dsb     nsh
-    isb
+.if {EARLY_TLBI}
+    early_tlbi
 .endif
     // The exit write is the last word of the inner-only slot. Its ISB is the first word of the next
     // slot, which both views map: fetching it is right before and after the change takes effect (a
@@ -157,11 +148,11 @@ donjon_gate_leave:
     mrs     x18, tcr_el1
     ldr     x10, .Louter
     cmp     x18, x10                    // leaves flags that tell nothing
-.if !{WEAKEN_NO_COMPARE_EXIT}
+.if {COMPARE_EXIT}
     b.ne    donjon_gate_repair
 .endif
 .endif
-.if {TLBI} && !{WEAKEN_EARLY_TLBI}
+.if {TLBI} && !{EARLY_TLBI}
     // The ASID is the user's throughout, so what the TLB learned in the wide view would still
     // hit. After the narrowing and its ISB no walk can fetch it again; before, a walk could
     // refill behind the invalidation (R_SQBCS: speculative walks at any time). By VA, all
@@ -178,7 +169,7 @@ donjon_gate_leave:
 .endif
     msr     daif, x9
     ret
-.if {TLBI} && !{WEAKEN_EARLY_TLBI}
+.if {TLBI} && !{EARLY_TLBI}
 3:  tlbi    vmalle1
     b       2b
 .endif
@@ -205,7 +196,7 @@ donjon_gate_entry_write:
     mrs     x18, tcr_el1
     ldr     x10, .Lmiddle
     cmp     x18, x10
-.if !{WEAKEN_NO_COMPARE_FIRST}
+.if {COMPARE_FIRST}
     b.ne    donjon_gate_repair
 .endif
     movk    x18, #(({INNER} >> 16) & 0xffff), lsl #16
@@ -218,11 +209,11 @@ donjon_gate_entry_write:
     mrs     x18, tcr_el1
     ldr     x10, .Linner
     cmp     x18, x10
-.if !{WEAKEN_NO_COMPARE}
+.if {COMPARE}
     b.ne    donjon_gate_repair
 .endif
     // Once more, for a jump to a place behind the first one.
-.if !{WEAKEN_NO_MASK}
+.if {MASK}
     msr     daifset, #0xf
 .endif
     tbnz    x0, #63, .Lflush

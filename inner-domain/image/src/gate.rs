@@ -5,8 +5,8 @@ use core::arch::global_asm;
 
 use donjon_abi::manifest::SwitchMode;
 use donjon_abi::{call, layout, tcr};
-use donjon_core::weaken;
 
+use crate::checks::{self, Checks, Configured};
 use crate::per_cpu::SAVED_REGISTERS;
 
 /// How this image is entered and left: decided when it is built, so that the gate has no branch
@@ -27,20 +27,20 @@ const _: () = assert!(
     "choose one of the features switch-asid, switch-tlbi and switch-strict"
 );
 
-/// Returns bits that tell which protections this image lacks, and whether it writes down its steps.
-pub fn weakened() -> u64 {
-    weaken::mask() | u64::from(cfg!(feature = "trace-steps")) << 18
+/// Returns bits that tell which checks this image leaves out, and whether it writes down its steps.
+pub fn left_out() -> u64 {
+    checks::left_out() | u64::from(cfg!(feature = "trace-steps")) << 18
 }
 
 /// `TCR_EL1` of this image's inner view.
 pub const INNER: u64 = match SWITCH_MODE {
     SwitchMode::Tlbi => tcr::INNER_TLBI,
-    // For a test alone: without the reserved ASID.
-    SwitchMode::Asid if weaken::SAME_ASID => tcr::INNER_TLBI,
+    SwitchMode::Asid if !Configured::RESERVED_ASID.is_in_code() => tcr::INNER_TLBI,
     SwitchMode::Asid | SwitchMode::Strict => tcr::INNER,
 };
 
 global_asm!(
+    include_str!("gate_weakened.S"),
     include_str!("gate.S"),
     INNER = const INNER,
     OUTER = const tcr::OUTER,
@@ -48,14 +48,14 @@ global_asm!(
     WIDE = const tcr::OUTER - ((tcr::T1SZ_OUTER - tcr::T1SZ_INNER) << tcr::T1SZ_SHIFT),
     STRICT = const matches!(SWITCH_MODE, SwitchMode::Strict) as u32,
     TLBI = const matches!(SWITCH_MODE, SwitchMode::Tlbi) as u32,
-    WEAKEN_NO_NARROW = const weaken::NO_NARROW as u32,
-    WEAKEN_NO_COMPARE = const weaken::NO_COMPARE as u32,
-    WEAKEN_NO_COMPARE_FIRST = const weaken::NO_COMPARE_FIRST as u32,
-    WEAKEN_NO_COMPARE_EXIT = const weaken::NO_COMPARE_EXIT as u32,
-    WEAKEN_NO_MASK = const weaken::NO_MASK as u32,
-    WEAKEN_NO_CLEAR = const weaken::NO_CLEAR as u32,
-    WEAKEN_EARLY_TLBI =
-        const (weaken::EARLY_TLBI && matches!(SWITCH_MODE, SwitchMode::Tlbi)) as u32,
+    NARROW = const Configured::NARROW.is_in_code() as u32,
+    COMPARE = const Configured::COMPARE.is_in_code() as u32,
+    COMPARE_FIRST = const Configured::COMPARE_FIRST.is_in_code() as u32,
+    COMPARE_EXIT = const Configured::COMPARE_EXIT.is_in_code() as u32,
+    MASK = const Configured::MASK.is_in_code() as u32,
+    CLEAR = const Configured::CLEAR.is_in_code() as u32,
+    EARLY_TLBI = const
+        (!Configured::LATE_TLBI.is_in_code() && matches!(SWITCH_MODE, SwitchMode::Tlbi)) as u32,
     CPU_INDEX_SHIFT = const layout::CPU_INDEX_SHIFT,
     CPU_INDEX_MASK = const layout::MAX_CPUS - 1,
     STACK_STRIDE_SHIFT = const layout::STACK_STRIDE_SHIFT,

@@ -21,11 +21,9 @@ use donjon_core::pools::{Pools, Storage};
 use donjon_core::range::Range;
 use donjon_core::translation::frames::FrameTable;
 use donjon_core::user_tables::{Cell, Storage as StorageOfUserTables, UserTables};
-use donjon_core::weaken;
 use donjon_hal::{cpu, physical, registers, steps};
 
-#[cfg(feature = "weaken-any")]
-use crate::left_out;
+use crate::checks::{self, Checks, Configured};
 use crate::state::{self, MachineInfo};
 use crate::usb::Usb;
 use crate::{
@@ -40,8 +38,7 @@ use crate::{
 /// `donjon_abi::layout` mapped as they say.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
-    #[cfg(feature = "weaken-any")]
-    left_out::choose();
+    checks::choose();
     // SAFETY: the boot stage filled it in and calls this once.
     let boot = unsafe {
         heap::HEAP.init();
@@ -81,9 +78,9 @@ pub unsafe extern "C" fn donjon_inner_init(boot: *const BootInfo) -> u64 {
     if steps::consider_core() {
         log::info!("TLB invalidations are made twice");
     }
-    let weakened = gate::weakened();
-    if weakened != 0 {
-        log::warn!("this build is weakened on purpose: {weakened:#x}");
+    let left_out = gate::left_out();
+    if left_out != 0 {
+        log::warn!("this build leaves out checks on purpose: {left_out:#x}");
     }
     parked::take_over(machine);
     logger::leave_console();
@@ -191,7 +188,7 @@ fn machine(boot: BootInfo) -> Option<MachineInfo> {
         .collect();
     let mut withheld = vec![region, range(&boot.stays)?, range(&boot.table_block)?];
     let reserved: Vec<Range> = boot.reserved.iter().filter_map(range).collect();
-    if !weaken::RESERVED.is_left_out() {
+    if Configured::RESERVED.is_made() {
         withheld.extend(&reserved);
     }
     let outer = OuterMemory::new(&banks, &withheld).ok()?;

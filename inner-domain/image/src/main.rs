@@ -10,6 +10,7 @@
 
 mod attestation;
 mod calls;
+mod checks;
 mod compartments;
 mod context;
 mod dispatch;
@@ -17,8 +18,6 @@ mod domain;
 mod gate;
 mod heap;
 mod init;
-#[cfg(feature = "weaken-any")]
-mod left_out;
 mod logger;
 mod masked;
 mod outcome;

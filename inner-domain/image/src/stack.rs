@@ -5,8 +5,8 @@
 use core::arch::asm;
 
 use donjon_abi::layout::{PAGE_SIZE, STACK_PAGES};
-use donjon_core::weaken;
 
+use crate::checks::{Checks, Configured};
 use crate::per_cpu::PerCpu;
 
 /// Does work in a frame of its own, and fills all of the stack below the caller's frame with zeros.
@@ -18,7 +18,7 @@ pub fn wiped<T>(work: impl FnOnce() -> T) -> T {
         work()
     }
     let result = apart(work);
-    if !weaken::WIPE.is_left_out() {
+    if Configured::WIPE.is_made() {
         wipe();
     }
     result

@@ -2,8 +2,7 @@
 //! Sequences of calls encoded as bytes: what a fuzzer chooses, and the cases that are kept.
 
 use core::marker::PhantomData;
-
-use donjon_core::translation::{Check, Checks, Configured};
+use donjon_core::checks::{Check, Checks, Configured};
 
 use crate::space::{self, random::Random};
 use crate::user_tables;

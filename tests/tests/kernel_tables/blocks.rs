@@ -2,8 +2,8 @@
 //! Every frame of a block counts, and a page that is mapped for reading alone is not written.
 
 use donjon_abi::call::Reason;
+use donjon_core::checks::Configured;
 use donjon_core::devices::WritableRegister;
-use donjon_core::translation::Configured;
 use donjon_core::translation::frames::FrameType;
 use donjon_models::space::memory::PAGE;
 use donjon_models::space::small::{

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much of a list one call carries out.
 
+use donjon_core::checks::Configured;
 use donjon_core::pools::Pools;
-use donjon_core::translation::Configured;
 use donjon_models::space::memory::SmallMachine;
 use donjon_models::space::small::{
     self, BLOCK, DATA, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, ORDINARY, OwnedStorage,

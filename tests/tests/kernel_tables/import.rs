@@ -3,11 +3,12 @@
 
 use donjon_abi::call::Reason;
 use donjon_abi::layout::BLOCK_SIZE;
+use donjon_core::checks::{Check, Checks, Configured};
 use donjon_core::kernel_tables::PoolKind;
 use donjon_core::pools::Progress;
 use donjon_core::range::Range;
+use donjon_core::translation::Step;
 use donjon_core::translation::frames::FrameType;
-use donjon_core::translation::{Check, Checks, Configured, Step};
 use donjon_models::space::memory::PAGE;
 use donjon_models::space::small::{
     self, DATA, IMAGE, IMAGE_L1, IMAGE_L2, IMAGE_L3, ORDINARY, OwnedStorage, POOL,

@@ -2,11 +2,12 @@
 //! Blocks that become private memory together, and that go back.
 
 use donjon_abi::call::Reason;
+use donjon_core::checks::Configured;
 use donjon_core::kernel_tables::PoolKind;
 use donjon_core::pools::Pools;
 use donjon_core::pools::Progress;
+use donjon_core::translation::Step;
 use donjon_core::translation::frames::FrameType;
-use donjon_core::translation::{Configured, Step};
 use donjon_models::space::memory::{PAGE, SmallMachine};
 use donjon_models::space::small::{self, BLOCK, KERNEL_PAGE, LINEAR_L2, ORDINARY, OwnedStorage};
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random sequences of calls.
 
-use donjon_core::translation::{Configured, Step};
+use donjon_core::checks::Configured;
+use donjon_core::translation::Step;
 use donjon_models::space;
 use donjon_models::space::counters::Counters;
 use donjon_models::space::memory::Violation;

@@ -2,9 +2,10 @@
 //! The steps of each call, and their order.
 
 use donjon_abi::call::Reason;
+use donjon_core::checks::Configured;
 use donjon_core::kernel_tables::PoolKind;
 use donjon_core::pools::Progress;
-use donjon_core::translation::{Configured, Step};
+use donjon_core::translation::Step;
 use donjon_models::space::memory::{PAGE, SmallMachine};
 use donjon_models::space::small::{
     self, DATA, IMAGE, IMAGE_L1, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, LINEAR_L2, ORDINARY,

@@ -2,11 +2,12 @@
 //! Which pages become text, which frames they get, and where text is found.
 
 use donjon_abi::call::Reason;
+use donjon_core::checks::{Check, Checks, Configured};
 use donjon_core::kernel_tables::{PoolKind, Seal};
 use donjon_core::pools::Pools;
 use donjon_core::pools::Progress;
 use donjon_core::translation::frames::FrameType;
-use donjon_core::translation::{Check, Checks, Configured};
+
 use donjon_models::space::memory::{PAGE, SmallMachine};
 use donjon_models::space::small::{
     self, BLOCK, DATA, IMAGE, IMAGE_L2, IMAGE_L3, KERNEL_PAGE, LINEAR, ORDINARY, OwnedStorage, RAM,

@@ -4,9 +4,9 @@
 //! hand.
 
 use donjon_abi::call::Reason;
+use donjon_core::checks::Configured;
 use donjon_core::kernel_tables::PoolKind;
 use donjon_core::pools::Pools;
-use donjon_core::translation::Configured;
 use donjon_core::translation::frames::FrameType as T;
 use donjon_models::space::memory::{PAGE, SmallMachine};
 use donjon_models::space::small::{

@@ -3,10 +3,11 @@
 //! the TLBs tell.
 
 use donjon_abi::call::Reason;
+use donjon_core::checks::{Check, Checks, Configured};
 use donjon_core::kernel_tables::PoolKind;
 use donjon_core::pools::Pools;
 use donjon_core::pools::Progress;
-use donjon_core::translation::{Check, Checks, Configured};
+
 use donjon_models::space::invariants;
 use donjon_models::space::memory::{PAGE, SmallMachine, Violation};
 use donjon_models::space::small::{

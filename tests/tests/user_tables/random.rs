@@ -3,7 +3,8 @@
 
 use std::panic::catch_unwind;
 
-use donjon_core::translation::{Check, Checks, Configured, Step};
+use donjon_core::checks::{Check, Checks, Configured};
+use donjon_core::translation::Step;
 use donjon_models::space::random::Random;
 use donjon_models::user_tables::outer::{self, Counters, Lost};
 

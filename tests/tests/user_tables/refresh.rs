@@ -5,7 +5,8 @@
 use core::marker::PhantomData;
 
 use donjon_abi::call::Process;
-use donjon_core::translation::{Check, Checks, Configured};
+
+use donjon_core::checks::{Check, Checks, Configured};
 use donjon_core::user_tables::{Fill, LEAST_PAGES, UserTables};
 use donjon_models::user_tables::storage::OwnedStorage;
 use donjon_models::user_tables::{BLOCK, PAGE, World, leaves};

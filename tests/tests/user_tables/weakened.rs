@@ -4,10 +4,11 @@
 use std::cell::Cell;
 
 use donjon_abi::call::Process;
+use donjon_core::checks::{Check, Checks, Configured};
 use donjon_core::kernel_tables::PoolKind;
 use donjon_core::pools::Progress;
 use donjon_core::translation::frames::{FrameTable, FrameType};
-use donjon_core::translation::{Check, Checks, Configured, Hardware, Step};
+use donjon_core::translation::{Hardware, Step};
 use donjon_core::user_tables::{Fill, LEAST_PAGES, UserTables};
 use donjon_models::space::memory::SmallMachine;
 use donjon_models::space::small;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use donjon_core::checks::IN_IMAGE_AND_BOOT;
 use donjon_machine::arguments::Switch;
 use donjon_machine::process::Running;
 use donjon_machine::qemu::SOURCES;
@@ -69,16 +70,6 @@ impl InnerVariant {
 const BUILT_SOON: [&str; 2] = [
     "--config=profile.release.lto=\"off\"",
     "--config=profile.release.debug=\"line-tables-only\"",
-];
-
-/// Protections that the boot stage has a part in: it maps the inner domain's pages, and starts the
-/// SMMU.
-const OF_BOOT: [&str; 5] = [
-    "weaken-global",
-    "weaken-window",
-    "weaken-stream",
-    "weaken-platform-bit",
-    "weaken-virtio-type",
 ];
 
 /// Where sources are.
@@ -152,12 +143,12 @@ fn inner_domain(place: &Place, variant: &InnerVariant, shared: &Path) -> Result<
 }
 
 /// Builds the boot stage by a command of its own, since cargo would compile it again with the rules
-/// of each weakened inner domain, which change nothing in it but for [`OF_BOOT`].
+/// of each weakened inner domain, which change nothing in it but for [`IN_IMAGE_AND_BOOT`].
 fn boot_stage(place: &Place, variant: &InnerVariant, shared: &Path) -> Result<()> {
     let weakened = variant.weakened.iter().map(String::as_str);
     let features = ["bare"]
         .into_iter()
-        .chain(weakened.filter(|it| OF_BOOT.contains(it)));
+        .chain(weakened.filter(|it| IN_IMAGE_AND_BOOT.iter().any(|check| check.0 == *it)));
     let features: Vec<_> = features.map(|it| format!("donjon-boot/{it}")).collect();
     let mut command = cargo(place, BARE_TARGET, &[])?;
     command.arg("--package=donjon-boot");

@@ -16,7 +16,7 @@ const NAMES: [&str; 6] = ["entry", "frame", "pa", "root", "source", "va"];
 /// How many plain addresses a file has: where callers say them (`translation/hardware.rs`, public
 /// functions), and where they are not types yet. A file that has fewer says so here, and
 /// none gets more.
-const PLAIN: [(&str, usize); 30] = [
+const PLAIN: [(&str, usize); 31] = [
     ("compartment.rs", 4),
     ("compartment/build.rs", 4),
     ("compartment/channel.rs", 1),
@@ -45,7 +45,8 @@ const PLAIN: [(&str, usize); 30] = [
     ("pools/state.rs", 2),
     ("translation/flush.rs", 2),
     ("translation/hardware.rs", 7),
-    ("user_tables/fill.rs", 10),
+    ("user_tables/fill.rs", 9),
+    ("user_tables/fill/without.rs", 1),
     ("user_tables/refresh.rs", 1),
 ];
 

@@ -18,6 +18,8 @@ pub mod circle;
 mod circles;
 pub mod generated;
 pub mod header;
+#[cfg(test)]
+mod product;
 pub mod section;
 #[cfg(test)]
 mod sources;

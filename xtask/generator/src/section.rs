@@ -15,6 +15,18 @@ pub fn replace(text: &str, name: &str, replacement: &str) -> Result<String> {
     })
 }
 
+/// The manifest with the part `name` replaced.
+///
+/// # Errors
+///
+/// Without the lines `# NAME:begin` and `# NAME:end`.
+pub fn replace_in_manifest(text: &str, name: &str, replacement: &str) -> Result<String> {
+    let (begin, end) = (format!("# {name}:begin"), format!("# {name}:end"));
+    between(text, &begin, &end, replacement).with_context(|| {
+        format!("the lines `{begin}` and `{end}` are missing (in this order); put them back")
+    })
+}
+
 /// The lines around a part.
 pub fn markers(name: &str) -> (String, String) {
     (

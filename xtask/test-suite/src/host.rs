@@ -45,7 +45,7 @@ fn lints() -> Vec<Test> {
         ("strict", "switch-strict"),
         (
             "trace-steps",
-            "switch-asid,donjon-image/trace-steps,donjon-image/weaken-any",
+            "switch-asid,donjon-image/trace-steps,donjon-image/checks-by-word",
         ),
     ] {
         tests.push(Test::alone(&format!("clippy:{name}"), move || {

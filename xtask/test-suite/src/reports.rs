@@ -196,7 +196,7 @@ fn is_derived(text: &str, report: &str, key: &str, memory: &[u8]) -> Result<()> 
         Boot {
             started,
             version: *version,
-            weakened: *weakened,
+            left_out: *weakened,
             identity: Identity::Given,
         },
     );

@@ -36,6 +36,7 @@ mod names;
 #[cfg(test)]
 mod tests;
 
+use crate::checks::{Checks, Configured};
 use form::Form;
 
 pub use class::{Class, Exception};
@@ -74,7 +75,7 @@ pub fn is_sensitive(word: u32) -> bool {
 
 #[inline]
 fn is_allowed(word: u32) -> bool {
-    !in_space(word) || decide(word) || crate::weaken::SCAN.is_left_out()
+    !in_space(word) || decide(word) || !Configured::SCAN.is_made()
 }
 
 #[inline]

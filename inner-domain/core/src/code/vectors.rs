@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Linux's vectors: where they may be, and whether they compare `TCR_EL1` before anything else.
 
+use crate::checks::{Checks, Configured};
 use donjon_abi::layout::PAGE_SIZE;
 use donjon_abi::tcr::OUTER;
-
-use crate::weaken;
 
 /// First address at which the vectors may be. Which root entries and which words of the table block
 /// a forged walk reads for them depends on bits 47 to 34 of their address. The list of slots that
@@ -31,7 +30,7 @@ pub fn slot_without_comparison(vectors: u64, word: impl Fn(u64) -> u32) -> Optio
         let target = unless_zero(at(branch)).map(|offset| address.wrapping_add_signed(offset));
         begins && target.is_some_and(|it| it / PAGE_SIZE == vectors / PAGE_SIZE)
     };
-    (0..SLOTS).find(|slot| !compares(*slot) && !weaken::VECTORS.is_left_out())
+    (0..SLOTS).find(|slot| !compares(*slot) && Configured::VECTORS_COMPARE.is_made())
 }
 
 /// Leaves zero in x18 if `TCR_EL1` is the outer value, and for no other value: 24 bits are

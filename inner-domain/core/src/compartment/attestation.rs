@@ -17,8 +17,8 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::checks::{Checks, Configured};
 use crate::compartment::random::Generator;
-use crate::weaken;
 
 pub use start::Start;
 
@@ -93,8 +93,8 @@ pub struct Boot {
     pub started: Digest,
     /// Version of the inner domain.
     pub version: u64,
-    /// The bits that tell a weakened build.
-    pub weakened: u64,
+    /// Bits of the checks that this build leaves out; 0 in a product build.
+    pub left_out: u64,
     /// Where the identity comes from.
     pub identity: Identity,
 }
@@ -138,13 +138,13 @@ impl Secrets {
     }
 
     /// The report about a subject as bytes: its code, the measurement, the data, the digest of what
-    /// was started; then limit, version, weakened bits and identity, big-endian.
+    /// was started; then limit, version, bits of checks left out, and identity, big-endian.
     pub fn record(&self, subject: &Subject) -> [u8; RECORD] {
         let boot = &self.boot;
         let words = [
             subject.limit,
             boot.version,
-            boot.weakened,
+            boot.left_out,
             boot.identity as u64,
         ];
         let words = words.map(u64::to_be_bytes);
@@ -170,7 +170,7 @@ impl Secrets {
     /// Whether a report with this code was made in this boot. The time that it takes does not
     /// depend on how much of the code is right.
     pub fn is_genuine(&self, subject: &Subject, code: &[u8; BYTES]) -> bool {
-        self.authenticate(subject).verify_slice(code).is_ok() || weaken::REPORT.is_left_out()
+        self.authenticate(subject).verify_slice(code).is_ok() || !Configured::REPORT.is_made()
     }
 
     /// A key that no compartment with another measurement gets.
@@ -193,7 +193,7 @@ impl Secrets {
         mac.update(&subject.data);
         mac.update(&self.boot.started);
         mac.update(&self.boot.version.to_le_bytes());
-        mac.update(&self.boot.weakened.to_le_bytes());
+        mac.update(&self.boot.left_out.to_le_bytes());
         mac.update(&(self.boot.identity as u64).to_le_bytes());
         mac
     }

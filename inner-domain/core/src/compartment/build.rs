@@ -9,10 +9,13 @@ use sha2::{Digest, Sha256};
 use super::endpoint::End;
 use super::space::{self, Access};
 use super::{Compartments, END, ENDS, Guard, Handle, Memory, NONE, Phase};
+use crate::checks::{Checks, Configured};
 use crate::memory::private::{Owner, Private};
 use crate::translation::frames::{FrameTable, FrameType};
 use crate::translation::{Hardware, Step};
-use crate::weaken;
+use crate::without;
+
+mod without;
 
 /// Bytes that are copied and measured in one call: SHA-256 takes some 2,500 instructions for 64.
 pub const PIECE: usize = 256;
@@ -35,7 +38,7 @@ pub struct Addition {
 /// Whether Linux may name a frame as one that a compartment copies or shares.
 pub(super) fn may_be_given(frames: &FrameTable<'_>, frame: u64) -> bool {
     let is_ordinary = frames.get(frame) == Some(FrameType::Ordinary);
-    (is_ordinary || weaken::SHARE.is_left_out()) && frame.is_multiple_of(PAGE_SIZE)
+    (is_ordinary || !Configured::SHARE.is_made()) && frame.is_multiple_of(PAGE_SIZE)
 }
 
 impl Compartments<'_> {
@@ -57,7 +60,7 @@ impl Compartments<'_> {
         limit: u64,
         template: u32,
     ) -> Result<Handle, Reason> {
-        let has_kind = limit >> KIND_OF_REPORT_SHIFT != 0 && !weaken::FLOW_KIND.is_left_out();
+        let has_kind = limit >> KIND_OF_REPORT_SHIFT != 0 && Configured::FLOW_KIND.is_made();
         if limit < LEAST_FRAMES || has_kind {
             return Err(Reason::OverLimit);
         }
@@ -67,8 +70,7 @@ impl Compartments<'_> {
         }
         let (index, mut state) = self.take_vacant().ok_or(Reason::OverLimit)?;
         let owner = Owner::compartment(index);
-        let shared = weaken::TREE
-            .is_left_out()
+        let shared = (!Configured::TREE.is_made())
             .then(|| self.any_root())
             .flatten();
         let root = shared.or_else(|| private.take(owner));
@@ -106,7 +108,7 @@ impl Compartments<'_> {
         (va, access, from): (u64, Access, u64),
     ) -> Result<bool, Reason> {
         let Guard { mut state, owner } = self.of(handle)?;
-        let is_after_seal = weaken::SEAL.is_left_out() && state.phase == Phase::Idle;
+        let is_after_seal = !Configured::SEAL.is_made() && state.phase == Phase::Idle;
         if state.phase != Phase::Building && !is_after_seal || state.template != NONE {
             return Err(Reason::WrongTime);
         }
@@ -140,18 +142,7 @@ impl Compartments<'_> {
         let mut seen = [0; PIECE];
         memory.copy_in(from + addition.done, addition.to + addition.done, &mut seen);
         state.hash.update(seen);
-        if weaken::READ_ONCE.is_left_out() {
-            // Until it has changed, or for a while: what another CPU does on a busy host must have
-            // time to fall between.
-            const COPIES: usize = 1_000;
-            let measured = seen;
-            for _ in 0..COPIES {
-                memory.copy_in(from + addition.done, addition.to + addition.done, &mut seen);
-                if seen != measured {
-                    break;
-                }
-            }
-        }
+        without!(READ_ONCE, without::copy_changed(memory, &addition, &seen));
         addition.done += PIECE as u64;
         if addition.done < PAGE_SIZE {
             state.addition = Some(addition);
@@ -195,7 +186,7 @@ impl Compartments<'_> {
             return Err(Reason::BadEntry);
         }
         let is_counted =
-            !weaken::SHARE.is_left_out() || frames.get(frame) == Some(FrameType::Ordinary);
+            Configured::SHARE.is_made() || frames.get(frame) == Some(FrameType::Ordinary);
         if is_counted && !private.share(frame) {
             return Err(Reason::OverLimit);
         }

@@ -12,9 +12,9 @@ use donjon_abi::layout::PAGE_SIZE;
 use super::endpoint::{ENDS, End};
 use super::space::{self, take};
 use super::{Compartments, Guard, Handle, Memory, Phase, State};
+use crate::checks::{Checks, Configured};
 use crate::memory::private::Private;
 use crate::translation::{Hardware, bits};
-use crate::weaken;
 
 /// Most bytes that are sent, or received, at once. Copied byte by byte, where addresses do not
 /// suit, they take some 6,000 instructions.
@@ -43,17 +43,17 @@ fn pieces<H: Hardware>(
     written: bool,
 ) -> Option<[Piece; 2]> {
     let end = va.checked_add(bytes).filter(|end| *end <= super::END)?;
-    let border = if weaken::MESSAGE.is_left_out() {
-        end
-    } else {
+    let border = if Configured::MESSAGE.is_made() {
         (va + PAGE_SIZE) & !(PAGE_SIZE - 1)
+    } else {
+        end
     };
     let place = |from: u64, to: u64| {
         if from >= to {
             return Some((0, 0));
         }
         let leaf = hw.read(space::entry_of(hw, root, from)?);
-        let refused = written && leaf & bits::READ_ONLY != 0 && !weaken::MESSAGE.is_left_out();
+        let refused = written && leaf & bits::READ_ONLY != 0 && Configured::MESSAGE.is_made();
         if !bits::is_valid(leaf) || refused {
             return None;
         }
@@ -87,7 +87,7 @@ impl End {
     /// do: numbers of handles come again after four thousand million compartments in one slot.
     fn is_of(&self, handle: Handle, number: u64) -> bool {
         let is_joined = self.peer == handle && u64::from(self.peer_end) == number;
-        self.inbox != 0 && (is_joined || weaken::HANDLE.is_left_out())
+        self.inbox != 0 && (is_joined || !Configured::HANDLE.is_made())
     }
 }
 

@@ -6,9 +6,9 @@ use donjon_abi::call::Reason;
 
 use super::space::{self, Access, Next};
 use super::{Compartments, Guard, Handle, Memory, NONE, Phase};
+use crate::checks::{Checks, Configured};
 use crate::memory::private::Private;
 use crate::translation::{Step, bits};
-use crate::weaken;
 
 /// Most pages that are copied in one call, and that are shared; most entries that are looked at.
 const COPIES_PER_SLICE: u32 = 4;
@@ -25,7 +25,7 @@ impl Compartments<'_> {
     pub fn clone_of(&self, private: &mut Private<'_>, template: Handle) -> Result<Handle, Reason> {
         let limit = {
             let Guard { mut state, .. } = self.of_phase(template, Phase::Idle)?;
-            if !state.is_pristine && !weaken::PRISTINE.is_left_out() {
+            if !state.is_pristine && Configured::PRISTINE.is_made() {
                 return Err(Reason::WrongTime);
             }
             state.clones = state.clones.checked_add(1).ok_or(Reason::NoRoom)?;
@@ -55,7 +55,7 @@ impl Compartments<'_> {
         // It stays as long as it has clones. Its slot is another one than this.
         let template = template.ok_or(Reason::WrongTime)?.0.lock();
         // Once it has run, its data are no longer what was measured.
-        if !template.is_pristine && !weaken::PRISTINE.is_left_out() {
+        if !template.is_pristine && Configured::PRISTINE.is_made() {
             return Err(Reason::WrongTime);
         }
         let (mut copies, mut shares, mut looks) = (0, 0, LOOKS_PER_SLICE);
@@ -79,7 +79,7 @@ impl Compartments<'_> {
             // Pages that the template shares with Linux are the template's affair.
             if private.owner(frame).is_some() {
                 let entry = space::entry_for(memory, &mut state, owner, private, va)?;
-                if leaf & bits::READ_ONLY != 0 || weaken::CLONE.is_left_out() {
+                if leaf & bits::READ_ONLY != 0 || !Configured::CLONE.is_made() {
                     memory.perform(Step::Write { entry, value: leaf });
                     shares += 1;
                 } else {

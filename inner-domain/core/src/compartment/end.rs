@@ -9,9 +9,9 @@ use sha2::Sha256;
 
 use super::space::{UPPER, first_valid, place};
 use super::{Compartments, Guard, Handle, NONE, Phase, State, channel};
+use crate::checks::{Checks, Configured};
 use crate::memory::private::{Owner, Private};
 use crate::translation::{Hardware, Step, bits};
-use crate::weaken;
 
 /// What one call does, in entries that are looked at: six or seven instructions each. The search
 /// above the last level goes on to its end: 769 entries at most.
@@ -34,8 +34,8 @@ impl Compartments<'_> {
     ) -> Result<bool, Reason> {
         let Guard { mut state, owner } = self.of(handle)?;
         let is_running = matches!(state.phase, Phase::Running(_) | Phase::AttestedRunning(_));
-        let runs = is_running && !weaken::RUNNING.is_left_out();
-        if runs || state.clones > 0 && !weaken::TEMPLATE.is_left_out() {
+        let runs = is_running && Configured::RUNNING.is_made();
+        if runs || state.clones > 0 && Configured::TEMPLATE.is_made() {
             return Err(Reason::InUse);
         }
         if state.phase != Phase::Ending {
@@ -163,7 +163,7 @@ pub(super) fn wipe<H: Hardware>(hw: &mut H, private: &mut Private<'_>, frame: u6
 }
 
 pub(super) fn zero<H: Hardware>(hw: &mut H, frame: u64) {
-    if !weaken::WIPE.is_left_out() {
+    if Configured::WIPE.is_made() {
         hw.perform(Step::ZeroFrame(frame));
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A CPU enters a compartment and leaves it.
 
+use crate::checks::{Checks, Configured};
 use donjon_abi::call::{CompartmentExit, Reason};
 
 use donjon_abi::flow::EndReason;
 
 use super::{Compartments, Guard, Handle, Memory, Phase, State};
-use crate::weaken;
 
 /// How a compartment goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Compartments<'_> {
             match state.phase {
                 Phase::Suspended { called_out: true } => (here, How::Answer),
                 Phase::Suspended { called_out: false } => (here, How::GoOn),
-                Phase::Running(_) if weaken::RUNNING.is_left_out() => (here, begin),
+                Phase::Running(_) if !Configured::RUNNING.is_made() => (here, begin),
                 Phase::Running(_) => return Err(Reason::InUse),
                 _ => enter_attested(memory, &state, cpu)?,
             }
@@ -123,7 +123,7 @@ fn enter_attested<M: Memory>(
     let how = match state.phase {
         Phase::AttestedReady => How::BeginAttested,
         Phase::AttestedSuspended { called_out } => {
-            if memory.flow(state.context).is_closed() && !weaken::FLOW_COMMIT.is_left_out() {
+            if memory.flow(state.context).is_closed() && Configured::FLOW_COMMIT.is_made() {
                 return Err(Reason::WrongTime);
             }
             if called_out { How::Answer } else { How::GoOn }

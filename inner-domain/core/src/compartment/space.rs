@@ -6,9 +6,9 @@ use donjon_abi::flow::{LOG, LOG_PAGES_MAX};
 use donjon_abi::layout::PAGE_SIZE;
 
 use super::{END, HEAP, State};
+use crate::checks::{Checks, Configured};
 use crate::memory::private::{Owner, Private};
 use crate::translation::{Hardware, Step, bits};
-use crate::weaken;
 
 /// How a page of a compartment is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub(super) const fn is_page(va: u64) -> bool {
 /// Whether Linux may say that a page is to be mapped there: below the heap, and not where a log of
 /// flow attestation is.
 pub(super) fn may_be_filled(va: u64) -> bool {
-    let is_log = (LOG..LOG + LOG_RANGE).contains(&va) && !weaken::FLOW_PLACE.is_left_out();
+    let is_log = (LOG..LOG + LOG_RANGE).contains(&va) && Configured::FLOW_PLACE.is_made();
     is_page(va) && va < HEAP && !is_log
 }
 
@@ -80,7 +80,7 @@ pub(super) fn take(
     owner: Owner,
     private: &mut Private<'_>,
 ) -> Result<u64, Reason> {
-    if state.frames >= state.limit && !weaken::LIMIT.is_left_out() {
+    if state.frames >= state.limit && Configured::LIMIT.is_made() {
         return Err(Reason::OverLimit);
     }
     let frame = private.take(owner).ok_or(Reason::NoRoom)?;

@@ -11,9 +11,8 @@
 //! buffer that is larger than each answer, and of Linux's words the one that says what is asked
 //! about.
 
+use crate::checks::{Checks, Configured};
 use donjon_abi::call::{PROPERTIES, Reason};
-
-use crate::weaken;
 
 /// Words before the tag: bytes of the message, and what the firmware says about it.
 pub const HEADER: usize = 2;
@@ -50,7 +49,7 @@ impl Question {
         };
         let fits = (1..=BUFFER).contains(&buffer.len()) && *bytes as usize == buffer.len() * 4;
         let listed = PROPERTIES.iter().find(|it| it.tag == *number);
-        if !fits || (listed.is_none() && !weaken::PROPERTIES.is_left_out()) {
+        if !fits || (listed.is_none() && Configured::PROPERTIES.is_made()) {
             return Err(Reason::BadProperty);
         }
         let has_subject = listed.is_none_or(|it| it.has_subject);

@@ -9,8 +9,8 @@
 
 use thiserror::Error;
 
+use crate::checks::{Checks, Configured};
 use crate::range::Range;
-use crate::weaken;
 
 /// Registers of a bridge: configuration space, and the memory behind it.
 pub trait Space {
@@ -219,13 +219,15 @@ impl Function {
         };
         let goes_through = self.reset_virtio(space, bridge);
         match kind {
-            BALLOON if !weaken::VIRTIO_TYPE => Err(Refusal::Balloon(place)),
-            _ if !KINDS.contains(&kind) && !weaken::VIRTIO_TYPE => {
+            BALLOON if Configured::VIRTIO_TYPE.is_in_code() => Err(Refusal::Balloon(place)),
+            _ if !KINDS.contains(&kind) && Configured::VIRTIO_TYPE.is_in_code() => {
                 Err(Refusal::VirtioKind(place, kind))
             }
             _ => match goes_through {
                 None => Err(Refusal::NoRegisters(place)),
-                Some(false) if !weaken::PLATFORM_BIT => Err(Refusal::GoesAround(place)),
+                Some(false) if Configured::PLATFORM_BIT.is_in_code() => {
+                    Err(Refusal::GoesAround(place))
+                }
                 Some(_) => Ok(()),
             },
         }

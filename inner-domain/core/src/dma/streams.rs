@@ -5,8 +5,8 @@
 //! The table has two levels. All entries of the first lead to one page of the second, whose entries
 //! are alike: 65,536 StreamIDs in 12 KiB.
 
+use crate::checks::{Checks, Configured};
 use crate::translation::address::PhysicalAddress;
-use crate::weaken;
 
 /// Entries of the first level.
 pub const FIRST_ENTRIES: usize = 1 << (STREAM_BITS - SPLIT);
@@ -42,7 +42,11 @@ pub const fn stream_entry(context: PhysicalAddress) -> [u64; WORDS] {
     const SHAREABLE: u64 = 3 << 6;
     const INCOMING_SHAREABILITY: u64 = 1 << 44;
     const PRIVILEGED: u64 = 3 << 48;
-    let way = if weaken::STREAM { BYPASS } else { STAGE_1 };
+    let way = if Configured::STREAM.is_in_code() {
+        STAGE_1
+    } else {
+        BYPASS
+    };
     let first = VALID | way | context.as_u64();
     let second = WRITE_BACK | SHAREABLE | INCOMING_SHAREABILITY | PRIVILEGED;
     [first, second, 0, 0, 0, 0, 0, 0]

@@ -21,9 +21,9 @@ mod tests;
 
 use donjon_abi::call::{Error, Reason};
 
+use crate::checks::{Checks, Configured};
 use crate::devices::Window;
 use crate::dma::window::DeviceWindow;
-use crate::weaken;
 use registers::{
     ALL_INTERRUPTS, CHANNELS, DISABLE, DMA, ENABLE, FIFOS, HOST, Rule, channel, count, offset,
     rule, within,
@@ -110,7 +110,7 @@ impl Controller {
         at: u64,
         value: u32,
     ) -> Result<(), Refused> {
-        if weaken::CHECKED.is_left_out() && at < registers::SIZE {
+        if !Configured::CHECKED.is_made() && at < registers::SIZE {
             registers.write(at, value);
             return Ok(());
         }
@@ -170,7 +170,7 @@ impl Controller {
         let loose = state.in_flight();
         let bytes = transfer.bytes();
         let bytes = bytes.filter(|it| transfer.is_allowed(*it, loose, window, self.bus));
-        if bytes.is_none() && !weaken::CHECKED.is_left_out() {
+        if bytes.is_none() && Configured::CHECKED.is_made() {
             return Err(Refused::Rule(Reason::BadTransfer));
         }
         *state = Channel {

@@ -8,11 +8,12 @@ use super::cursor::{Cursor, Entry};
 use super::description::units;
 use super::error::{Fault, HandoverError, Part};
 use super::{BadInstruction, Takeover};
+use crate::checks::Checks;
 use crate::range::Range;
+use crate::translation::Hardware;
 use crate::translation::address::Level;
 use crate::translation::descriptor::{Attributes, Descriptor};
 use crate::translation::frames::FrameType;
-use crate::translation::{Checks, Hardware};
 
 /// MAIR index that Linux uses for the same Normal write-back memory where tags could be.
 const MAIR_TAGGED: u32 = 1;

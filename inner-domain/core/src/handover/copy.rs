@@ -12,10 +12,11 @@ use super::Takeover;
 use super::cursor::Cursor;
 use super::description::units;
 use super::error::HandoverError;
+use crate::checks::Checks;
 use crate::translation::address::{ENTRIES, Level};
 use crate::translation::descriptor::Descriptor;
 use crate::translation::frames::FrameType;
-use crate::translation::{Checks, Hardware, Step};
+use crate::translation::{Hardware, Step};
 
 /// Address bits of a table descriptor.
 const ADDRESS: u64 = 0x0000_ffff_ffff_f000;

@@ -9,10 +9,11 @@ use donjon_abi::layout::{
 use super::description::units;
 use super::error::{Fault, HandoverError};
 use super::{EntryPlace, Takeover};
+use crate::checks::Checks;
+use crate::translation::Hardware;
 use crate::translation::address::{ENTRIES, Level, PhysicalAddress};
 use crate::translation::descriptor::{Descriptor, MappingKind};
 use crate::translation::frames::FrameType;
-use crate::translation::{Checks, Hardware};
 
 impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     /// Checks that the gate's tables lead from the root through three pages of the table block to

@@ -9,10 +9,11 @@ use donjon_abi::layout::{GATE_SLOT, PAGE_SIZE, SLOT_SIZE};
 use super::Takeover;
 use super::cursor::{Cursor, Entry, UPPER_RANGE};
 use super::error::{Fault, HandoverError};
+use crate::checks::Checks;
+use crate::translation::Hardware;
 use crate::translation::address::{ENTRIES, Level};
 use crate::translation::descriptor::{Attributes, Descriptor};
 use crate::translation::frames::FrameType;
-use crate::translation::{Checks, Hardware};
 
 /// Bit 1 of a page, which a block has not.
 const PAGE: u64 = 0b10;

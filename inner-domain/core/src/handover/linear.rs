@@ -8,11 +8,12 @@ use super::cursor::{Cursor, UPPER_RANGE};
 use super::description::units;
 use super::error::{DescriptionError, Fault, HandoverError};
 use super::{EntryPlace, Takeover};
+use crate::checks::Checks;
 use crate::kernel_tables::PoolKind;
 use crate::translation::address::{ENTRIES, Level};
 use crate::translation::descriptor::{Attributes, Descriptor};
 use crate::translation::frames::FrameType;
-use crate::translation::{Checks, Hardware, Step};
+use crate::translation::{Hardware, Step};
 
 /// Bit 1 of a page, which a block has not.
 const PAGE: u64 = 0b10;

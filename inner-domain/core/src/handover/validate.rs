@@ -9,11 +9,12 @@ use donjon_abi::layout::{GATE_SLOT, INNER_SLOT, PHYSMAP_SLOT, ROOT_HALF};
 use super::cursor::{Cursor, Entry, UPPER_RANGE};
 use super::error::{Fault, HandoverError};
 use super::{EntryPlace, Takeover};
+use crate::checks::Checks;
 use crate::kernel_tables::may_be_linked;
 use crate::translation::address::Level;
 use crate::translation::descriptor::Descriptor;
 use crate::translation::frames::FrameType;
-use crate::translation::{Checks, Hardware, RawDescriptor};
+use crate::translation::{Hardware, RawDescriptor};
 
 impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     pub(super) fn validate(&mut self) -> Result<(), HandoverError> {

@@ -12,7 +12,7 @@ use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 use super::blocks::{PoolKind, TextBlock};
 use super::pool_frame::PoolFrame;
 use super::state::KernelTables;
-use crate::translation::Checks;
+use crate::checks::Checks;
 use crate::translation::Hardware;
 use crate::translation::address::{ENTRIES, Level};
 use crate::translation::flush;

@@ -4,8 +4,9 @@
 use donjon_abi::layout::ROOT_HALF;
 
 use super::state::KernelTables;
+use crate::checks::Checks;
 use crate::translation::address::{Level, VirtualAddress};
-use crate::translation::{Checks, EntryAddress, Hardware, RawDescriptor, leaf};
+use crate::translation::{EntryAddress, Hardware, RawDescriptor, leaf};
 
 impl<C: Checks> KernelTables<'_, C> {
     /// Where the linear map shows a physical address.

@@ -6,7 +6,7 @@ use donjon_abi::layout::PAGE_SIZE;
 
 use super::state::KernelTables;
 use super::table::LinkedEntry;
-use crate::translation::Checks;
+use crate::checks::Checks;
 use crate::translation::Hardware;
 use crate::translation::RawDescriptor;
 use crate::translation::address::Level;

@@ -4,11 +4,10 @@
 use donjon_abi::call::Reason;
 
 use super::state::{COST_OF_TABLE, KernelTables};
-use crate::translation::Checks;
+use crate::checks::Checks;
 use crate::translation::FrameAddress;
 use crate::translation::frames::FrameType;
 use crate::translation::{Hardware, Step};
-use crate::weaken;
 
 impl<C: Checks> KernelTables<'_, C> {
     /// Makes a table, linked nowhere and without tables below it, a free frame of its pool. A
@@ -19,9 +18,7 @@ impl<C: Checks> KernelTables<'_, C> {
     /// A [`Reason`] when it is in use, still maps text, or is no table; nothing has changed then.
     pub fn release<H: Hardware>(&mut self, hw: &mut H, frame: u64) -> Result<(), Reason> {
         let table = FrameAddress::new(frame).ok_or(Reason::WrongFrame)?;
-        if weaken::PRIVATE_TABLES.is_left_out()
-            && self.frames.get(frame) == Some(FrameType::Private)
-        {
+        if !C::PRIVATE_TABLES.is_made() && self.frames.get(frame) == Some(FrameType::Private) {
             self.free(hw, frame);
             return Ok(());
         }

@@ -8,11 +8,11 @@ use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
 use super::blocks::{Blocks, MAX_TABLE_BLOCKS};
 use super::pool_frame::PoolFrame;
+use crate::checks::{Checks, Configured};
 use crate::devices::{DeviceList, WritableRegister};
 use crate::range::Range;
 use crate::translation::address::ENTRIES;
 use crate::translation::frames::{FrameTable, pool_block_of};
-use crate::translation::{Checks, Configured};
 
 /// What the items of one list may cost together, in units of 300 instructions.
 const LIST_BUDGET: u32 = 32;

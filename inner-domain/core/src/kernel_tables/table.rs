@@ -7,7 +7,7 @@ use donjon_abi::layout::{PAGE_SIZE, ROOT_HALF};
 use super::pool_frame::PoolFrame;
 use super::slots;
 use super::state::{COST_OF_TABLE, KernelTables};
-use crate::translation::Checks;
+use crate::checks::Checks;
 use crate::translation::Hardware;
 use crate::translation::address::{ENTRIES, Level};
 use crate::translation::frames::FrameType;

@@ -6,7 +6,7 @@ use donjon_abi::layout::{PAGE_SIZE, ROOT_HALF, SLOT_SIZE, VMALLOC_END, VMALLOC_E
 use donjon_abi::tcr::MAIR_NORMAL;
 
 use super::state::KernelTables;
-use crate::translation::Checks;
+use crate::checks::Checks;
 use crate::translation::address::{ENTRIES, Level, VirtualAddress};
 use crate::translation::descriptor::{Attributes, Descriptor};
 use crate::translation::frames::{FrameType, type_of};

@@ -5,9 +5,9 @@ use donjon_abi::call::Reason;
 
 use super::state::KernelTables;
 use super::table::LinkedEntry;
+use crate::checks::{Checks, Configured};
 use crate::translation::frames::FrameType;
-use crate::translation::{Checks, EntryAddress, Hardware, RawDescriptor, leaf};
-use crate::weaken;
+use crate::translation::{EntryAddress, Hardware, RawDescriptor, leaf};
 
 impl<C: Checks> KernelTables<'_, C> {
     /// Replaces the entry at physical address `entry`; returns what stood there.
@@ -39,7 +39,7 @@ impl<C: Checks> KernelTables<'_, C> {
         value: RawDescriptor,
     ) -> Result<RawDescriptor, Reason> {
         let class = self.frames.get(entry.as_u64());
-        if weaken::PRIVATE_TABLES.is_left_out() && self.is_private_table(class, value) {
+        if !Configured::PRIVATE_TABLES.is_made() && self.is_private_table(class, value) {
             let old = entry.read(hw);
             entry.write(hw, value);
             return Ok(old);

@@ -11,9 +11,9 @@ use core::marker::PhantomData;
 use donjon_abi::layout::PAGE_SIZE;
 use thiserror::Error;
 
+use crate::checks::{Checks, Configured};
 use crate::range::Range;
 use crate::translation::frames::{FrameTable, FrameType};
-use crate::weaken;
 
 /// Most memory banks that are kept.
 pub const MAX_BANKS: usize = 16;
@@ -122,7 +122,7 @@ impl OuterBuffer {
     ) -> Result<WritableBuffer<'f>, OuterRangeError> {
         let address = self.address();
         let ordinary = frames.get(address) == Some(FrameType::Ordinary);
-        if !ordinary && !weaken::BUFFER.is_left_out() {
+        if !ordinary && Configured::BUFFER.is_made() {
             return Err(OuterRangeError::NotOrdinary { address });
         }
         Ok(WritableBuffer {
@@ -199,12 +199,12 @@ impl OuterMemory {
             return Err(OuterRangeError::Overflow { address, length });
         };
         let in_page = address / PAGE_SIZE == (range.end() - 1) / PAGE_SIZE;
-        if !in_page && !weaken::BOUNDS.is_left_out() {
+        if !in_page && Configured::BOUNDS.is_made() {
             return Err(OuterRangeError::CrossesPage { address, length });
         }
         let withheld = self.withheld.iter().flatten().any(|it| it.overlaps(range));
         let private = frames.get(address) == Some(FrameType::Private);
-        if (withheld || private) && !weaken::BOUNDS.is_left_out() {
+        if (withheld || private) && Configured::BOUNDS.is_made() {
             return Err(OuterRangeError::Withheld { address });
         }
         if !self.banks.iter().flatten().any(|bank| bank.encloses(range)) {

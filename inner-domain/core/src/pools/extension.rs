@@ -14,10 +14,11 @@ use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 use super::claims::Claim;
 use super::phase::{Extension, Phase, Progress};
 use super::state::Pools;
+use crate::checks::Checks;
 use crate::kernel_tables::PoolKind;
 use crate::translation::address::ENTRIES;
 use crate::translation::frames::FrameType;
-use crate::translation::{Checks, Hardware, RawDescriptor, Step, bits, flush};
+use crate::translation::{Hardware, RawDescriptor, Step, bits, flush};
 use crate::user_tables::{UserTables, Withdrawal};
 
 /// Frames of tables that one slice may fill with zeros and clean.

@@ -7,10 +7,10 @@ use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 use super::claims::Claim;
 use super::phase::{Extension, Phase, Progress};
 use super::state::Pools;
+use crate::checks::{Checks, Configured};
 use crate::translation::address::ENTRIES;
 use crate::translation::frames::{FrameType, pool_block_of};
-use crate::translation::{Checks, EntryAddress, Hardware, RawDescriptor, Step, bits, flush};
-use crate::weaken;
+use crate::translation::{EntryAddress, Hardware, RawDescriptor, Step, bits, flush};
 
 /// Frames that one slice cleans.
 const CLEANED_PER_SLICE: usize = 32;
@@ -75,7 +75,7 @@ impl<C: Checks> Pools<'_, C> {
 
     /// Claims a block of private memory, whose frames were wiped when they became free.
     fn begin_removal<H: Hardware>(&mut self, hw: &H, block: u64) -> Result<Progress, Reason> {
-        let is_free = self.private.is_free_block(block) || weaken::REMOVAL.is_left_out();
+        let is_free = self.private.is_free_block(block) || !Configured::REMOVAL.is_made();
         if self.extension.is_some() || !is_free {
             return Err(Reason::InUse);
         }

@@ -6,9 +6,10 @@ use donjon_abi::layout::PAGE_SIZE;
 
 use super::phase::{Extension, Phase, Progress};
 use super::state::Pools;
+use crate::checks::Checks;
 use crate::translation::address::{ENTRIES, Level};
 use crate::translation::frames::FrameType;
-use crate::translation::{Checks, EntryAddress, FrameAddress, Hardware, bits};
+use crate::translation::{EntryAddress, FrameAddress, Hardware, bits};
 
 /// Entries after which a slice ends, of at most five instructions each: 2,560 instructions. The
 /// table that it ends in may take 11,800 more, where each entry needs a closer look, and the

@@ -3,11 +3,12 @@
 
 use super::claims::Claims;
 use super::phase::{Extension, Phase};
+use crate::checks::{Checks, Configured};
 use crate::devices::DeviceList;
 use crate::kernel_tables::{KernelTables, PoolFrame};
 use crate::memory::private::Private;
+use crate::translation::RawDescriptor;
 use crate::translation::frames::FrameTable;
-use crate::translation::{Checks, Configured, RawDescriptor};
 
 /// The memory that the kernel's tables and the pools are kept in, which is the inner domain's.
 pub struct Storage<'a> {

@@ -7,8 +7,8 @@
 use bitflags::bitflags;
 use donjon_abi::tcr::{MAIR_DEVICE, MAIR_NORMAL};
 
+use crate::checks::{Checks, Configured};
 use crate::translation::address::{Level, PhysicalAddress};
-use crate::weaken;
 
 /// Bit 0: the entry takes part in translation.
 const VALID: u64 = 1 << 0;
@@ -194,10 +194,10 @@ impl MappingKind {
         let device = Attributes::memory(MAIR_DEVICE)
             .union(Attributes::ACCESSED)
             .union(Attributes::UNPRIVILEGED_EXECUTE_NEVER);
-        let inner = if weaken::GLOBAL {
-            Attributes::empty()
-        } else {
+        let inner = if Configured::NOT_GLOBAL.is_in_code() {
             Attributes::NON_GLOBAL
+        } else {
+            Attributes::empty()
         };
         let read_only = Attributes::READ_ONLY;
         let never = Attributes::PRIVILEGED_EXECUTE_NEVER;

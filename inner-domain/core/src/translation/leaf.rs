@@ -5,9 +5,9 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 use donjon_abi::tcr::MAIR_NORMAL;
 
-use super::Checks;
 use super::RawDescriptor;
 use super::bits;
+use crate::checks::Checks;
 use crate::devices::DeviceList;
 use crate::range::Range;
 use crate::translation::address::ENTRIES;
@@ -182,7 +182,7 @@ mod tests {
     use core::sync::atomic::AtomicU16;
 
     use super::*;
-    use crate::translation::Configured;
+    use crate::checks::Configured;
 
     const RAM: u64 = 0x4010_0000;
     const FRAMES: u64 = 768;

@@ -5,7 +5,8 @@ use super::UserTables;
 use super::cell::{NONE, NOWHERE, Root};
 use super::free_list::Chain;
 use super::path::Tree;
-use crate::translation::{Checks, Hardware, Step};
+use crate::checks::Checks;
+use crate::translation::{Hardware, Step};
 
 /// Most groups of eight entries that are made zero without the rest.
 const FEW: u32 = 6;

@@ -18,8 +18,9 @@ use super::cell::NONE;
 use super::free_list::Chain;
 use super::path::Tree;
 use super::{KEPT, UserTables};
+use crate::checks::Checks;
 use crate::translation::address::Level;
-use crate::translation::{Checks, Hardware, flush};
+use crate::translation::{Hardware, flush};
 
 /// Pages that are looked at for one whose tree can go, each some 110 instructions where there are
 /// 16 CPUs, and three times in a call. Beyond, the tree that needs a page gives up its own tables,

@@ -6,9 +6,12 @@ use donjon_abi::call::{MAP_MAX, Process, Reason};
 use super::path::{Found, Tree, group_of, groups_of};
 use super::pending::{Pending, break_entry, replace, replace_now};
 use super::{UserTables, leaf};
+use crate::checks::Checks;
 use crate::translation::address::{ENTRIES, Level, UserAddress};
 use crate::translation::frames::{FrameTable, FrameType};
-use crate::translation::{Checks, EntryAddress, Hardware, RawDescriptor, Step, bits, flush};
+use crate::translation::{EntryAddress, Hardware, RawDescriptor, Step, bits, flush};
+
+mod without;
 
 /// Most descriptors of one call.
 const MOST: u64 = MAP_MAX as u64;
@@ -124,7 +127,7 @@ impl<C: Checks> UserTables<'_, C> {
         }
         let mut new = leaf::shadow_of_common::<C>(descriptor);
         if !C::ONCE.is_made() {
-            new = leaf::shadow_of::<C>(read_again(hw, source.as_u64(), descriptor));
+            new = leaf::shadow_of::<C>(without::read_again(hw, source.as_u64(), descriptor));
         }
         let entry = self.entry(table, va, Level::Three);
         let old = entry.read(hw).0;
@@ -242,7 +245,7 @@ impl<C: Checks> UserTables<'_, C> {
             if leaf::is_common(&frames, descriptor) {
                 let mut new = leaf::shadow_of_common::<C>(descriptor);
                 if !C::ONCE.is_made() {
-                    new = leaf::shadow_of::<C>(read_again(hw, source, descriptor));
+                    new = leaf::shadow_of::<C>(without::read_again(hw, source, descriptor));
                 }
                 permissions &= new;
                 let old = hw.read(entry);
@@ -292,7 +295,11 @@ impl<C: Checks> UserTables<'_, C> {
             if bits::is_valid(descriptor) {
                 match leaf::page::<C>(frames, descriptor) {
                     Ok(_) if !C::ONCE.is_made() => {
-                        new = leaf::shadow_of::<C>(read_again(hw, source.as_u64(), descriptor));
+                        new = leaf::shadow_of::<C>(without::read_again(
+                            hw,
+                            source.as_u64(),
+                            descriptor,
+                        ));
                     }
                     Ok(shadow) => new = shadow,
                     Err(reason) => refused = refused.or(Some((number, reason))),
@@ -387,13 +394,4 @@ impl<C: Checks> UserTables<'_, C> {
         }
         Ok(shadow.err())
     }
-}
-
-/// For a test alone: a descriptor as it stands there after it was checked. The CPU stays here until
-/// it has changed, or for a while: what another CPU does on a busy host must have time to fall
-/// between.
-fn read_again<H: Hardware>(hw: &H, source: u64, checked: u64) -> u64 {
-    const READS: usize = 256;
-    let mut reads = (0..READS).map(|_| hw.read(source));
-    reads.find(|it| *it != checked).unwrap_or(checked)
 }

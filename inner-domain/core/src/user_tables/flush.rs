@@ -8,8 +8,9 @@ use super::free_list::Chain;
 use super::path::{Found, Tree, groups_of};
 use super::pending::Pending;
 use super::{USER_END, UserTables};
+use crate::checks::Checks;
 use crate::translation::address::{Level, UserAddress};
-use crate::translation::{Checks, Hardware, RawDescriptor};
+use crate::translation::{Hardware, RawDescriptor};
 
 /// Effort of one call, in looks at a table or at a group of eight entries, of at most 130
 /// instructions each.

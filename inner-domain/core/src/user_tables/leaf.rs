@@ -4,9 +4,10 @@
 use donjon_abi::call::Reason;
 use donjon_abi::layout::BLOCK_SIZE;
 
+use crate::checks::Checks;
 use crate::translation::bits;
 use crate::translation::frames::{FrameTable, FrameType, type_of};
-use crate::translation::{Checks, RawDescriptor, leaf};
+use crate::translation::{RawDescriptor, leaf};
 
 /// What a shadow takes over. Not in it: what only Linux reads, and DBM. Contiguous is a hint about
 /// neighbours, which are other entries' business.

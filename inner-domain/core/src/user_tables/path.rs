@@ -9,10 +9,11 @@ use spin::mutex::MutexGuard;
 use super::cell::{NONE, NOWHERE, Root};
 use super::pending::break_entry;
 use super::{KEPT, UserTables};
+use crate::checks::Checks;
 use crate::report::waits::{TREES, Waiting};
 use crate::translation::address::{Level, UserAddress};
 use crate::translation::bits;
-use crate::translation::{Checks, EntryAddress, Hardware, RawDescriptor, Step};
+use crate::translation::{EntryAddress, Hardware, RawDescriptor, Step};
 
 /// A tree whose lock is held.
 pub(super) struct Tree<'s> {

@@ -10,10 +10,11 @@ use super::fill::is_ordinary;
 use super::path::Tree;
 use super::pending::Pending;
 use super::{UserTables, leaf};
+use crate::checks::Checks;
 use crate::translation::address::{Level, UserAddress};
 use crate::translation::bits;
 use crate::translation::frames::FrameTable;
-use crate::translation::{Checks, Hardware, RawDescriptor};
+use crate::translation::{Hardware, RawDescriptor};
 
 /// What one call may cost, in tables that it passes, of some 35 instructions each; a group of eight
 /// entries that is read again costs as much as twenty.

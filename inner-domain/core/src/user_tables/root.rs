@@ -9,7 +9,8 @@ use donjon_abi::tcr::LAST_RESERVED_ASID;
 use super::UserTables;
 use super::cell::{NONE, Root};
 use super::path::Tree;
-use crate::translation::{Checks, Hardware, RawDescriptor, Step, flush};
+use crate::checks::Checks;
+use crate::translation::{Hardware, RawDescriptor, Step, flush};
 
 /// Position of the ASID in TTBR0_EL1.
 const ASID_SHIFT: u32 = 48;

@@ -19,10 +19,11 @@ use donjon_abi::layout::PAGE_SIZE;
 use super::UserTables;
 use super::cell::{NONE, NOWHERE};
 use super::pending::Pending;
+use crate::checks::Checks;
 use crate::memory::block_set::BlockSet;
 use crate::translation::bits;
 use crate::translation::frames::{FrameTable, FrameType};
-use crate::translation::{Checks, Hardware, Step};
+use crate::translation::{Hardware, Step};
 
 /// What a slice may cost, in looks at a cell of some twenty instructions, before it looks at one
 /// more; what one with a lock and one at a table cost.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Firmware calls on Linux's behalf. SMC and HVC stand in no other executable page.
 
+use crate::checks::{Checks, Configured};
 use donjon_abi::call::Error;
 use donjon_abi::call::Reason;
 use donjon_abi::layout::cpu_index;
 use donjon_core::cpu::firmware_calls::{self, Decision};
-use donjon_core::weaken;
 use donjon_hal::firmware::{self, NOT_SUPPORTED};
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, registers};
@@ -29,7 +29,7 @@ pub fn firmware([function, arguments @ ..]: &Arguments) -> Outcome {
     let machine = state::machine().ok_or(Error::Busy)?;
     let arguments = [arguments[0], arguments[1], arguments[2]];
     match firmware_calls::decide(*function, arguments[0]) {
-        Decision::Refuse if weaken::FIRMWARE.is_left_out() => {
+        Decision::Refuse if !Configured::FIRMWARE.is_made() => {
             // SAFETY: none; this shows what the list is good for.
             let value = unsafe { firmware::call(machine.conduit, *function as u32, arguments) };
             Ok(value as u64)

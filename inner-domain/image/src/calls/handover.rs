@@ -6,6 +6,7 @@ extern crate alloc;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::checks::{Checks, Configured};
 use donjon_abi::call::{Error, Handover, Reason};
 use donjon_abi::layout::{PAGE_SIZE, cpu_index};
 use donjon_abi::tcr::{self, RESERVED_ASID};
@@ -16,7 +17,6 @@ use donjon_core::kernel_tables::KernelLeaf;
 use donjon_core::memory::outer_range::Allegation;
 use donjon_core::range::Range;
 use donjon_core::translation::frames::FrameType;
-use donjon_core::weaken;
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical, registers};
 
@@ -47,11 +47,11 @@ fn take_over(machine: &MachineInfo, address: u64) -> Outcome {
         range(boot.region.start, boot.region.end)?,
         range(boot.stays.start, boot.stays.end)?,
     ];
-    if !weaken::RESERVED.is_left_out() {
+    if Configured::RESERVED.is_made() {
         inner.extend(&machine.reserved);
     }
     let written = boot.reached.iter();
-    let written = written.filter(|it| it.is_written != 0 && !weaken::WINDOW);
+    let written = written.filter(|it| it.is_written != 0 && Configured::WINDOW.is_in_code());
     let written = written.map(|it| range(it.pages.start, it.pages.end));
     let written: Vec<Range> = written.collect::<Result<_, _>>()?;
     let parts = handover::MachineParts {

@@ -30,7 +30,7 @@ pub fn information([which, ..]: &Arguments) -> Outcome {
         Information::Digest1 => boot.digest[1],
         Information::Digest2 => boot.digest[2],
         Information::Digest3 => boot.digest[3],
-        Information::Weakened => gate::weakened(),
+        Information::Weakened => gate::left_out(),
         Information::CpuMask => machine.cpus.mask(),
         Information::TlbiPages => boot.tlbi_pages,
         Information::WaitsDomain => waits::checks(waits::DOMAIN),

@@ -4,8 +4,7 @@
 use donjon_abi::call::{Counter, Error, Function, LIST_MAX, RELEASE_MAX, TableEntry};
 use donjon_core::memory::outer_range::Allegation;
 use donjon_core::translation::frames::FrameTable;
-use donjon_core::translation::{Hardware, Step};
-use donjon_core::weaken;
+use donjon_core::without;
 use donjon_hal::cpu;
 use donjon_hal::physical;
 use donjon_hal::steps::Executor;
@@ -14,6 +13,8 @@ use zerocopy::FromBytes;
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::per_cpu::PerCpu;
 use crate::{domain, state};
+
+mod without;
 
 /// Replaces one entry; gives the old value.
 pub fn write([entry, value, ..]: &Arguments) -> Outcome {
@@ -36,9 +37,10 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
             refused = Some(reason);
             break;
         }
-        if weaken::LIST.is_left_out() {
-            write_changed(&frames, *address, written, TableEntry { entry, value });
-        }
+        without!(
+            LIST,
+            without::write_changed(&frames, *address, written, TableEntry { entry, value })
+        );
         written += 1;
         if domain.pools.tables.is_budget_exhausted() {
             break;
@@ -50,20 +52,6 @@ pub fn write_list([address, count, ..]: &Arguments) -> Outcome {
     match refused {
         None => Ok(written),
         Some(reason) => Err(Refusal::rule_at(reason, written)),
-    }
-}
-
-/// For a test alone: writes what stands in a list after an item was checked. It waits for a change
-/// of the item, because an emulator may run CPUs in turns, and then few changes come directly after
-/// the check.
-fn write_changed(frames: &FrameTable<'_>, address: u64, index: u64, checked: TableEntry) {
-    const READS: usize = 2_000;
-    let address = address + index * size_of::<TableEntry>() as u64;
-    let changed = (0..READS)
-        .filter_map(|_| list::<TableEntry>(frames, address, 1, 1).ok()?.next())
-        .find(|it| (it.entry, it.value) != (checked.entry, checked.value));
-    if let Some(TableEntry { entry, value }) = changed {
-        Executor.perform(Step::Write { entry, value });
     }
 }
 

@@ -9,13 +9,16 @@ use donjon_core::code::{live_text, scan};
 use donjon_core::kernel_tables::{KernelLeaf, Seal};
 use donjon_core::memory::outer_range::Allegation;
 use donjon_core::translation::frames::{FrameTable, FrameType};
-use donjon_core::weaken;
+use donjon_core::without;
 use donjon_hal::steps::Executor;
 use donjon_hal::{cpu, physical};
 
 use super::text_wait;
+use crate::checks::{Checks, Configured};
 use crate::outcome::{Arguments, Outcome, Refusal};
 use crate::{domain, state};
+
+mod without;
 
 /// Instructions of a page.
 const WORDS: usize = PAGE_SIZE as usize / 4;
@@ -59,16 +62,17 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
         .zip(words.iter())
         .all(|(old, new)| live_text::may_change(old, *new));
     let alone = domain.rendezvous.others_wait(cpu_index(cpu::mpidr()));
-    if !live && !alone && !weaken::LIVE_TEXT.is_left_out() {
+    if !live && !alone && Configured::LIVE_TEXT.is_made() {
         return Err(if stopped {
             Error::Busy.into()
         } else {
             Refusal::rule(Reason::LiveText)
         });
     }
-    if weaken::READ_ONCE.is_left_out() && kind == POKE_COPY {
-        copy_list_changed(words, *source, domain.pools.tables.frames())?;
-    }
+    without!(
+        READ_ONCE,
+        without::copy_list_changed(words, (*source, kind), domain.pools.tables.frames())?
+    );
     if let ([low, high], true) = (&*words, target.is_multiple_of(8)) {
         // A CPU that reads the pair as a pointer sees the old or the new one.
         let pair = u64::from(*high) << 32 | u64::from(*low);
@@ -93,7 +97,7 @@ pub fn poke([address, source, bytes, kind, ..]: &Arguments) -> Outcome {
 fn is_text(leaf: &KernelLeaf) -> bool {
     let text = [FrameType::KernelText, FrameType::ModuleText];
     let by_type = leaf.frame.is_some_and(|frame| text.contains(&frame));
-    (by_type || weaken::POKE.is_left_out()) && (leaf.executable || weaken::ALIAS.is_left_out())
+    (by_type || !Configured::POKE.is_made()) && (leaf.executable || !Configured::ALIAS.is_made())
 }
 
 /// What is to be written.
@@ -116,10 +120,6 @@ fn new_words(words: &mut [u32], source: u64, kind: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// How often a weakened build looks for a change. An emulator may run CPUs in turns, and then few
-/// changes come directly after the scan.
-const READS: usize = 2_000;
-
 /// Copies a list of the outer domain's.
 fn copy_list(words: &mut [u32], source: u64, frames: &FrameTable<'_>) -> Result<(), Refusal> {
     let machine = state::machine().ok_or(Error::Busy)?;
@@ -133,24 +133,6 @@ fn copy_list(words: &mut [u32], source: u64, frames: &FrameTable<'_>) -> Result<
     }
     // SAFETY: checked to be the outer domain's RAM, this long and aligned.
     unsafe { physical::read_outer(buffer.address(), words) };
-    Ok(())
-}
-
-/// For a test alone: copies a list again after it was scanned, until it has changed.
-fn copy_list_changed(
-    words: &mut [u32],
-    source: u64,
-    frames: &FrameTable<'_>,
-) -> Result<(), Refusal> {
-    let mut scanned = [0; POKE_MAX / 4];
-    let scanned = &mut scanned[..words.len()];
-    scanned.copy_from_slice(words);
-    for _ in 0..READS {
-        copy_list(words, source, frames)?;
-        if words != scanned {
-            break;
-        }
-    }
     Ok(())
 }
 
@@ -203,24 +185,8 @@ fn copy_scanned(seal: &Seal, range: Range<usize>) -> Result<(), Refusal> {
         }
         put_word(seal, index, word);
     }
-    if weaken::READ_ONCE.is_left_out() {
-        copy_changed(seal, &range);
-    }
+    without!(READ_ONCE, without::copy_changed(seal, &range));
     Ok(())
-}
-
-/// For a test alone: copies a word that has changed after it was scanned.
-fn copy_changed(seal: &Seal, range: &Range<usize>) {
-    let from = seal.to + range.start as u64 * 4;
-    for _ in 0..READS {
-        // SAFETY: words of a frame of the text pool, which is RAM; each bit pattern is a word.
-        let scanned = unsafe { physical::items::<u32>(from, range.len() as u64) };
-        let mut both = outer_words(seal, range).zip(scanned).zip(range.clone());
-        if let Some(((word, _), index)) = both.find(|((now, scanned), _)| now != scanned) {
-            put_word(seal, index, word);
-            return;
-        }
-    }
 }
 
 /// Words of the page as the outer domain's memory has them now.

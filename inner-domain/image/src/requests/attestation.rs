@@ -40,7 +40,7 @@ pub fn report(asked: &mut Asked, ReportArguments { data }: ReportArguments) -> R
         limit,
         started: boot.started,
         version: boot.version,
-        weakened: boot.weakened,
+        weakened: boot.left_out,
         identity: boot.identity as u64,
     }
 }
@@ -62,7 +62,7 @@ pub fn verify(_: &mut Asked, it: VerifyArguments) -> VerifyReply {
         found: 1,
         started: boot.started,
         version: boot.version,
-        weakened: boot.weakened,
+        weakened: boot.left_out,
         identity: boot.identity as u64,
         ..VerifyReply::NONE
     }

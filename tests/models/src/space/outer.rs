@@ -5,10 +5,10 @@
 //! it is in, often with one thing wrong. Few frames and few addresses, so that they meet again.
 
 use donjon_abi::call::Reason;
+use donjon_core::checks::Checks;
 use donjon_core::kernel_tables::PoolKind;
 use donjon_core::pools::Pools;
 use donjon_core::pools::Progress;
-use donjon_core::translation::Checks;
 use donjon_core::translation::frames::FrameType;
 
 use super::counters::Counters;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs a sequence of calls on a fresh machine, with all checks.
 
-use donjon_core::translation::{Checks, Step};
+use donjon_core::checks::Checks;
+use donjon_core::translation::Step;
 
 use super::counters::Counters;
 use super::invariants;

@@ -4,12 +4,12 @@
 use std::sync::atomic::{AtomicU16, AtomicU32};
 
 use donjon_abi::boot_info::{Bank, MAX_MEDIATED, MAX_READABLE, Mediated};
+use donjon_core::checks::Checks;
 use donjon_core::devices::DeviceList;
 use donjon_core::kernel_tables::{PoolFrame, PoolKind};
 use donjon_core::memory::private::{Private, PrivateBlock};
 use donjon_core::pools::{Pools, Storage};
 use donjon_core::range::Range;
-use donjon_core::translation::Checks;
 use donjon_core::translation::frames::{FrameTable, FrameType};
 
 use super::memory::{PAGE, SmallMachine};

@@ -8,8 +8,9 @@ mod generate;
 use std::collections::BTreeMap;
 
 use donjon_abi::call::Process;
+use donjon_core::checks::Checks;
+use donjon_core::translation::Step;
 use donjon_core::translation::frames::{FrameTable, FrameType};
-use donjon_core::translation::{Checks, Step};
 use donjon_core::user_tables::{LEAST_PAGES, UserTables};
 
 use super::storage::OwnedStorage;

@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
 
+use donjon_core::checks::Checks;
 use donjon_core::range::Range;
-use donjon_core::translation::Checks;
 use donjon_core::translation::frames::{FrameTable, FrameType};
 use donjon_core::user_tables::{ASIDS, Cell, LEAST_PAGES, Storage, UserTables};
 

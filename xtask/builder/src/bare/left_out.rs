@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Leaving out protections, for the tests that show what each is for.
+//! Leaving out checks, for the tests that show what each is for.
 //!
 //! Those in assembly are features of a build of their own. All others are in one build, which asks
 //! a word; it is written into the finished program here.
@@ -9,36 +9,34 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use donjon_core::weaken;
+use donjon_core::checks::{BY_WORD, BY_WORD_FEATURE};
 use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
 
-/// The feature of the build that asks the word.
-const ANY: &str = "weaken-any";
 /// The word.
 const SYMBOL: &str = "DONJON_LEFT_OUT";
 
-/// Returns the features of the inner domain that lacks the protections `names`.
+/// Returns the features of the inner domain that lacks the checks `names`.
 pub fn features(names: &[String]) -> Vec<&str> {
-    let is_choice = |name: &str| weaken::CHOICES.iter().any(|it| it.0 == name);
+    let is_choice = |name: &str| BY_WORD.iter().any(|it| it.0 == name);
     let (chosen, mut features): (Vec<&str>, Vec<_>) = names
         .iter()
         .map(String::as_str)
         .partition(|it| is_choice(it));
     if !chosen.is_empty() {
-        features.push(ANY);
+        features.push(BY_WORD_FEATURE);
     }
     features
 }
 
-/// Writes into a finished inner domain which protections it leaves out.
+/// Writes into a finished inner domain which checks it leaves out.
 ///
 /// # Errors
 ///
 /// If the program has no word for it, or cannot be written.
 pub fn choose(program: &Path, names: &[String]) -> Result<()> {
-    let choices = weaken::CHOICES.iter();
+    let choices = BY_WORD.iter();
     let choices = choices.filter(|it| names.iter().any(|name| name == it.0));
     let mask = choices.fold(0_u64, |mask, it| mask | 1 << it.1);
     if mask == 0 {
@@ -75,12 +73,12 @@ mod tests {
             features(&names).join(",")
         };
         assert_eq!(of(&[]), "");
-        assert_eq!(of(&["weaken-seal"]), "weaken-any");
-        assert_eq!(of(&["weaken-seal", "weaken-list"]), "weaken-any");
+        assert_eq!(of(&["weaken-seal"]), "checks-by-word");
+        assert_eq!(of(&["weaken-seal", "weaken-list"]), "checks-by-word");
         assert_eq!(of(&["weaken-scrub"]), "weaken-scrub");
         assert_eq!(
             of(&["trace-steps", "weaken-flush"]),
-            "trace-steps,weaken-any"
+            "trace-steps,checks-by-word"
         );
     }
 }

@@ -20,7 +20,7 @@ const SOURCES: [&str; 4] = [
     "boot/src",
 ];
 /// Files at the root of `donjon-core` that every room may use.
-const GROUND: [&str; 2] = ["range", "weaken"];
+const GROUND: [&str; 2] = ["checks", "range"];
 
 fn of_tree(folder: &str) -> Graph {
     graph(&uses::files(&paths::in_root(folder)))

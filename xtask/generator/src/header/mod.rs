@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is generated from `inner-domain/abi`: the header that Linux includes, that of programs in C
-//! for compartments, the tables of the call reference, and that of requests.
+//! for compartments, the tables of the call reference, and that of requests. Besides, the features
+//! that leave out a check, from `inner-domain/core/src/checks.rs`.
 
 mod c;
+mod features;
 mod requests;
 mod table;
 
@@ -35,7 +37,9 @@ pub fn run(check: bool) -> Result<()> {
             with_section(COMPARTMENTS, "requests", &requests::table())?,
         ),
     ];
-    generated::write_or_check(files, check, "inner-domain/abi", "cargo xtask header")
+    let files = files.into_iter().chain(features::manifests()?);
+    let source = "inner-domain/abi or inner-domain/core/src/checks.rs";
+    generated::write_or_check(files, check, source, "cargo xtask header")
 }
 
 /// The name of a macro, from the name in Rust: `TableWrite` is `TABLE_WRITE`.

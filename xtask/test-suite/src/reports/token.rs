@@ -90,7 +90,7 @@ fn public_key(token: &Token, quoter: &[u8; 32]) -> Result<[u8; 32]> {
     let boot = Boot {
         started: claims.started,
         version: claims.version,
-        weakened: claims.weakened,
+        left_out: claims.weakened,
         identity: Identity::Given,
     };
     let seed = Secrets::new(derived, boot).key(quoter, PURPOSE);

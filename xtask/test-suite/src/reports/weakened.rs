@@ -9,8 +9,8 @@ use anyhow::{Context, Result, ensure};
 use donjon_abi::manifest::Identity;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
+use donjon_core::checks;
 use donjon_core::compartment::attestation::{Boot, Derived, Secrets, Subject};
-use donjon_core::weaken;
 use donjon_machine::arguments::Switch;
 use donjon_machine::gdb;
 use donjon_machine::said::says;
@@ -92,7 +92,7 @@ pub fn refused(host: &HostArguments) -> Result<()> {
 /// Checks that the token is refused with the key of the sound build, and with its own, as if a
 /// verifier had recorded its own in a boot that was trusted.
 fn is_refused(token: &Token, key: [u8; 32]) -> Result<()> {
-    let bits = 1 << weaken::bit(FEATURE).context("no such protection")?;
+    let bits = 1 << checks::bit(FEATURE).context("no such protection")?;
     ensure!(token.claims.weakened == bits, "{:x?}", token.claims);
     for (key, most) in [(key, 2), (token.claims.key, 1)] {
         let expected = Expected {
@@ -124,7 +124,7 @@ fn of_another_boot() -> Result<String> {
     let boot = Boot {
         started,
         version: 0,
-        weakened: 0,
+        left_out: 0,
         identity: Identity::Given,
     };
     let subject = Subject {

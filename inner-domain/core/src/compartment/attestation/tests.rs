@@ -9,13 +9,13 @@ fn secrets(
     identity: Option<&[u8; BYTES]>,
     boot: Option<&[u8; BYTES]>,
     started: Digest,
-    weakened: u64,
+    left_out: u64,
 ) -> Secrets {
     let derived = Derived::new(identity, boot, &started).expect("a secret");
     let boot = Boot {
         started,
         version: 1 << 16,
-        weakened,
+        left_out,
         identity: Identity::Given,
     };
     Secrets::new(derived, boot)
@@ -71,9 +71,9 @@ fn a_report_is_of_one_boot_and_of_one_build() {
     ] {
         assert!(!other.is_genuine(&subject(), &code));
     }
-    // Secrets of the sound build, as if a weakened one had kept its digest.
-    let weakened = secrets(Some(&IDENTITY), Some(&BOOT), STARTED, 1);
-    assert!(!weakened.is_genuine(&subject(), &code));
+    // Secrets of the sound build, as if one that leaves out checks had kept its digest.
+    let left_out = secrets(Some(&IDENTITY), Some(&BOOT), STARTED, 1);
+    assert!(!left_out.is_genuine(&subject(), &code));
 }
 
 #[test]

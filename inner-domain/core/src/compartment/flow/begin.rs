@@ -7,13 +7,13 @@ use donjon_abi::layout::PAGE_SIZE;
 use sha2::{Digest, Sha256};
 
 use super::Flow;
+use crate::checks::{Checks, Configured};
 use crate::compartment::build::may_be_given;
 use crate::compartment::space::{self, Access};
 use crate::compartment::{Compartments, Guard, Handle, Memory, NONE, Phase};
 use crate::memory::private::Private;
 use crate::translation::Step;
 use crate::translation::frames::FrameTable;
-use crate::weaken;
 
 impl Compartments<'_> {
     /// Puts a compartment under flow attestation that is sealed, has not run, is no clone and has
@@ -31,7 +31,7 @@ impl Compartments<'_> {
         first: [u64; 4],
     ) -> Result<(), Reason> {
         let Guard { mut state, .. } = self.of_phase(handle, Phase::Idle)?;
-        let is_pristine = state.is_pristine || weaken::PRISTINE.is_left_out();
+        let is_pristine = state.is_pristine || !Configured::PRISTINE.is_made();
         if !is_pristine || state.template != NONE || state.clones > 0 {
             return Err(Reason::WrongTime);
         }
@@ -77,7 +77,7 @@ impl Compartments<'_> {
         }
         let va = LOG + pages * PAGE_SIZE;
         let entry = space::entry_for(memory, &mut state, owner, private, va)?;
-        if memory.read(entry) != 0 && !weaken::FLOW_PLACE.is_left_out() {
+        if memory.read(entry) != 0 && Configured::FLOW_PLACE.is_made() {
             return Err(Reason::BadEntry);
         }
         if !private.share(frame) {

@@ -8,9 +8,9 @@ use donjon_abi::flow::{
 use sha2::Digest;
 
 use super::Closed;
+use crate::checks::{Checks, Configured};
 use crate::compartment::attestation::{BYTES, DATA, Subject};
 use crate::compartment::{Compartments, Guard, Handle, Memory, Phase, State};
-use crate::weaken;
 
 impl Compartments<'_> {
     /// Binds the digest of the segment that is closed, and shows the segment: the message with its
@@ -48,7 +48,7 @@ impl Compartments<'_> {
             digest,
         })
         .to_bytes();
-        if weaken::FLOW_COMMIT.is_left_out() && digest == [0; 32] {
+        if !Configured::FLOW_COMMIT.is_made() && digest == [0; 32] {
             // Shows the states, and binds nothing.
             return Ok(message);
         }

@@ -3,10 +3,11 @@
 
 use donjon_abi::call::Process;
 use donjon_abi::tcr::{COMPARTMENT_ASID, RESERVED_ASID};
+use donjon_core::checks::Checks;
 use donjon_core::memory::block_set::BlockSet;
 use donjon_core::range::Range;
 use donjon_core::translation::frames::FrameType;
-use donjon_core::translation::{Checks, Hardware, Step};
+use donjon_core::translation::{Hardware, Step};
 use donjon_core::user_tables::{Fill, Withdrawal};
 
 use super::super::storage::set_types;

@@ -5,7 +5,7 @@ use donjon_abi::call::Process;
 use std::collections::BTreeMap;
 
 use donjon_abi::tcr::LAST_RESERVED_ASID;
-use donjon_core::translation::Checks;
+use donjon_core::checks::Checks;
 use donjon_core::translation::frames::FrameType;
 use donjon_core::user_tables::{Fill, LEAST_PAGES};
 

@@ -3,7 +3,7 @@
 
 use donjon_abi::call::Process;
 use donjon_abi::tcr::LAST_RESERVED_ASID;
-use donjon_core::translation::Checks;
+use donjon_core::checks::Checks;
 
 use super::super::{BLOCK, PAGE};
 use super::{
