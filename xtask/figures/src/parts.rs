@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The parts of the report: what each is measured by.
+//! The parts of the report: what each is measured by, as one table.
 
-/// One measurement.
+/// One measurement: names a row of [`PARTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// The null inter-domain call.
@@ -26,135 +26,203 @@ pub enum Part {
     Kselftests,
 }
 
+/// What is known of a part before it is measured.
+#[derive(Debug)]
+pub struct Row {
+    /// The part.
+    pub part: Part,
+    /// Name of the section and of its file, also behind `--run`.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// The subcommand that measures it.
+    pub subcommand: &'static [&'static str],
+    /// What the subcommand is told besides. The machine is named, so that the report can say it.
+    pub options: &'static [&'static str],
+    /// The machine in words.
+    pub machine: &'static str,
+    /// What the figures have to be, if the documentation says so.
+    pub goal: Option<&'static str>,
+    /// Whether it takes minutes, and not an hour.
+    pub is_quick: bool,
+    /// Whether other work on the host changes its figures, or some of them.
+    pub is_wall_time: bool,
+    /// Where docs/figures.json has it.
+    pub recorded_as: Option<&'static str>,
+}
+
+/// A part of which nothing is said yet.
+const PLAIN: Row = Row {
+    part: Part::Idc,
+    name: "",
+    title: "",
+    subcommand: &[],
+    options: &[],
+    machine: "",
+    goal: None,
+    is_quick: false,
+    is_wall_time: false,
+    recorded_as: None,
+};
+
+/// The machine whose instructions are counted.
+const ON_ONE_CPU: &[&str] = &["--machine", "virt", "--cpu", "cortex-a57"];
+const ONE_CPU: &str = "virt, cortex-a57, 1 CPU, -icount shift=0";
+
+/// All parts, in the order of the report.
+pub const PARTS: &[Row; 10] = &[
+    Row {
+        part: Part::Idc,
+        name: "idc",
+        title: "Null inter-domain call",
+        subcommand: &["bench", "idc"],
+        options: ON_ONE_CPU,
+        machine: ONE_CPU,
+        goal: Some("at most 2 % more than what is recorded"),
+        is_quick: true,
+        recorded_as: Some("idc"),
+        ..PLAIN
+    },
+    Row {
+        part: Part::Lmbench,
+        name: "lmbench",
+        title: "LMBench",
+        subcommand: &["bench", "lmbench"],
+        options: ON_ONE_CPU,
+        machine: ONE_CPU,
+        recorded_as: Some("lmbench"),
+        ..PLAIN
+    },
+    Row {
+        part: Part::Calls,
+        name: "calls",
+        title: "Calls of Linux's operations",
+        subcommand: &["bench", "calls"],
+        options: ON_ONE_CPU,
+        machine: ONE_CPU,
+        goal: Some("at most 6 % more instructions inside than what is recorded"),
+        recorded_as: Some("calls"),
+        ..PLAIN
+    },
+    Row {
+        part: Part::Programs,
+        name: "programs",
+        title: "Programs",
+        subcommand: &["bench", "programs"],
+        machine: "virt, cortex-a57, 1 CPU, -icount shift=0; stress-ng: 2 and 4 CPUs",
+        goal: Some("at most 1 % where a program computes or serves, 4 % where it starts processes"),
+        is_wall_time: true,
+        ..PLAIN
+    },
+    Row {
+        part: Part::Scale,
+        name: "scale",
+        title: "Scale",
+        subcommand: &["bench", "scale"],
+        machine: "virt, cortex-a57, 1 CPU, -icount shift=0; by CPUs: up to 8",
+        goal: Some("exponents of at most 1.05, or 0.05 more than the native kernel's"),
+        is_wall_time: true,
+        ..PLAIN
+    },
+    Row {
+        part: Part::Stress,
+        name: "stress",
+        title: "Stress",
+        subcommand: &["bench", "stress"],
+        options: &["--cpus", "2"],
+        machine: "virt, cortex-a57, 2 CPUs; 64 MiB: 1 CPU, -icount shift=0",
+        is_wall_time: true,
+        ..PLAIN
+    },
+    Row {
+        part: Part::Compartments,
+        name: "compartments",
+        title: "Compartments, inside and outside",
+        subcommand: &["bench", "compartments"],
+        // By itself the search takes an hour.
+        options: &["--seconds", "60"],
+        machine: "virt, cortex-a57, 1 CPU, 4 GiB, -icount shift=0; trust and libraries: 2 CPUs",
+        goal: Some("each experiment has its own"),
+        ..PLAIN
+    },
+    Row {
+        part: Part::Attacks,
+        name: "attacks",
+        title: "Attacks",
+        subcommand: &["attack"],
+        options: &["--machine", "virt"],
+        machine: "virt, 2 CPUs; alone: 1 CPU",
+        goal: Some("each attack fails, and each control succeeds"),
+        ..PLAIN
+    },
+    Row {
+        part: Part::Audit,
+        name: "audit",
+        title: "Audit",
+        subcommand: &["audit"],
+        options: &[
+            "--machine",
+            "virt",
+            "--cpu",
+            "cortex-a57",
+            "--cpus",
+            "4",
+            "--at",
+            "boot",
+            "load",
+        ],
+        machine: "virt, cortex-a57, 4 CPUs",
+        goal: Some("no finding"),
+        is_quick: true,
+        ..PLAIN
+    },
+    Row {
+        part: Part::Kselftests,
+        name: "kselftests",
+        title: "The kernel's selftests",
+        subcommand: &["kselftest"],
+        options: &["--cpu", "cortex-a57", "--cpus", "4"],
+        machine: "virt, cortex-a57, 4 CPUs",
+        goal: Some("no result is worse than that of the native kernel"),
+        ..PLAIN
+    },
+];
+
 impl Part {
-    /// All, in the order of the report.
-    pub const ALL: [Self; 10] = [
-        Self::Idc,
-        Self::Lmbench,
-        Self::Calls,
-        Self::Programs,
-        Self::Scale,
-        Self::Stress,
-        Self::Compartments,
-        Self::Attacks,
-        Self::Audit,
-        Self::Kselftests,
-    ];
+    /// All parts, in the order of the report.
+    pub const ALL: [Self; PARTS.len()] = {
+        let mut all = [Self::Idc; PARTS.len()];
+        let mut number = 0;
+        while number < all.len() {
+            all[number] = PARTS[number].part;
+            assert!(
+                all[number] as usize == number,
+                "a part's place in the table is that of its name"
+            );
+            number += 1;
+        }
+        all
+    };
+
+    /// What is known of the part.
+    pub const fn row(self) -> &'static Row {
+        &PARTS[self as usize]
+    }
 
     /// Name of the section and of its file, also behind `--run`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Idc => "idc",
-            Self::Lmbench => "lmbench",
-            Self::Calls => "calls",
-            Self::Programs => "programs",
-            Self::Scale => "scale",
-            Self::Stress => "stress",
-            Self::Compartments => "compartments",
-            Self::Attacks => "attacks",
-            Self::Audit => "audit",
-            Self::Kselftests => "kselftests",
-        }
+        self.row().name
     }
 
-    /// What it is, in a few words.
+    /// What the part is, in a few words.
     pub const fn title(self) -> &'static str {
-        match self {
-            Self::Idc => "Null inter-domain call",
-            Self::Lmbench => "LMBench",
-            Self::Calls => "Calls of Linux's operations",
-            Self::Programs => "Programs",
-            Self::Scale => "Scale",
-            Self::Stress => "Stress",
-            Self::Compartments => "Compartments, inside and outside",
-            Self::Attacks => "Attacks",
-            Self::Audit => "Audit",
-            Self::Kselftests => "The kernel's selftests",
-        }
+        self.row().title
     }
 
-    /// The subcommand.
-    pub const fn subcommand(self) -> &'static [&'static str] {
-        match self {
-            Self::Idc => &["bench", "idc"],
-            Self::Lmbench => &["bench", "lmbench"],
-            Self::Calls => &["bench", "calls"],
-            Self::Programs => &["bench", "programs"],
-            Self::Scale => &["bench", "scale"],
-            Self::Stress => &["bench", "stress"],
-            Self::Compartments => &["bench", "compartments"],
-            Self::Attacks => &["attack"],
-            Self::Audit => &["audit"],
-            Self::Kselftests => &["kselftest"],
-        }
-    }
-
-    /// What it is told besides. The machine is named, so that the report can say it.
-    pub const fn options(self) -> &'static [&'static str] {
-        match self {
-            Self::Idc | Self::Lmbench | Self::Calls => {
-                &["--machine", "virt", "--cpu", "cortex-a57"]
-            }
-            Self::Programs | Self::Scale => &[],
-            // By itself the search takes an hour.
-            Self::Compartments => &["--seconds", "60"],
-            Self::Stress => &["--cpus", "2"],
-            Self::Attacks => &["--machine", "virt"],
-            Self::Audit => &[
-                "--machine",
-                "virt",
-                "--cpu",
-                "cortex-a57",
-                "--cpus",
-                "4",
-                "--at",
-                "boot",
-                "load",
-            ],
-            Self::Kselftests => &["--cpu", "cortex-a57", "--cpus", "4"],
-        }
-    }
-
-    /// The machine in words.
-    pub const fn machine(self) -> &'static str {
-        match self {
-            Self::Idc | Self::Lmbench | Self::Calls => "virt, cortex-a57, 1 CPU, -icount shift=0",
-            Self::Programs => "virt, cortex-a57, 1 CPU, -icount shift=0; stress-ng: 2 and 4 CPUs",
-            Self::Scale => "virt, cortex-a57, 1 CPU, -icount shift=0; by CPUs: up to 8",
-            Self::Stress => "virt, cortex-a57, 2 CPUs; 64 MiB: 1 CPU, -icount shift=0",
-            Self::Compartments => {
-                "virt, cortex-a57, 1 CPU, 4 GiB, -icount shift=0; trust and libraries: 2 CPUs"
-            }
-            Self::Attacks => "virt, 2 CPUs; alone: 1 CPU",
-            Self::Audit | Self::Kselftests => "virt, cortex-a57, 4 CPUs",
-        }
-    }
-
-    /// The command line that measures it, for people.
+    /// The command line that measures the part, for people.
     pub fn command(self) -> String {
-        let words = self.subcommand().iter().chain(self.options());
-        let words: Vec<&str> = words.copied().collect();
+        let words = [self.row().subcommand, self.row().options].concat();
         format!("cargo xtask {} --json FILE", words.join(" "))
-    }
-
-    /// Whether it takes minutes, and not an hour.
-    pub const fn is_quick(self) -> bool {
-        matches!(self, Self::Idc | Self::Audit)
-    }
-
-    /// Whether other work on the host changes its figures, or some of them.
-    pub const fn is_wall_time(self) -> bool {
-        matches!(self, Self::Stress | Self::Programs | Self::Scale)
-    }
-
-    /// Where docs/figures.json has it.
-    pub const fn recorded_as(self) -> Option<&'static str> {
-        match self {
-            Self::Idc => Some("idc"),
-            Self::Lmbench => Some("lmbench"),
-            Self::Calls => Some("calls"),
-            _ => None,
-        }
     }
 }
 
@@ -170,7 +238,7 @@ mod tests {
         names.dedup();
         commands.sort_unstable();
         commands.dedup();
-        assert_eq!((names.len(), commands.len()), (10, 10));
+        assert_eq!((names.len(), commands.len()), (PARTS.len(), PARTS.len()));
         assert_eq!(
             Part::Idc.command(),
             "cargo xtask bench idc --machine virt --cpu cortex-a57 --json FILE"

@@ -26,7 +26,7 @@ pub fn plan(choices: &[Choice], has_data: bool, store: &Store, tree: &Tree) -> V
     let wanted = |part: &Part| {
         named(*part)
             || all && !store.is_complete(*part, tree)
-            || by_default && part.is_quick() && !store.json(*part).exists()
+            || by_default && part.row().is_quick && !store.json(*part).exists()
     };
     Part::ALL.into_iter().filter(wanted).collect()
 }
@@ -50,7 +50,7 @@ pub fn measure(
     let unfinished = files::unfinished(&store.json(part));
     let _ = fs::remove_file(&unfinished);
     let mut command = this_program(part);
-    command.args(part.options());
+    command.args(part.row().options);
     command.arg("--json").arg(&unfinished);
     if host.no_install {
         command.arg("--no-install");
@@ -89,14 +89,14 @@ pub fn why_not_offered(part: Part) -> Option<String> {
     let mut command = this_program(part);
     command.arg("--help");
     let is_offered = process::both(&mut command).is_ok_and(|it| it.status.success());
-    let subcommand = part.subcommand().join(" ");
+    let subcommand = part.row().subcommand.join(" ");
     (!is_offered).then(|| format!("`cargo xtask {subcommand}` is not in this version"))
 }
 
 /// The subcommand of this very program.
 fn this_program(part: Part) -> Command {
     let mut command = Command::new(process::this_program());
-    command.args(part.subcommand());
+    command.args(part.row().subcommand);
     command
 }
 

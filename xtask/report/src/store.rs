@@ -147,7 +147,7 @@ impl Store {
 ///
 /// If the file is not as `bench --record` writes it.
 pub fn recorded(part: Part) -> Result<Option<Loaded>> {
-    let Some(key) = part.recorded_as() else {
+    let Some(key) = part.row().recorded_as else {
         return Ok(None);
     };
     let Ok(text) = fs::read_to_string(paths::in_root(RECORD)) else {

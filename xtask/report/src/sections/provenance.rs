@@ -92,7 +92,7 @@ pub fn section(material: &Material) -> Section {
     }
     for (part, loaded) in &material.parts {
         let load = loaded.envelope.as_ref().and_then(|it| it.host_load);
-        if let Some(load) = load.filter(|it| part.is_wall_time() && *it >= BUSY) {
+        if let Some(load) = load.filter(|it| part.row().is_wall_time && *it >= BUSY) {
             section.note(format!(
                 "Figures of several CPUs in {} are wall time, and the host had other work when it \
                  began (load {}). Emulated CPUs then wait for each other, and ratios of modes mean \
