@@ -11,7 +11,7 @@ use donjon_machine::paths;
 use serde_json::Value;
 
 use super::guard::Figures;
-use super::lmbench::published::{self, Published};
+use super::lmbench::published;
 
 /// A part of a document.
 struct Part {
@@ -85,7 +85,7 @@ fn result(figures: &Figures) -> Option<String> {
         "| LMBench | Hilps, ASID | Hilps, TLBI | BULKHEAD | `asid` | `tlbi` | `strict` |\n\
          |---|---:|---:|---:|---:|---:|---:|\n",
     );
-    let published: Published = published::read().ok()?;
+    let published = published::read().ok()?;
     for row in RESULT_ROWS {
         let [asid, ti, bulkhead] = published.cells(row);
         write!(text, "| {row} | {asid} | {ti} | {bulkhead} |").ok()?;

@@ -2,7 +2,9 @@
 //! What benchmarks write and the report reads.
 //!
 //! * [`parts`]: what is measured, and by which subcommand.
+//! * [`published`]: the figures of others.
 //! * [`format`]: how figures are shown.
 
 pub mod format;
 pub mod parts;
+pub mod published;

@@ -4,8 +4,8 @@
 //! * `measure`: runs them, by starting this very program; `store` keeps their JSON, `envelope`
 //!   what is known of it, `files` writes whole files.
 //! * `compare`: how the counts of two recorded runs differ.
-//! * `sections`: what becomes of each JSON document; `published` has the figures of others,
-//!   `projection` the costs of events.
+//! * `sections`: what becomes of each JSON document; `published` shows the figures of others,
+//!   `projection` has the costs of events.
 //! * `document`: the report as a tree; `html` and `markdown` write it, `plot` draws its charts.
 
 pub mod arguments;

@@ -1,53 +1,40 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What others published, from `published.csv`, which names its sources.
+//! What others published of LMBench's rows, in percent over the system without their protection.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
+use donjon_figures::published::{self, Published};
 
-const TEXT: &str = include_str!("published.csv");
-const HEADER: &str = "row,hilps_big_asid,hilps_little_asid,hilps_big_ti,hilps_little_ti,bulkhead";
-
-/// Headers of the columns that [`Published::cells`] fills.
+/// Headers of the columns that [`Beside::cells`] fills.
 pub const COLUMNS: [&str; 3] = ["Hilps asid", "Hilps ti", "BULKHEAD"];
 /// What they mean.
 pub const LEGEND: &str = "Hilps: published percent on its big / little core (NDSS 2017, Tables III \
     and IV, times). BULKHEAD: published percent, x86 (NDSS 2025, times).";
 
-/// Percentages by row.
-pub struct Published(Vec<(&'static str, [Option<f64>; 5])>);
+/// The columns of others, beside ours.
+pub struct Beside(Vec<Published>);
 
-/// The file's contents.
-pub fn read() -> Result<Published> {
-    let mut lines = TEXT.lines().filter(|it| !it.starts_with('#'));
-    ensure!(lines.next() == Some(HEADER), "the header of published.csv");
-    let row = |line: &'static str| {
-        let (name, figures) = line.split_once(',')?;
-        let mut values = [None; 5];
-        let mut cells = figures.split(',');
-        for value in &mut values {
-            *value = match cells.next()? {
-                "" => None,
-                cell => Some(cell.parse().ok()?),
-            };
-        }
-        cells.next().is_none().then_some((name, values))
-    };
-    let rows = lines.map(|it| row(it).with_context(|| format!("published.csv: {it}")));
-    Ok(Published(rows.collect::<Result<_>>()?))
+/// Reads the columns of others.
+pub fn read() -> Result<Beside> {
+    published::all().map(Beside)
 }
 
-impl Published {
-    /// One cell for each of [`COLUMNS`].
+impl Beside {
+    /// Fills one cell for each of [`COLUMNS`].
     pub fn cells(&self, row: &str) -> [String; 3] {
-        let found = self.0.iter().find(|it| it.0 == row);
-        let Some((_, [big_asid, little_asid, big_ti, little_ti, bulkhead])) = found else {
-            return Default::default();
+        let percent = |system: &str, platform: &str, variant: &str| {
+            let is_it = |it: &&Published| it.row == row && it.is(system, platform, variant);
+            let added = self.0.iter().find(is_it)?.added()?;
+            Some(format!("{added:.1}"))
         };
-        let both = |big: &Option<f64>, little: &Option<f64>| match (big, little) {
-            (Some(big), Some(little)) => format!("{big:.1} / {little:.1}"),
-            _ => String::new(),
+        let both = |variant: &str| {
+            let big = percent("Hilps", "Cortex-A57", variant)?;
+            Some(format!(
+                "{big} / {}",
+                percent("Hilps", "Cortex-A53", variant)?
+            ))
         };
-        let one = bulkhead.map(|it| format!("{it:.1}")).unwrap_or_default();
-        [both(big_asid, little_asid), both(big_ti, little_ti), one]
+        let bulkhead = percent("BULKHEAD", "x86", "");
+        [both("asid"), both("ti"), bulkhead].map(Option::unwrap_or_default)
     }
 }
 
@@ -59,13 +46,18 @@ mod tests {
     #[test]
     fn every_published_row_is_one_of_ours() {
         let published = read().expect("the file");
-        for (name, _) in &published.0 {
-            assert!(ROWS.iter().any(|it| it.name == *name), "{name}");
+        for it in published.0.iter().filter(|it| !it.row.is_empty()) {
+            assert!(ROWS.iter().any(|row| row.name == it.row), "{it:?}");
         }
         assert_eq!(
             published.cells("page fault"),
             ["26.6 / 32.7", "98.9 / 95.0", "39.7"]
         );
+        assert_eq!(published.cells("null"), ["", "", "-0.3"]);
         assert_eq!(published.cells("read"), ["", "", ""]);
+        let filled = ROWS
+            .iter()
+            .filter(|it| !published.cells(it.name)[0].is_empty());
+        assert_eq!(filled.count(), 9);
     }
 }

@@ -2,10 +2,9 @@
 //! Events times cycles: what figures might be on a core. `costs.csv` has the cycles and says where
 //! each is from. Nothing of this is a measurement.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
+use donjon_figures::published;
 use serde::Deserialize;
-
-const TEXT: &str = include_str!("costs.csv");
 
 /// What costs cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -120,13 +119,7 @@ impl<'a> Core<'a> {
 ///
 /// If the file is not one.
 pub fn costs() -> Result<Vec<Cost>> {
-    let mut reader = csv::ReaderBuilder::new()
-        .comment(Some(b'#'))
-        .from_reader(TEXT.as_bytes());
-    let costs: Vec<Cost> = reader
-        .deserialize()
-        .collect::<Result<_, _>>()
-        .context("costs.csv")?;
+    let costs: Vec<Cost> = published::read("costs.csv", include_str!("costs.csv"))?;
     let is_sound = |it: &Cost| it.least <= it.most && !it.source.is_empty();
     ensure!(costs.iter().all(is_sound), "costs.csv: a range or a source");
     Ok(costs)

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What others published of library compartments: `compartments.csv`, which names its source.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Deserialize;
 
-const TEXT: &str = include_str!("compartments.csv");
-
-/// All figures.
+/// All figures of library compartments on a Morello board.
 pub struct Morello(Vec<Row>);
 
 /// A figure, or a word where something was granted or not.
@@ -54,11 +52,7 @@ impl Morello {
     ///
     /// If the file is not a table of them.
     pub fn read() -> Result<Self> {
-        let mut reader = csv::ReaderBuilder::new()
-            .comment(Some(b'#'))
-            .from_reader(TEXT.as_bytes());
-        let rows = reader.deserialize().collect::<Result<_, _>>();
-        Ok(Self(rows.context("compartments.csv")?))
+        super::read("compartments.csv", include_str!("compartments.csv")).map(Self)
     }
 
     /// Where the figures of an experiment stand.
