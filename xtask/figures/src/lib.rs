@@ -2,9 +2,11 @@
 //! What benchmarks write and the report reads.
 //!
 //! * [`parts`]: what is measured, and by which subcommand.
+//! * [`store`]: where JSON documents are kept, and what is known of each.
 //! * [`published`]: the figures of others.
 //! * [`format`]: how figures are shown.
 
 pub mod format;
 pub mod parts;
 pub mod published;
+pub mod store;
