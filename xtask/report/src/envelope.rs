@@ -5,11 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
 use donjon_builder::arguments::HostArguments;
+use donjon_figures::store::digest;
 use donjon_machine::{paths, process, tools};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use donjon_figures::parts::Part;
 
@@ -110,14 +109,11 @@ pub struct Envelope {
     pub seconds: Option<f64>,
     /// Exit status of the command: 1 if it found something.
     pub status: Option<i32>,
-    /// SHA-256 of the JSON file, so that no other file is taken for it.
-    pub sha256: String,
 }
 
 impl Envelope {
-    /// The envelope of `json`, which a run of `part` over `tree` has just written. The load is not
-    /// in it.
-    pub fn of_run(part: Part, tree: &Tree, json: &[u8], seconds: f64, status: i32) -> Self {
+    /// Describes what a run of `part` over `tree` has just written. The load is not in it.
+    pub fn of_run(part: Part, tree: &Tree, seconds: f64, status: i32) -> Self {
         Self {
             part: part.name().to_owned(),
             tree: tree.clone(),
@@ -129,7 +125,6 @@ impl Envelope {
             command: part.command(),
             seconds: Some((seconds * 10.0).round() / 10.0),
             status: Some(status),
-            sha256: digest(json),
         }
     }
 
@@ -159,13 +154,7 @@ impl Envelope {
             command: "cargo xtask bench --record".to_owned(),
             seconds: None,
             status: None,
-            sha256: String::new(),
         }
-    }
-
-    /// Whether `json` is what was made then.
-    pub fn fits(&self, part: Part, json: &[u8]) -> bool {
-        self.part == part.name() && self.sha256 == digest(json)
     }
 
     /// Whether it is of these very sources.
@@ -186,12 +175,6 @@ fn git_in(root: &Path, words: &[&str]) -> Option<String> {
     process::output(&mut command).ok()
 }
 
-/// SHA-256 in hexadecimal.
-pub fn digest(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|it| format!("{it:02x}")).collect()
-}
-
 /// The present time, to the second, UTC.
 pub fn now() -> String {
     let now = jiff::Timestamp::now();
@@ -199,14 +182,9 @@ pub fn now() -> String {
 }
 
 fn qemu() -> String {
-    let said = process::output(Command::new(tools::QEMU).arg("--version"));
-    let line = said
-        .ok()
-        .and_then(|it| it.lines().next().map(str::to_owned));
-    match line {
-        Some(line) => line.replace("QEMU emulator version ", ""),
-        None => UNKNOWN.to_owned(),
-    }
+    let said = process::output(Command::new(tools::QEMU).arg("--version")).ok();
+    let line = said.and_then(|it| Some(it.lines().next()?.replace("QEMU emulator version ", "")));
+    line.unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
 fn host_cpu() -> String {
@@ -216,26 +194,15 @@ fn host_cpu() -> String {
         Some(line.split_once(':')?.1.trim().to_owned())
     };
     let name = field("model name").or_else(|| Some(format!("CPU part {}", field("CPU part")?)));
+    let name = name.unwrap_or_else(|| UNKNOWN.to_owned());
     let count = std::thread::available_parallelism().map_or(1, usize::from);
-    format!(
-        "{}, {count} CPUs",
-        name.unwrap_or_else(|| UNKNOWN.to_owned())
-    )
+    format!("{name}, {count} CPUs")
 }
 
 /// The host's load over the last minute: how many tasks ran or wanted to run.
 pub fn load() -> Option<f64> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     text.split_whitespace().next()?.parse().ok()
-}
-
-/// Reads an envelope.
-///
-/// # Errors
-///
-/// If it is none.
-pub fn read(text: &str) -> Result<Envelope> {
-    Ok(serde_json::from_str(text)?)
 }
 
 #[cfg(test)]
@@ -251,35 +218,27 @@ mod tests {
     }
 
     #[test]
-    fn an_envelope_fits_its_file_and_sources_alone() {
+    fn an_envelope_is_of_its_sources_alone() {
         let sources = tree(Some("abc"), None);
-        let envelope = Envelope::of_run(Part::Idc, &sources, b"{}", 1.25, 0);
-        assert!(envelope.fits(Part::Idc, b"{}"));
-        assert!(!envelope.fits(Part::Idc, b"{ }"));
-        assert!(!envelope.fits(Part::Calls, b"{}"));
+        let envelope = Envelope::of_run(Part::Idc, &sources, 1.25, 0);
         assert!(envelope.is_of(&sources));
         assert!(!envelope.is_of(&tree(Some("abd"), None)));
         assert!(!envelope.is_of(&tree(Some("abc"), Some("x"))));
         let text = serde_json::to_string(&envelope).expect("text");
-        assert_eq!(read(&text).expect("an envelope"), envelope);
-    }
-
-    #[test]
-    fn outside_of_a_repository_nothing_is_of_the_same_sources() {
+        let read: Envelope = serde_json::from_str(&text).expect("an envelope");
+        assert_eq!(read, envelope);
+        // Outside of a repository nothing is known to be of the same sources.
         let nothing = tree(None, None);
-        let envelope = Envelope::of_run(Part::Idc, &nothing, b"{}", 1.0, 0);
-        assert!(!envelope.is_of(&nothing));
-        assert_eq!(nothing.short(), UNKNOWN);
+        assert!(!Envelope::of_run(Part::Idc, &nothing, 1.0, 0).is_of(&nothing));
     }
 
     #[test]
     fn a_short_name_says_that_something_was_changed() {
-        let commit = "0123456789abcdef";
-        assert_eq!(tree(Some(commit), None).short(), "0123456789ab");
-        assert_eq!(
-            tree(Some(commit), Some("x")).short(),
-            "0123456789ab, with changes"
-        );
+        let short = |commit, changes| tree(commit, changes).short();
+        let commit = Some("0123456789abcdef");
+        assert_eq!(short(None, None), UNKNOWN);
+        assert_eq!(short(commit, None), "0123456789ab");
+        assert_eq!(short(commit, Some("x")), "0123456789ab, with changes");
     }
 
     #[test]
@@ -298,7 +257,7 @@ mod tests {
             }
         };
         let (one, other) = (with("CONFIG_A=y"), with("CONFIG_B=y"));
-        let envelope = Envelope::of_run(Part::Idc, &one, b"{}", 1.0, 0);
+        let envelope = Envelope::of_run(Part::Idc, &one, 1.0, 0);
         assert!(envelope.is_of(&one));
         assert!(!envelope.is_of(&other));
         assert!(!envelope.is_of(&tree(Some("abc"), None)));

@@ -2,7 +2,7 @@
 //! `cargo xtask report`: all measurements on one page.
 //!
 //! * `measure`: runs them, by starting this very program; `store` keeps their JSON, `envelope`
-//!   what is known of it, `files` writes whole files.
+//!   what is known of it.
 //! * `compare`: how the counts of two recorded runs differ.
 //! * `sections`: what becomes of each JSON document; `published` shows the figures of others,
 //!   `projection` has the costs of events.
@@ -12,7 +12,6 @@ pub mod arguments;
 mod compare;
 mod document;
 mod envelope;
-mod files;
 mod html;
 mod markdown;
 mod measure;
@@ -23,15 +22,19 @@ mod sections;
 mod store;
 
 use std::collections::BTreeMap;
+use std::fs;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
+use donjon_figures::store::{Store, write};
 use donjon_machine::paths;
 
 use crate::arguments::{Choice, ReportArguments};
 use crate::envelope::Tree;
 use crate::sections::Material;
-use crate::store::Store;
 use donjon_figures::parts::Part;
+
+/// Said where nothing can be written.
+const ELSEWHERE: &str = "make room for the report, or name another folder with --out";
 
 /// Measures what is asked for and writes the report, or compares two runs; returns the exit status,
 /// which is 1 if a part could not be measured, or if the runs differ by more than they may.
@@ -51,9 +54,8 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     let out = arguments.out.clone();
     let out = out.unwrap_or_else(|| paths::in_root("target/report"));
     let folder = out.join("data");
-    files::make_folder(&folder)?;
-    let store = Store::new(&folder);
-    store.clear_unfinished();
+    let store = Store::make(&folder).context(ELSEWHERE)?;
+    store.sweep(|_| false)?;
     let tree = Tree::now(&arguments.host);
     let mut reasons = BTreeMap::new();
     if let Some(data) = &arguments.data {
@@ -64,7 +66,7 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
         );
         let from = Store::new(&store::folder_of_data(data));
         ensure!(
-            Part::ALL.iter().any(|it| from.json(*it).exists()),
+            Part::ALL.iter().any(|it| from.path(it.name()).exists()),
             "--data: the folder {} has no file of a part, such as idc.json",
             data.display()
         );
@@ -90,8 +92,10 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     let (count, all) = (material.parts.len(), Part::ALL.len());
     let document = sections::document(material)?;
     let (page, summary) = (out.join("report.html"), out.join("report.md"));
-    files::write(&page, html::page(&document)?.as_bytes())?;
-    files::write(&summary, markdown::page(&document).as_bytes())?;
+    let (html, markdown) = (html::page(&document)?, markdown::page(&document));
+    for (file, text) in [(&page, html), (&summary, markdown)] {
+        write(file, text.as_bytes()).context(ELSEWHERE)?;
+    }
     println!(
         "{count} of {all} parts: {}, {}",
         page.display(),
@@ -103,14 +107,16 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
 /// Copies what another folder has.
 fn take_over(from: &Store, store: &Store, reasons: &mut BTreeMap<Part, String>) -> Result<()> {
     for part in Part::ALL {
-        if !from.json(part).exists() || from.json(part) == store.json(part) {
-            continue;
+        match store::load(from, part) {
+            Ok(None) => {}
+            Ok(Some(loaded)) => {
+                let json = fs::read(from.path(part.name())).context("--data")?;
+                store.keep(part.name(), &json, loaded.envelope.as_ref())?;
+            }
+            Err(error) => {
+                reasons.insert(part, format!("{error:#}"));
+            }
         }
-        if let Err(error) = from.load(part) {
-            reasons.insert(part, format!("{error:#}"));
-            continue;
-        }
-        store.copy(from, part)?;
     }
     Ok(())
 }
@@ -119,7 +125,7 @@ fn take_over(from: &Store, store: &Store, reasons: &mut BTreeMap<Part, String>) 
 fn material(store: &Store, tree: Tree, mut reasons: BTreeMap<Part, String>) -> Result<Material> {
     let mut parts = BTreeMap::new();
     for part in Part::ALL {
-        let loaded = match store.load(part) {
+        let loaded = match store::load(store, part) {
             Ok(Some(loaded)) => Some(loaded),
             Ok(None) => store::recorded(part)?,
             Err(error) => {

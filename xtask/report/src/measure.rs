@@ -9,13 +9,13 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::progress::Step;
+use donjon_figures::store::{Store, unfinished};
 use donjon_machine::process;
 use serde_json::Value;
 
 use crate::arguments::Choice;
 use crate::envelope::{self, Envelope, Tree};
-use crate::files;
-use crate::store::Store;
+use crate::store::is_complete;
 use donjon_figures::parts::Part;
 
 /// Which parts have to be measured.
@@ -25,8 +25,8 @@ pub fn plan(choices: &[Choice], has_data: bool, store: &Store, tree: &Tree) -> V
     let by_default = choices.is_empty() && !has_data;
     let wanted = |part: &Part| {
         named(*part)
-            || all && !store.is_complete(*part, tree)
-            || by_default && part.row().is_quick && !store.json(*part).exists()
+            || all && !is_complete(store, *part, tree)
+            || by_default && part.row().is_quick && !store.path(part.name()).exists()
     };
     Part::ALL.into_iter().filter(wanted).collect()
 }
@@ -47,7 +47,8 @@ pub fn measure(
     if let Some(why) = why_not_offered(part) {
         bail!(why);
     }
-    let unfinished = files::unfinished(&store.json(part));
+    let file = store.path(part.name());
+    let unfinished = unfinished(&file);
     let _ = fs::remove_file(&unfinished);
     let mut command = this_program(part);
     command.args(part.row().options);
@@ -61,7 +62,9 @@ pub fn measure(
     let step = Step::one_of(part.name(), done, all);
     let load = envelope::load();
     let start = Instant::now();
-    let ended = process::logged(&mut command, &store.log(part), |line| step.say(line));
+    let ended = process::logged(&mut command, &file.with_extension("log"), |line| {
+        step.say(line)
+    });
     let seconds = start.elapsed().as_secs_f64();
     let json = complete(&unfinished);
     let _ = fs::remove_file(&unfinished);
@@ -77,9 +80,9 @@ pub fn measure(
     let envelope = Envelope {
         host_load: load,
         command: [&[part.command()], &options[..]].concat().join(" "),
-        ..Envelope::of_run(part, tree, &json, seconds, status)
+        ..Envelope::of_run(part, tree, seconds, status)
     };
-    store.keep(part, &json, Some(&envelope))?;
+    store.keep(part.name(), &json, Some(&envelope))?;
     step.finish();
     Ok(())
 }
@@ -124,8 +127,9 @@ mod tests {
         let store = Store::new(folder.path());
         let here = tree("a");
         for part in [Part::Idc, Part::Calls] {
-            let envelope = Envelope::of_run(part, &here, b"{}", 1.0, 0);
-            store.keep(part, b"{}", Some(&envelope)).expect("kept");
+            let envelope = Envelope::of_run(part, &here, 1.0, 0);
+            let name = part.name();
+            store.keep(name, b"{}", Some(&envelope)).expect("kept");
         }
         let all = plan(&[Choice::All], false, &store, &here);
         assert_eq!(all.len(), Part::ALL.len() - 2);
@@ -142,7 +146,8 @@ mod tests {
         let store = Store::new(folder.path());
         let here = tree("a");
         assert_eq!(plan(&[], false, &store, &here), [Part::Idc, Part::Audit]);
-        store.keep(Part::Idc, b"{}", None).expect("kept");
+        let none = None::<&Envelope>;
+        store.keep("idc", b"{}", none).expect("kept");
         assert_eq!(plan(&[], false, &store, &here), [Part::Audit]);
         assert_eq!(plan(&[], true, &store, &here), []);
         assert_eq!(plan(&[Choice::None], false, &store, &here), []);

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::envelope::Envelope;
-use crate::store::{Origin, Store};
+use crate::store::{Origin, load};
 use crate::{html, markdown};
 
 fn tree(commit: &str) -> Tree {
@@ -22,7 +22,7 @@ fn loaded(value: Value, commit: &str) -> Loaded {
         envelope: Some(Envelope {
             qemu: "0.0".into(),
             host_cpu: "made up".into(),
-            ..Envelope::of_run(Part::Idc, &tree(commit), b"", 61.0, 0)
+            ..Envelope::of_run(Part::Idc, &tree(commit), 61.0, 0)
         }),
     }
 }
@@ -30,9 +30,12 @@ fn loaded(value: Value, commit: &str) -> Loaded {
 /// All fixtures, as if they were measured at this commit.
 fn fixtures(commit: &str) -> Material {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let store = Store::new(&folder);
+    let store = donjon_figures::store::Store::new(&folder);
     let part = |part: Part| {
-        let value = store.load(part).expect("a fixture").expect("a file").value;
+        let value = load(&store, part)
+            .expect("a fixture")
+            .expect("a file")
+            .value;
         (part, loaded(value, commit))
     };
     Material {
