@@ -8,10 +8,11 @@ mod tests;
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use donjon_figures::store::hexadecimal;
 use donjon_machine::gem5::{self, Gem5};
 use donjon_machine::process;
 use donjon_machine::qemu::Boot;
@@ -47,46 +48,23 @@ impl Inputs {
     ///
     /// If a file cannot be read.
     pub fn of_boot(boot: &Boot, script: &str) -> Result<Self> {
-        // All fields by name: one that comes later is not forgotten.
-        let Boot {
-            machine,
-            image,
-            initramfs,
-            grub,
-            disk,
-            usb_disk,
-            disk_is_root,
-            packages,
-            network,
-            devices,
-            device_tree,
-            trace,
-        } = boot;
+        let rest = Boot {
+            image: PathBuf::new(),
+            initramfs: Vec::new(),
+            ..boot.clone()
+        };
         let mut inputs = Self::default()
-            .with("machine", format!("{machine:?}"))
-            .timed(!machine.icount)
-            .with("initramfs", initramfs)
-            .with("root", [u8::from(*disk_is_root)])
-            .with("network", format!("{network:?}"))
-            .with("devices", format!("{devices:?}"))
-            .with("trace", format!("{trace:?}"))
+            .with("boot", format!("{rest:?}"))
+            .timed(!boot.machine.icount)
+            .with("initramfs", &boot.initramfs)
             .with("script", script)
-            .with_file("image", image)?;
-        for (name, file) in [("grub", grub), ("device tree", device_tree)] {
-            if let Some(file) = file {
-                inputs = inputs.with_file(name, file)?;
-            }
+            .with_file("image", &boot.image)?;
+        for file in [&boot.grub, &boot.device_tree].into_iter().flatten() {
+            inputs = inputs.with_file("file", file)?;
         }
-        let disk = disk.as_ref().map(|it| &it.file);
-        let by_usb = usb_disk.as_ref().map(|it| &it.file);
-        for (name, file) in [
-            ("disk", disk),
-            ("USB disk", by_usb),
-            ("packages", packages.as_ref()),
-        ] {
-            if let Some(file) = file {
-                inputs = inputs.with_large(name, file)?;
-            }
+        let disks = [&boot.disk, &boot.usb_disk].into_iter().flatten();
+        for file in disks.map(|it| &it.file).chain(&boot.packages) {
+            inputs = inputs.with_large("disk", file)?;
         }
         Ok(inputs)
     }
@@ -104,11 +82,9 @@ impl Inputs {
         for command in commands {
             inputs = inputs.with("command", command);
         }
-        for file in gem5.files() {
-            inputs = inputs.with_large("gem5", &file)?;
-        }
-        if let Some(disk) = parts.disk {
-            inputs = inputs.with_large("disk", disk)?;
+        let files = gem5.files();
+        for file in files.iter().map(PathBuf::as_path).chain(parts.disk) {
+            inputs = inputs.with_large("disk", file)?;
         }
         Ok(inputs)
     }
@@ -153,7 +129,6 @@ impl Inputs {
     /// The digest of the inputs, in hexadecimal.
     #[must_use]
     pub fn key(self) -> String {
-        let digest = self.digest.finalize();
-        digest.iter().map(|it| format!("{it:02x}")).collect()
+        hexadecimal(&self.digest.finalize())
     }
 }

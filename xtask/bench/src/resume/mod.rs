@@ -5,34 +5,51 @@
 //! ended, under the digest of everything that it depends on. The end removes it, so that a second
 //! run measures everything again.
 
-mod folder;
 mod inputs;
-mod kept;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::fs::Metadata;
+use std::mem;
+use std::path::Path;
+use std::time::Duration;
 
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, ensure};
 use donjon_builder::paths;
+use donjon_figures::store::Store;
+use serde::{Deserialize, Serialize};
 
-use folder::Folder;
 pub use inputs::Inputs;
-use kept::Kept;
 
 /// Where partial results are, in a folder for each measurement.
 const FOLDERS: &str = "target/bench";
+/// Older ones are removed.
+const LIFE: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// What the guest of one unit printed.
+#[derive(Serialize, Deserialize)]
+struct Printed {
+    /// When the run began that measured it, UTC.
+    run: String,
+    text: String,
+}
+
+/// The digest of what that depends on.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct DependsOn {
+    key: String,
+}
 
 /// A run that the next one goes on with, if it is interrupted.
 pub struct Run {
     /// Where its units are, and what measures them; none of a run that keeps nothing.
-    place: Option<(Folder, Inputs)>,
+    place: Option<(Store, Inputs)>,
     /// When it began, UTC.
     start: String,
     /// Units of earlier runs that it has not told of yet, and when those runs began.
     taken: Vec<(String, String)>,
-    /// Files of its units.
-    files: Vec<PathBuf>,
+    /// Names of the files of its units.
+    files: Vec<String>,
 }
 
 impl Run {
@@ -59,10 +76,10 @@ impl Run {
 
     fn begin_in(folder: &Path, fresh: bool, host: Inputs) -> Result<Self> {
         let mut run = Self::alone();
-        match Folder::open(folder) {
-            Ok(Some(folder)) => {
-                folder.sweep(fresh)?;
-                run.place = Some((folder, host));
+        match Store::lock(folder) {
+            Ok(Some(store)) => {
+                store.sweep(|it| fresh || is_old(it))?;
+                run.place = Some((store, host));
             }
             Ok(None) => eprintln!(
                 "another run of this measurement is not at its end: this one takes nothing from an \
@@ -88,30 +105,41 @@ impl Run {
         mut read: impl FnMut(&str) -> Result<T>,
     ) -> Result<T> {
         let place = self.place.as_ref().filter(|_| !inputs.is_timed());
-        let Some((folder, host)) = place else {
-            self.tell();
+        let Some((store, host)) = place else {
+            tell(&mut self.taken);
             return read(&measure()?);
         };
         let key = host.clone().with("unit", inputs.key()).key();
-        let path = folder.file(unit, &key);
-        let kept = Kept::load(&path, &key);
-        match kept.and_then(|it| it.map(|it| Ok((read(&it.text)?, it.run))).transpose()) {
+        let name = file_name(unit, &key);
+        let key = DependsOn { key };
+        let mut taken = || -> Result<Option<(T, String)>> {
+            let Some((kept, of)) = store.load(&name)? else {
+                return Ok(None);
+            };
+            let fits = of.is_some_and(|it: DependsOn| it == key);
+            ensure!(fits, "its digest or its name does not fit its content");
+            let printed: Printed = serde_json::from_slice(&kept)?;
+            Ok(Some((read(&printed.text)?, printed.run)))
+        };
+        match taken() {
             Ok(Some((result, run))) => {
                 self.taken.push((unit.to_owned(), run));
-                self.files.push(path);
+                self.files.push(name);
                 return Ok(result);
             }
             Ok(None) => {}
             Err(error) => {
-                let error = error.context(format!("{} is damaged", path.display()));
+                let error = error.context(format!("{} is damaged", store.path(&name).display()));
                 warn(&error, &format!("{unit} is measured again"));
             }
         }
-        self.tell();
+        tell(&mut self.taken);
         let text = measure()?;
         let result = read(&text)?;
-        match Kept::new(unit, &self.start, &key, &text).save(&path) {
-            Ok(()) => self.files.push(path),
+        let run = self.start.clone();
+        let kept = serde_json::to_vec_pretty(&Printed { run, text })?;
+        match store.keep(&name, &kept, Some(&key)) {
+            Ok(()) => self.files.push(name),
             Err(error) => {
                 let so = format!("the run goes on; the next one measures {unit} again");
                 warn(&error, &so);
@@ -126,7 +154,7 @@ impl Run {
     ///
     /// Those of [`forget`](Self::forget).
     pub fn end(mut self) -> Result<()> {
-        self.tell();
+        tell(&mut self.taken);
         self.forget()
     }
 
@@ -136,30 +164,41 @@ impl Run {
     ///
     /// If a file cannot be removed; the message says what to do.
     pub fn forget(&mut self) -> Result<()> {
-        let removed: Vec<_> = self.files.drain(..).map(|it| folder::remove(&it)).collect();
+        let Some((store, _)) = &self.place else {
+            return Ok(());
+        };
+        let removed: Vec<_> = self.files.drain(..).map(|it| store.remove(&it)).collect();
         removed.into_iter().collect()
     }
+}
 
-    /// Says in one line what comes from which run.
-    fn tell(&mut self) {
-        if let Some(line) = told(&self.taken) {
-            eprintln!("{line}");
-        }
-        self.taken.clear();
+/// Whether a file is not worth keeping any more.
+fn is_old(file: &Metadata) -> bool {
+    let age = file.modified().ok().and_then(|it| it.elapsed().ok());
+    age.is_some_and(|it| it > LIFE)
+}
+
+/// The name of a unit's file: one that people recognize, and enough of the digest.
+fn file_name(unit: &str, key: &str) -> String {
+    let unit = unit.replace(|it: char| !it.is_ascii_alphanumeric(), "-");
+    format!("{unit}-{}", key.get(..16).unwrap_or(key))
+}
+
+/// Says in one line what comes from which run, once.
+fn tell(taken: &mut Vec<(String, String)>) {
+    if !taken.is_empty() {
+        eprintln!("{}", told(&mem::take(taken)));
     }
 }
 
 /// `UNIT, UNIT: from the run of TIME, interrupted; …`
-fn told(taken: &[(String, String)]) -> Option<String> {
+fn told(taken: &[(String, String)]) -> String {
     let of_a_run = taken.chunk_by(|one, next| one.1 == next.1).map(|part| {
         let units: Vec<&str> = part.iter().map(|it| it.0.as_str()).collect();
-        let run = part.first().map_or("", |it| &it.1);
-        format!(
-            "{}: from the run of {run} UTC, interrupted",
-            units.join(", ")
-        )
+        let units = units.join(", ");
+        format!("{units}: from the run of {} UTC, interrupted", part[0].1)
     });
-    (!taken.is_empty()).then(|| of_a_run.collect::<Vec<_>>().join("; "))
+    of_a_run.collect::<Vec<_>>().join("; ")
 }
 
 fn warn(error: &Error, so: &str) {
