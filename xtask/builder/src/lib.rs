@@ -17,7 +17,7 @@
 //! * [`paths`]: the repository and the cache.
 //! * [`lock`]: locks between commands.
 //! * [`progress`]: progress on stderr.
-//! * [`json`]: files for `--json`; [`whole`]: files that are there as a whole or not at all.
+//! * [`json`]: files for `--json`.
 
 pub mod arguments;
 pub mod bare;
@@ -33,4 +33,3 @@ pub mod paths;
 pub mod progress;
 pub mod rootfs;
 pub mod run;
-pub mod whole;

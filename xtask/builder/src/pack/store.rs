@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
+use donjon_figures::store;
 use sha2::{Digest, Sha256};
 
-use crate::{paths, whole};
+use crate::paths;
 
 /// Directory of the images, beside the links.
 const DIRECTORY: &str = "images";
@@ -39,11 +40,11 @@ pub fn keep(image: &[u8], newest: &Path) -> Result<PathBuf> {
         if path.is_file() {
             File::open(&path)?.set_modified(SystemTime::now())?;
         } else {
-            whole::write(&path, image)?;
+            store::write(&path, image)?;
         }
         link(&Path::new(DIRECTORY).join(&name), newest)?;
         prune(&place);
-        io::Result::Ok(())
+        anyhow::Ok(())
     };
     write().with_context(|| format!("writing the boot image {}", path.display()))?;
     Ok(path)
@@ -51,7 +52,7 @@ pub fn keep(image: &[u8], newest: &Path) -> Result<PathBuf> {
 
 /// Replaces a link, so that a reader sees the old one or the new one.
 fn link(to: &Path, link: &Path) -> io::Result<()> {
-    let unfinished = whole::unfinished(link);
+    let unfinished = store::unfinished(link);
     let _ = fs::remove_file(&unfinished);
     symlink(to, &unfinished)?;
     fs::rename(&unfinished, link)
