@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::environment::{self, Needs};
+use donjon_figures::counts::{Count, null_call, operations, pairs};
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::finding::Finding;
 use donjon_machine::paths;
@@ -27,8 +28,8 @@ const GROWTH: f64 = 1.02;
 /// Factor by which the cost of an operation inside may grow. Its addresses are not randomized, but
 /// a program of another length has its heap elsewhere, and with it perhaps one table more.
 const GROWTH_INSIDE: f64 = 1.06;
-/// Names of these counts begin so.
-const INSIDE: &str = "inside, ";
+/// Names of these counts end so.
+const INSIDE: &str = ", inside";
 const HALF: f64 = 0.5;
 
 /// Content of `FILE`.
@@ -44,9 +45,6 @@ pub struct Figures {
     pub lmbench: Value,
 }
 
-/// Instructions by what they are of.
-pub type Counts = BTreeMap<String, f64>;
-
 impl Figures {
     /// What is recorded.
     pub fn recorded() -> Result<Self> {
@@ -56,34 +54,17 @@ impl Figures {
         serde_json::from_str(&text).context(FILE)
     }
 
-    fn counts(&self) -> Counts {
-        let mut all = of_idc(&self.idc);
-        all.extend(of_calls(&self.calls));
-        all.extend(of_quick(&self.quick));
-        all
+    fn counts(&self) -> Vec<Count> {
+        let gate = null_call(&self.idc).chain(operations(&self.calls));
+        gate.chain(of_quick(&self.quick)).collect()
     }
 }
 
-fn of_idc(idc: &Value) -> Counts {
-    let modes = idc["modes"].as_object().into_iter().flatten();
-    modes
-        .filter_map(|(mode, value)| Some((format!("null IDC, {mode}"), value["median"].as_f64()?)))
-        .collect()
-}
-
-fn of_calls(calls: &Value) -> Counts {
-    let operations = calls["operations"].as_array().into_iter().flatten();
-    operations
-        .filter_map(|it| {
-            let name = format!("{INSIDE}{}", it["name"].as_str()?);
-            Some((name, it["instructions"].as_f64()?))
-        })
-        .collect()
-}
-
-fn of_quick(quick: &BTreeMap<String, f64>) -> Counts {
-    let name = |row: &String| format!("LMBench's {row}, own program");
-    quick.iter().map(|(row, it)| (name(row), *it)).collect()
+fn of_quick(quick: &BTreeMap<String, f64>) -> impl Iterator<Item = Count> {
+    let name = |row: &String| format!("LMBench's {row}");
+    quick
+        .iter()
+        .map(move |(row, it)| Count::new(&name(row), "own program", *it))
 }
 
 /// Rows that a short run measures, with programs of our own.
@@ -114,15 +95,28 @@ pub fn quick(host: &HostArguments) -> Result<BTreeMap<String, f64>> {
 }
 
 /// Fails if one of `now` is more than what is recorded, or if one is recorded or measured alone.
-fn compare(now: &Counts, recorded: &Counts) -> Result<()> {
+fn compare(now: &[Count], recorded: &[Count]) -> Result<()> {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(["instructions", "recorded", "now", "change"]);
     let mut grown = Vec::new();
-    for (name, now) in now {
-        let Some(then) = recorded.get(name) else {
-            grown.push(format!("{name} is not recorded"));
-            continue;
+    for pair in pairs(now, recorded) {
+        let (
+            Count {
+                name, value: now, ..
+            },
+            then,
+        ) = match pair {
+            (Some(now), Some(then)) => (now, then.value),
+            (Some(now), None) => {
+                grown.push(format!("{} is not recorded", now.name));
+                continue;
+            }
+            (None, then) => {
+                let then = then.map_or("", |it| &it.name);
+                grown.push(format!("{then} is recorded, and not measured now"));
+                continue;
+            }
         };
         let percent = (now / then - 1.0) * 100.0;
         table.add_row([
@@ -131,7 +125,7 @@ fn compare(now: &Counts, recorded: &Counts) -> Result<()> {
             format!("{now:.0}"),
             format!("{percent:+.1} %"),
         ]);
-        let allowed = if name.starts_with(INSIDE) {
+        let allowed = if name.ends_with(INSIDE) {
             GROWTH_INSIDE
         } else {
             GROWTH
@@ -139,9 +133,6 @@ fn compare(now: &Counts, recorded: &Counts) -> Result<()> {
         if *now > then * allowed + HALF {
             grown.push(format!("{name}: {then:.0} recorded, {now:.0} now"));
         }
-    }
-    for name in recorded.keys().filter(|it| !now.contains_key(*it)) {
-        grown.push(format!("{name} is recorded, and not measured now"));
     }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -159,28 +150,30 @@ fn compare(now: &Counts, recorded: &Counts) -> Result<()> {
 /// The short form: the gate and the rows of LMBench, without the native kernel.
 pub fn check_quickly(host: &HostArguments) -> Result<()> {
     let modes = [Switch::Asid, Switch::Tlbi, Switch::Strict];
-    let mut now = of_idc(&measure_idc(host, &virt(CPU, Switch::Asid, true), &modes)?.json());
-    now.extend(of_quick(&quick(host)?));
+    let idc = measure_idc(host, &virt(CPU, Switch::Asid, true), &modes)?.json();
+    let quick = quick(host)?;
+    let of = |idc, quick| -> Vec<Count> { null_call(idc).chain(of_quick(quick)).collect() };
     let figures = Figures::recorded()?;
-    let mut recorded = of_idc(&figures.idc);
-    recorded.extend(of_quick(&figures.quick));
-    compare(&now, &recorded)
+    compare(&of(&idc, &quick), &of(&figures.idc, &figures.quick))
 }
 
 /// What operations cost inside, from a measurement that was made anyway.
 pub fn check_calls(calls: &super::calls::Calls) -> Result<()> {
-    let recorded = of_calls(&Figures::recorded()?.calls);
-    compare(&of_calls(&serde_json::to_value(calls)?), &recorded)
+    let of = |calls| -> Vec<Count> { operations(calls).collect() };
+    let recorded = Figures::recorded()?.calls;
+    compare(&of(&serde_json::to_value(calls)?), &of(&recorded))
 }
 
 /// Compares everything that is recorded but LMBench itself; returns the exit status.
 pub fn check(host: &HostArguments) -> Result<u8> {
     environment::prepare(host, Needs::default())?;
-    let mut now = of_idc(&measure_idc(host, &virt(CPU, Switch::Asid, true), &ALL_SWITCHES)?.json());
-    let calls = measure_calls(host, &virt(CPU, Switch::Asid, true))?;
-    now.extend(of_calls(&serde_json::to_value(calls)?));
-    now.extend(of_quick(&quick(host)?));
-    match compare(&now, &Figures::recorded()?.counts()) {
+    let now = Figures {
+        idc: measure_idc(host, &virt(CPU, Switch::Asid, true), &ALL_SWITCHES)?.json(),
+        calls: serde_json::to_value(measure_calls(host, &virt(CPU, Switch::Asid, true))?)?,
+        quick: quick(host)?,
+        lmbench: Value::Null,
+    };
+    match compare(&now.counts(), &Figures::recorded()?.counts()) {
         Ok(()) => Ok(0),
         Err(error) => {
             eprintln!("{error:#}");
@@ -230,24 +223,24 @@ mod tests {
             lmbench: Value::Null,
         };
         let expected = [
-            ("LMBench's mmap, own program".to_owned(), 3.0),
-            ("inside, fork".to_owned(), 7.5),
-            ("null IDC, asid".to_owned(), 59.0),
+            Count::new("null IDC", "asid", 59.0),
+            Count::new("fork", "inside", 7.5),
+            Count::new("LMBench's mmap", "own program", 3.0),
         ];
-        assert_eq!(figures.counts(), BTreeMap::from(expected));
+        assert_eq!(figures.counts(), expected);
     }
 
     #[test]
     fn a_count_that_is_not_measured_any_more_is_named() {
-        let counts = |names: &[&str]| -> Counts {
-            let all = names.iter().map(|it| ((*it).to_owned(), 1.0));
-            all.collect()
-        };
-        let recorded = counts(&["null IDC, asid", "inside, fork", "inside, mmap"]);
-        let now = counts(&["null IDC, asid", "inside, fork"]);
-        let error = compare(&now, &recorded).expect_err("one is missing");
+        let recorded = [
+            Count::new("null IDC", "asid", 1.0),
+            Count::new("fork", "inside", 1.0),
+            Count::new("mmap", "inside", 1.0),
+        ];
+        let now = &recorded[..2];
+        let error = compare(now, &recorded).expect_err("one is missing");
         assert!(
-            error.to_string().contains(": inside, mmap is recorded, "),
+            error.to_string().contains(": mmap, inside is recorded, "),
             "{error}"
         );
         assert!(!error.to_string().contains("fork"), "{error}");

@@ -4,8 +4,10 @@
 //! * [`parts`]: what is measured, and by which subcommand.
 //! * [`store`]: where JSON documents are kept, and what is known of each.
 //! * [`published`]: the figures of others.
+//! * [`counts`]: instruction counts, by name.
 //! * [`format`]: how figures are shown.
 
+pub mod counts;
 pub mod format;
 pub mod parts;
 pub mod published;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The parts of the report: what each is measured by, as one table.
 
+use serde_json::Value;
+
+use crate::counts::{self, Count};
+
 /// One measurement: names a row of [`PARTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
@@ -49,6 +53,9 @@ pub struct Row {
     pub is_wall_time: bool,
     /// Where docs/figures.json has it.
     pub recorded_as: Option<&'static str>,
+    /// Lists the instruction counts of its document, which are the same in two runs or nearly so;
+    /// nothing if it counts none.
+    pub counts: Option<fn(&Value) -> Vec<Count>>,
 }
 
 /// A part of which nothing is said yet.
@@ -63,6 +70,7 @@ const PLAIN: Row = Row {
     is_quick: false,
     is_wall_time: false,
     recorded_as: None,
+    counts: None,
 };
 
 /// The machine whose instructions are counted.
@@ -74,6 +82,7 @@ pub const PARTS: &[Row; 10] = &[
     Row {
         part: Part::Idc,
         name: "idc",
+        counts: Some(counts::idc),
         title: "Null inter-domain call",
         subcommand: &["bench", "idc"],
         options: ON_ONE_CPU,
@@ -86,6 +95,7 @@ pub const PARTS: &[Row; 10] = &[
     Row {
         part: Part::Lmbench,
         name: "lmbench",
+        counts: Some(counts::lmbench),
         title: "LMBench",
         subcommand: &["bench", "lmbench"],
         options: ON_ONE_CPU,
@@ -96,6 +106,7 @@ pub const PARTS: &[Row; 10] = &[
     Row {
         part: Part::Calls,
         name: "calls",
+        counts: Some(counts::calls),
         title: "Calls of Linux's operations",
         subcommand: &["bench", "calls"],
         options: ON_ONE_CPU,
@@ -107,6 +118,7 @@ pub const PARTS: &[Row; 10] = &[
     Row {
         part: Part::Programs,
         name: "programs",
+        counts: Some(counts::programs),
         title: "Programs",
         subcommand: &["bench", "programs"],
         machine: "virt, cortex-a57, 1 CPU, -icount shift=0; stress-ng: 2 and 4 CPUs",
@@ -117,6 +129,7 @@ pub const PARTS: &[Row; 10] = &[
     Row {
         part: Part::Scale,
         name: "scale",
+        counts: Some(counts::scale),
         title: "Scale",
         subcommand: &["bench", "scale"],
         machine: "virt, cortex-a57, 1 CPU, -icount shift=0; by CPUs: up to 8",
@@ -137,6 +150,7 @@ pub const PARTS: &[Row; 10] = &[
     Row {
         part: Part::Compartments,
         name: "compartments",
+        counts: Some(counts::compartments),
         title: "Compartments, inside and outside",
         subcommand: &["bench", "compartments"],
         // By itself the search takes an hour.

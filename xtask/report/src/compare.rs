@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Compares the instruction counts of two recorded runs, row by row.
 
-mod rows;
-
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
@@ -11,11 +9,10 @@ use serde_json::Value;
 
 use crate::envelope::UNKNOWN;
 use crate::store::{Loaded, folder_of_data, load};
+use donjon_figures::counts::{Count, pairs};
 use donjon_figures::format;
 use donjon_figures::parts::Part;
 use donjon_figures::store::Store;
-
-use rows::Row;
 
 /// Most that two runs may differ by, in percent.
 const LIMIT: f64 = 0.5;
@@ -40,7 +37,7 @@ pub fn run(one: &Path, other: &Path) -> Result<u8> {
     let (one, other) = (Store::new(&one), Store::new(&other));
     let mut compared = Vec::new();
     let mut alone = false;
-    for part in Part::ALL.into_iter().filter(|it| rows::counts(*it)) {
+    for part in Part::ALL.into_iter().filter(|it| it.row().counts.is_some()) {
         let (a, b) = match (load(&one, part)?, load(&other, part)?) {
             (Some(a), Some(b)) => (a, b),
             (None, None) => continue,
@@ -121,29 +118,27 @@ struct Compared {
 
 impl Compared {
     fn new(part: Part, one: &Value, other: &Value) -> Self {
-        let (one, other) = (rows::of(part, one), rows::of(part, other));
+        let of = |value| part.row().counts.map_or(Vec::new(), |it| it(value));
+        let (one, other) = (of(one), of(other));
+        let pairs = pairs(&one, &other);
         let mut compared = Self {
             part,
-            rows: one.len(),
+            rows: pairs.len(),
             most: None,
             beyond: Vec::new(),
         };
-        for a in &one {
-            match other.iter().find(|it| it.name == a.name) {
-                Some(b) => compared.add(a, b),
-                None => compared.beyond.push(format!("{}: only first", a.name)),
-            }
-        }
-        for b in &other {
-            if !one.iter().any(|it| it.name == b.name) {
-                compared.rows += 1;
-                compared.beyond.push(format!("{}: only second", b.name));
+        for pair in pairs {
+            match pair {
+                (Some(a), Some(b)) => compared.add(a, b),
+                (Some(a), None) => compared.beyond.push(format!("{}: only first", a.name)),
+                (None, Some(b)) => compared.beyond.push(format!("{}: only second", b.name)),
+                (None, None) => {}
             }
         }
         compared
     }
 
-    fn add(&mut self, a: &Row, b: &Row) {
+    fn add(&mut self, a: &Count, b: &Count) {
         let percent = match format::added(a.value, b.value) {
             Some(percent) => percent,
             None if b.value == 0.0 => 0.0,
@@ -340,5 +335,46 @@ mod tests {
         };
         let said = sources(&stray, &stray).expect("a note");
         assert!(said.contains(UNKNOWN), "{said}");
+    }
+
+    fn counts(part: Part) -> Vec<Count> {
+        let counts = part.row().counts;
+        counts.map_or(Vec::new(), |it| it(&fixture(part)))
+    }
+
+    #[test]
+    fn counts_are_found_where_the_commands_write_them() {
+        for (part, name, expected) in [
+            (Part::Lmbench, "null, native", 0.3),
+            (Part::Lmbench, "fork+exit, asid", 294.0),
+            (Part::Calls, "fork+exit, inside", 4150.0),
+            (Part::Calls, "flush, longest", 11_963.0),
+            (Part::Programs, "sqlite3 insert, tlbi", 20_300.0),
+            (Part::Compartments, "user, median", 901.0),
+            (Part::Compartments, "channel, messages", 4000.0),
+        ] {
+            let counts = counts(part);
+            let count = counts.iter().find(|it| it.name == name);
+            assert_eq!(count.map(|it| it.value), Some(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_part_that_counts_has_rows_with_names_of_their_own() {
+        for part in Part::ALL {
+            let counts = counts(part);
+            assert_eq!(!counts.is_empty(), part.row().counts.is_some(), "{part:?}");
+            let mut names: Vec<_> = counts.iter().map(|it| &it.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), counts.len(), "{part:?}");
+        }
+    }
+
+    #[test]
+    fn forks_are_told_from_the_rest() {
+        for it in counts(Part::Lmbench) {
+            assert_eq!(it.is_fork, it.name.starts_with("fork+"), "{}", it.name);
+        }
     }
 }
