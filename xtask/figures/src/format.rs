@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers as people read them.
 
-/// A number with commas between thousands, and `places` digits behind the point.
+/// Writes a number with commas between thousands, and `places` digits behind the point.
 pub fn number(value: f64, places: usize) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -23,7 +23,7 @@ pub fn number(value: f64, places: usize) -> String {
     format!("{sign}{grouped}{rest}")
 }
 
-/// Percent with a sign, and no sign for zero.
+/// Writes percent with a sign, and no sign for zero.
 pub fn percent(value: f64) -> String {
     let text = number(value, 1);
     if text.starts_with('-') || text == "0.0" || text == "-" {
@@ -33,12 +33,13 @@ pub fn percent(value: f64) -> String {
     }
 }
 
-/// What `value` is more than `base`, in percent; nothing where there is nothing to compare with.
+/// Computes what `value` is more than `base`, in percent; nothing where there is nothing to
+/// compare with.
 pub fn added(base: f64, value: f64) -> Option<f64> {
     (base != 0.0).then(|| (value / base - 1.0) * 100.0)
 }
 
-/// A duration in seconds.
+/// Writes a duration of some seconds in the unit that fits.
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
@@ -48,7 +49,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A count with its noun in singular or plural.
+/// Writes a count with its noun in singular or plural.
 pub fn plural(count: usize, one: &str, several: &str) -> String {
     match count {
         1 => format!("1 {one}"),

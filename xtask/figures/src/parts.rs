@@ -218,22 +218,22 @@ impl Part {
         all
     };
 
-    /// What is known of the part.
+    /// Gives what is known of the part.
     pub const fn row(self) -> &'static Row {
         &PARTS[self as usize]
     }
 
-    /// Name of the section and of its file, also behind `--run`.
+    /// Names the section and its file; the word is also behind `--run`.
     pub const fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// What the part is, in a few words.
+    /// Says what the part is, in a few words.
     pub const fn title(self) -> &'static str {
         self.row().title
     }
 
-    /// The command line that measures the part, for people.
+    /// Writes the command line that measures the part, for people.
     pub fn command(self) -> String {
         let words = [self.row().subcommand, self.row().options].concat();
         format!("cargo xtask {} --json FILE", words.join(" "))

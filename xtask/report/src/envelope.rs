@@ -29,7 +29,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The sources as they are now, with the kernel that the arguments choose.
+    /// Describes the sources as they are now, with the kernel that the arguments choose.
     pub fn now(host: &HostArguments) -> Self {
         let commit = git(&["rev-parse", "HEAD"]).map(|it| it.trim().to_owned());
         Self {
@@ -39,7 +39,8 @@ impl Tree {
         }
     }
 
-    /// For people: twelve letters, whether something was changed, and which kernel it is.
+    /// Names the sources for people: twelve letters, whether something was changed, and which
+    /// kernel it is.
     pub fn short(&self) -> String {
         let commit = self.commit.as_deref().unwrap_or(UNKNOWN);
         let commit = commit.get(..12).unwrap_or(commit);
@@ -67,7 +68,7 @@ fn changes_in(root: &Path) -> Option<String> {
     Some(digest(all.as_bytes()))
 }
 
-/// The options of a command line that choose another Linux.
+/// Lists the options of a command line that choose another Linux.
 pub fn kernel_options(host: &HostArguments) -> Vec<String> {
     let options = [("--linux", &host.linux), ("--config", &host.config)];
     let given = options.into_iter().filter_map(|(option, value)| {
@@ -128,7 +129,7 @@ impl Envelope {
         }
     }
 
-    /// The envelope of what docs/figures.json has of a part.
+    /// Describes what docs/figures.json has of a part.
     pub fn of_record(part: Part, file: &str) -> Self {
         let some = |words: &[&str]| {
             let text = git(words)?.trim().to_owned();
@@ -157,7 +158,7 @@ impl Envelope {
         }
     }
 
-    /// Whether it is of these very sources.
+    /// Says whether the document is of these very sources.
     pub fn is_of(&self, tree: &Tree) -> bool {
         tree.commit.is_some() && self.tree == *tree
     }
@@ -175,7 +176,7 @@ fn git_in(root: &Path, words: &[&str]) -> Option<String> {
     process::output(&mut command).ok()
 }
 
-/// The present time, to the second, UTC.
+/// Gives the present time, to the second, UTC.
 pub fn now() -> String {
     let now = jiff::Timestamp::now();
     now.round(jiff::Unit::Second).unwrap_or(now).to_string()
@@ -199,7 +200,7 @@ fn host_cpu() -> String {
     format!("{name}, {count} CPUs")
 }
 
-/// The host's load over the last minute: how many tasks ran or wanted to run.
+/// Reads the host's load over the last minute: how many tasks ran or wanted to run.
 pub fn load() -> Option<f64> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     text.split_whitespace().next()?.parse().ok()

@@ -18,7 +18,7 @@ use crate::envelope::{self, Envelope, Tree};
 use crate::store::is_complete;
 use donjon_figures::parts::Part;
 
-/// Which parts have to be measured.
+/// Chooses the parts that have to be measured.
 pub fn plan(choices: &[Choice], has_data: bool, store: &Store, tree: &Tree) -> Vec<Part> {
     let named = |part| choices.contains(&Choice::One(part));
     let all = choices.contains(&Choice::All);
@@ -87,7 +87,7 @@ pub fn measure(
     Ok(())
 }
 
-/// Why a part cannot be measured: this version may not have the subcommand.
+/// Says why a part cannot be measured: this version may not have the subcommand.
 pub fn why_not_offered(part: Part) -> Option<String> {
     let mut command = this_program(part);
     command.arg("--help");

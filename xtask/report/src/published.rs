@@ -9,7 +9,7 @@ use donjon_figures::parts::Part;
 
 pub use donjon_figures::published::{Published, all, compartments};
 
-/// Published figures that the section of a part shows, as a table.
+/// Shows published figures in the section of a part, as a table.
 ///
 /// # Errors
 ///
@@ -20,7 +20,8 @@ pub fn of_section(part: Part, caption: &str) -> Result<Block> {
     Ok(Block::Table(table(caption, these)))
 }
 
-/// Published figures without a row of ours and without a section, as a table that a reader opens.
+/// Shows published figures without a row of ours and without a section, as a table that a reader
+/// opens.
 pub fn others(all: &[Published]) -> Block {
     let these = all
         .iter()

@@ -37,7 +37,7 @@ pub struct Loaded {
     pub envelope: Option<Envelope>,
 }
 
-/// Where the JSON files are: a report has them in its folder `data`.
+/// Finds the JSON files: a report has them in its folder `data`.
 pub fn folder_of_data(folder: &Path) -> PathBuf {
     let data = folder.join("data");
     if data.is_dir() {
@@ -70,14 +70,14 @@ pub fn load(store: &Store, part: Part) -> Result<Option<Loaded>> {
     }))
 }
 
-/// Whether a part is complete for these sources.
+/// Says whether a part is complete for these sources.
 pub fn is_complete(store: &Store, part: Part, tree: &Tree) -> bool {
     let loaded = load(store, part).ok().flatten();
     let envelope = loaded.and_then(|it| it.envelope);
     envelope.is_some_and(|it| it.is_of(tree))
 }
 
-/// What docs/figures.json has of a part.
+/// Reads what docs/figures.json has of a part.
 ///
 /// # Errors
 ///

@@ -24,17 +24,17 @@ pub struct Row {
 }
 
 impl Row {
-    /// The figure outside; nothing if it is none.
+    /// Gives the figure outside; nothing if it is none.
     pub fn outside(&self) -> Option<f64> {
         self.outside.parse().ok()
     }
 
-    /// The figure inside.
+    /// Gives the figure inside; nothing if it is a word.
     pub fn inside(&self) -> Option<f64> {
         self.inside.parse().ok()
     }
 
-    /// How many times what it is outside it is inside.
+    /// Computes how many times what it is outside it is inside.
     pub fn ratio(&self) -> Option<f64> {
         Some(self.inside()? / self.outside()?)
     }
@@ -55,7 +55,7 @@ impl Morello {
         super::read("compartments.csv", include_str!("compartments.csv")).map(Self)
     }
 
-    /// Where the figures of an experiment stand.
+    /// Says where the figures of an experiment stand.
     pub fn source(&self, experiment: &str) -> String {
         let mut sources: Vec<&str> = Vec::new();
         for it in self.0.iter().filter(|it| it.experiment == experiment) {
@@ -66,7 +66,7 @@ impl Morello {
         sources.join(" and ")
     }
 
-    /// Rows of a test of an experiment.
+    /// Lists the rows of a test of an experiment.
     pub fn rows<'a, 'b>(
         &'a self,
         experiment: &'b str,
@@ -77,17 +77,17 @@ impl Morello {
         self.0.iter().filter(these)
     }
 
-    /// The row of a number of compartments, of a block or of a message.
+    /// Finds the row of a number of compartments, of a block or of a message.
     pub fn sized(&self, experiment: &str, test: &str, size: u64) -> Option<&Row> {
         self.rows(experiment, test).find(|it| it.size == Some(size))
     }
 
-    /// The row of a loop, built for one of the two forms.
+    /// Finds the row of a loop, built for one of the two forms.
     pub fn of_loop(&self, name: &str, variant: &str) -> Option<&Row> {
         self.rows("cpu", name).find(|it| it.variant == variant)
     }
 
-    /// What someone could do: `access`, or `data visible`.
+    /// Finds what someone could do: `access`, or `data visible`.
     pub fn trust(&self, who: &str, what: &str) -> Option<&Row> {
         self.rows("trust", who).find(|it| it.unit == what)
     }

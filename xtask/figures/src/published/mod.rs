@@ -50,12 +50,12 @@ pub struct Published {
 }
 
 impl Published {
-    /// What the system adds, in percent.
+    /// Gives what the system adds, in percent.
     pub fn added(&self) -> Option<f64> {
         self.percent.or_else(|| added(self.base?, self.value?))
     }
 
-    /// Whether the figure is of that system, platform and variant.
+    /// Says whether the figure is of that system, platform and variant.
     pub fn is(&self, system: &str, platform: &str, variant: &str) -> bool {
         (self.system.as_str(), self.variant.as_str()) == (system, variant)
             && self.platform.contains(platform)
