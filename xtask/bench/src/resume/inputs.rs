@@ -28,7 +28,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// The inputs of what measures: this very program, which tells the guest what to do, and the
+    /// Digests what measures: this very program, which tells the guest what to do, and the
     /// emulator.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Inputs {
             .with_file("program", Path::new("/proc/self/exe"))
     }
 
-    /// The inputs of what QEMU starts, and what the guest runs. The script has what the options
+    /// Digests what QEMU starts, and what the guest runs. The script has what the options
     /// choose: rows, sizes and repetitions.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// The inputs of what gem5 starts.
+    /// Digests what gem5 starts.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Inputs {
         Self { is_timed, ..self }
     }
 
-    /// Whether figures are times.
+    /// Says whether figures are times.
     #[must_use]
     pub const fn is_timed(&self) -> bool {
         self.is_timed
@@ -126,7 +126,7 @@ impl Inputs {
         Ok(self.with(name, format!("{place:?} {changed:?}")))
     }
 
-    /// The digest of the inputs, in hexadecimal.
+    /// Gives the digest of the inputs, in hexadecimal.
     #[must_use]
     pub fn key(self) -> String {
         hexadecimal(&self.digest.finalize())

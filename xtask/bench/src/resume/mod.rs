@@ -53,7 +53,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run of the measurement `name`. If it is `fresh`, it removes what interrupted runs left.
+    /// Begins a run of the measurement `name`. If it is `fresh`, it removes what interrupted runs
+    /// left.
     ///
     /// # Errors
     ///
@@ -63,7 +64,7 @@ impl Run {
         Self::begin_in(&folder, fresh, Inputs::of_host()?)
     }
 
-    /// A run that takes nothing from others and keeps nothing.
+    /// Begins a run that takes nothing from others and keeps nothing.
     pub fn alone() -> Self {
         let now = jiff::Timestamp::now();
         Self {
@@ -90,7 +91,7 @@ impl Run {
         Ok(run)
     }
 
-    /// What `read` finds in what the guest of `unit` printed: in an earlier run with the same
+    /// Gives what `read` finds in what the guest of `unit` printed: in an earlier run with the same
     /// `inputs`, or now. It is kept if `read` finds everything, unless it has times: those of
     /// kernels that are compared are taken close to each other.
     ///
