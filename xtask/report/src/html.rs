@@ -1,256 +1,257 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The report as one HTML page that loads nothing.
 
-use anyhow::Result;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use anyhow::{Context, Result};
+use minijinja::context;
+use pulldown_cmark::{
+    Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html,
+};
 
-use crate::document::{Block, Document, Figure, Headline, Table};
+use crate::chapters::Report;
+use crate::chart::Figure;
+use crate::markdown::plain;
 use crate::plot::{Colour, WIDTHS};
+use crate::templates::Templates;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The page.
+/// Writes the page.
 ///
 /// # Errors
 ///
 /// If a chart cannot be drawn.
-pub fn page(document: &Document) -> Result<String> {
-    let mut sections = Vec::new();
-    for section in &document.sections {
-        let blocks = blocks(&section.blocks)?;
-        sections.push(html! {
-            section aria-labelledby=(section.id) {
-                h2 id=(section.id) { (section.title) }
-                (blocks)
-            }
-        });
-    }
-    let page = html! {
-        (PreEscaped("<!-- SPDX-License-Identifier: MIT OR Apache-2.0 -->\n"))
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (document.title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                header {
-                    h1 { (document.title) }
-                    p.summary { (inline(&document.summary)) }
-                    (headline(&document.headline))
-                }
-                nav aria-label="Sections" {
-                    ul {
-                        @for section in &document.sections {
-                            li { a href={ "#" (section.id) } { (section.title) } }
-                        }
-                    }
-                }
-                main {
-                    @for section in &sections { (section) }
-                }
-            }
-        }
+pub fn page(templates: &Templates, report: &Report) -> Result<String> {
+    let Report { head, chapters } = report;
+    let number = |line: &String| {
+        let (value, what) = line.strip_prefix("**")?.split_once("** ")?;
+        Some([plain(value), inline(what)])
     };
-    Ok(page.into_string() + "\n")
+    let headline: Vec<_> = chapters
+        .iter()
+        .flat_map(|it| &it.headline)
+        .filter_map(number)
+        .collect();
+    let chapters: Vec<_> = chapters
+        .iter()
+        .map(|it| {
+            let text = blocks(templates, &it.text).with_context(|| it.title.clone())?;
+            Ok(context! { id => it.id, title => plain(&it.title), text })
+        })
+        .collect::<Result<_>>()?;
+    let summary = inline(&head.text);
+    let page =
+        context! { title => plain(&head.title), style => STYLE, summary, headline, chapters };
+    templates.render("page.html", page)
 }
 
-fn headline(lines: &[Headline]) -> Markup {
-    html! {
-        @if !lines.is_empty() {
-            dl.headline {
-                @for line in lines {
-                    div {
-                        dt { (inline(&line.what)) }
-                        dd { (line.value) }
-                    }
+/// HTML of blocks: tables with their captions, charts, notes and what a reader has to open.
+fn blocks(templates: &Templates, markdown: &str) -> Result<String> {
+    let mut page = String::new();
+    let mut events = Parser::new_ext(markdown, Options::ENABLE_TABLES).peekable();
+    while let Some(event) = events.next() {
+        let Event::Start(tag) = event else { continue };
+        let end = tag.to_end();
+        let inside: Vec<Event<'_>> = events
+            .by_ref()
+            .take_while(|it| *it != Event::End(end))
+            .collect();
+        match tag {
+            Tag::Paragraph => {
+                let label: String = inside.iter().map(text_of).collect();
+                let text = written(inside);
+                if let Some(Event::Start(Tag::Table(columns))) =
+                    events.next_if(|it| matches!(it, Event::Start(Tag::Table(_))))
+                {
+                    let rows = events
+                        .by_ref()
+                        .take_while(|it| *it != Event::End(TagEnd::Table));
+                    page += &table(templates, [&text, &label], &columns, rows)?;
+                } else {
+                    page += &format!("<p>{text}</p>\n");
                 }
+            }
+            Tag::BlockQuote(_) => {
+                let is_mark = |it: &Event<'_>| {
+                    matches!(
+                        it,
+                        Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph)
+                    )
+                };
+                let words = inside.into_iter().filter(|it| !is_mark(it)).collect();
+                page += &format!("<p class=\"note\" role=\"note\">{}</p>\n", written(words));
+            }
+            Tag::Heading { level, .. } if level > HeadingLevel::H2 => {
+                page += &format!("<{level}>{}</{level}>\n", written(inside));
+            }
+            Tag::CodeBlock(CodeBlockKind::Fenced(kind)) => {
+                let text: String = inside.iter().map(text_of).collect();
+                if &*kind == "fold" {
+                    let (summary, text) = text.split_once('\n').unwrap_or((&text, ""));
+                    let text = blocks(templates, text)?;
+                    let summary = inline(summary);
+                    page += &format!("<details><summary>{summary}</summary>\n{text}</details>\n");
+                } else if let Some(it) = Figure::read(&kind, &text)? {
+                    page += &figure(templates, &it)?;
+                }
+            }
+            tag => {
+                let whole = [Event::Start(tag)].into_iter().chain(inside);
+                page += &written(whole.chain([Event::End(end)]).collect());
             }
         }
     }
+    Ok(page)
 }
 
-fn blocks(blocks_of: &[Block]) -> Result<Markup> {
-    let mut all = Vec::new();
-    for block in blocks_of {
-        all.push(match block {
-            Block::Heading(text) => html! { h3 { (inline(text)) } },
-            Block::Text(text) => html! { p { (inline(text)) } },
-            Block::Note(text) => html! { p.note role="note" { (inline(text)) } },
-            Block::List(items) => html! { ul { @for it in items { li { (inline(it)) } } } },
-            Block::Table(table) => self::table(table),
-            Block::Figure(figure) => self::figure(figure)?,
-            Block::Details(summary, inner) => {
-                let inner = blocks(inner)?;
-                html! { details { summary { (inline(summary)) } (inner) } }
+fn table<'a>(
+    templates: &Templates,
+    caption: [&str; 2],
+    columns: &[Alignment],
+    events: impl Iterator<Item = Event<'a>>,
+) -> Result<String> {
+    let class = |it: &Alignment| match it {
+        Alignment::Right => " class=\"figure\"",
+        _ => "",
+    };
+    let classes: Vec<&str> = columns.iter().map(class).collect();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut cell = Vec::new();
+    for event in events {
+        match event {
+            Event::Start(Tag::TableHead | Tag::TableRow) => rows.push(Vec::new()),
+            Event::End(TagEnd::TableCell) => {
+                let cell = written(std::mem::take(&mut cell));
+                rows.last_mut().context("a cell without a row")?.push(cell);
             }
-        });
-    }
-    Ok(html! { @for block in &all { (block) } })
-}
-
-fn table(table: &Table) -> Markup {
-    let class = |column: usize| (column >= table.words).then_some("figure");
-    html! {
-        div.scroll role="region" aria-label=(without_marks(&table.caption)) tabindex="0" {
-            table {
-                caption { span { (inline(&table.caption)) } }
-                thead {
-                    tr {
-                        @for (column, head) in table.header.iter().enumerate() {
-                            th scope="col" class=[class(column)] { (inline(head)) }
-                        }
-                    }
-                }
-                tbody {
-                    @for row in &table.rows {
-                        tr {
-                            @for (column, cell) in row.iter().enumerate() {
-                                @if column == 0 {
-                                    th scope="row" class=[class(column)] { (inline(cell)) }
-                                } @else {
-                                    td class=[class(column)] { (inline(cell)) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            Event::Start(Tag::TableCell) | Event::End(_) => {}
+            other => cell.push(other),
         }
     }
+    let [caption, label] = caption.map(|it| it.strip_suffix(':').unwrap_or(it));
+    let (head, rows) = rows.split_first().context("a table without a head")?;
+    templates.render(
+        "table.html",
+        context! { label, caption, classes, head, rows => rows.to_vec() },
+    )
 }
 
-fn figure(figure: &Figure) -> Result<Markup> {
+fn figure(templates: &Templates, figure: &Figure) -> Result<String> {
     let [wide, narrow] = WIDTHS;
     let (wide, narrow) = (figure.chart.svg(wide)?, figure.chart.svg(narrow)?);
-    let label = without_marks(&figure.alternative);
-    Ok(html! {
-        figure {
-            figcaption { (inline(&figure.caption)) }
-            @let legend = figure.chart.legend();
-            @if !legend.is_empty() {
-                ul.legend {
-                    @for (colour, name) in &legend {
-                        li {
-                            span.key.mark[*colour == Colour::Ink] aria-hidden="true" style={ "background:var(" (colour.variable()) ")" } {}
-                            (name)
-                        }
-                    }
-                }
-            }
-            div.wide role="img" aria-label=(label) { (PreEscaped(element(&wide))) }
-            div.narrow role="img" aria-label=(label) { (PreEscaped(element(&narrow))) }
-        }
-    })
+    let key = |(colour, name): (Colour, String)| {
+        let class = if colour == Colour::Ink {
+            "key mark"
+        } else {
+            "key"
+        };
+        [class.to_owned(), colour.variable().to_owned(), name]
+    };
+    let legend: Vec<_> = figure.chart.legend().into_iter().map(key).collect();
+    let (caption, label) = (inline(&figure.caption), &figure.alternative);
+    templates.render(
+        "figure.html",
+        context! { caption, label, legend, wide, narrow },
+    )
 }
 
-/// The SVG element, of which the page decides the size.
-fn element(svg: &str) -> String {
-    let start = svg.find("<svg").unwrap_or_default();
-    let mut svg = svg[start..].to_owned();
-    for attribute in [" width=\"", " height=\""] {
-        let end = svg.find('>').unwrap_or_default();
-        if let Some(begin) = svg[..end].find(attribute) {
-            let value = begin + attribute.len();
-            let length = svg[value..end].find('"').unwrap_or_default();
-            svg.replace_range(begin..=value + length, "");
-        }
-    }
-    svg
-}
-
-/// Text in which words between backticks are code.
-fn inline(text: &str) -> Markup {
-    html! {
-        @for (number, part) in text.split('`').enumerate() {
-            @if number % 2 == 1 { code { (part) } } @else { (part) }
-        }
+fn text_of(event: &Event<'_>) -> String {
+    match event {
+        Event::Text(text) => text.to_string(),
+        Event::Code(code) => code.replace("\\|", "|"),
+        _ => String::new(),
     }
 }
 
-fn without_marks(text: &str) -> String {
-    text.replace('`', "")
+/// HTML of a line.
+fn inline(line: &str) -> String {
+    // A word before it, so that nothing begins a block.
+    let line = format!("a {line}");
+    let inside = |it: &Event<'_>| {
+        !matches!(
+            it,
+            Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph)
+        )
+    };
+    let text = written(Parser::new(&line).filter(inside).collect());
+    text.get(2..).unwrap_or_default().to_owned()
+}
+
+/// HTML of events; what would be HTML of a file is text.
+fn written(events: Vec<Event<'_>>) -> String {
+    let mut text = String::new();
+    let events = events.into_iter().map(|it| match it {
+        Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),
+        Event::Code(code) => Event::Code(code.replace("\\|", "|").into()),
+        other => other,
+    });
+    html::push_html(&mut text, events);
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Section;
-    use crate::plot::{Bar, Bars, Chart, Group};
+    use crate::markdown::{Chapter, escape};
 
-    fn page_of(block: Block) -> String {
-        let mut section = Section::new("one", "Section <1>");
-        section.add(block);
-        let document = Document {
-            title: "A & B".into(),
-            summary: "Mode `asid` <b>".into(),
-            headline: vec![Headline {
-                value: "59".into(),
-                what: "instructions".into(),
-            }],
-            sections: vec![section],
-        };
-        page(&document).expect("a page")
+    fn page_of(text: &str) -> String {
+        let templates = Templates::new().expect("templates");
+        let head = Chapter::new("summary", "# A & B\n\nMode `asid` &lt;b>");
+        let headline = "headline: **59** instructions of `a`";
+        let chapter = Chapter::new("one", &format!("## Section &lt;1>\n\n{headline}\n\n{text}"));
+        let chapters = vec![chapter];
+        page(&templates, &Report { head, chapters }).expect("a page")
     }
 
     #[test]
     fn what_comes_from_files_is_escaped() {
-        let mut table = Table::new("<caption>", &["<head>", "n"]);
-        table.row(vec!["<script>alert(1)</script>".into(), "\"1\"".into()]);
-        let page = page_of(Block::Table(table));
-        assert!(page.contains("<h1>A &amp; B</h1>"), "{page}");
-        assert!(page.contains("Mode <code>asid</code> &lt;b&gt;"), "{page}");
-        assert!(page.contains("Section &lt;1&gt;"), "{page}");
-        assert!(
-            page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"),
-            "{page}"
-        );
-        assert!(page.contains("aria-label=\"&lt;caption&gt;\""), "{page}");
+        let hostile = escape("<script>alert(1)</script>|`<i>`");
+        let page = page_of(&format!(
+            "{}:\n\n| n | {hostile} |\n|---|---:|\n| {hostile} | 1 |\n\n<script>raw</script>\n",
+            escape("<caption>")
+        ));
+        for part in [
+            "<h1>A &amp; B</h1>",
+            "Mode <code>asid</code> &lt;b&gt;",
+            "<h2 id=\"one\">Section &lt;1&gt;</h2>",
+            "<dt>instructions of <code>a</code></dt><dd>59</dd>",
+            "aria-label=\"&lt;caption&gt;\"",
+            "<th scope=\"row\">&lt;script&gt;alert(1)&lt;/script&gt;|<code>&lt;i&gt;</code></th>",
+            "<td class=\"figure\">1</td>",
+            "&lt;script&gt;raw",
+        ] {
+            assert!(page.contains(part), "`{part}` is not in\n{page}");
+        }
         assert!(!page.contains("<script"), "{page}");
-        assert!(page.contains("<th scope=\"row\">"), "{page}");
     }
 
     #[test]
     fn a_chart_has_words_and_no_size_or_colour_of_its_own() {
-        let bars = Bars {
-            unit: "unit".into(),
-            series: vec![(Colour::Asid, "asid".into()), (Colour::Tlbi, "tlbi".into())],
-            groups: vec![Group {
-                name: "<g>".into(),
-                bars: vec![
-                    Bar {
-                        series: 0,
-                        value: 1.0,
-                        deviation: 0.0,
-                        text: "one".into(),
-                    },
-                    Bar {
-                        series: 1,
-                        value: 2.0,
-                        deviation: 0.0,
-                        text: "two".into(),
-                    },
-                ],
-                mark: None,
-            }],
-            ..Bars::default()
-        };
-        let page = page_of(Block::Figure(Figure {
-            caption: "c".into(),
-            alternative: "asid 1, tlbi 2".into(),
-            chart: Chart::Bars(bars),
-        }));
-        assert!(
-            page.contains("role=\"img\" aria-label=\"asid 1, tlbi 2\""),
-            "{page}"
+        let page = page_of(
+            "```bars\ncaption: c\nsays: Bars: $all.\nseries: asid | tlbi\n\n\
+             &lt;g> | 1 | 2 ± 0.5\n```\n",
         );
-        assert!(page.contains("fill=\"var(--asid)\""), "{page}");
+        for part in [
+            "role=\"img\" aria-label=\"Bars: &lt;g&gt; 1, 2.\"",
+            "fill=\"var(--asid)\"",
+            "style=\"background:var(--tlbi)\"></span>tlbi</li>",
+            "<svg viewBox",
+        ] {
+            assert!(page.contains(part), "`{part}` is not in\n{page}");
+        }
         assert!(!page.contains("#0D0E"), "{page}");
         assert!(!page.contains("<svg width"), "{page}");
-        assert!(page.contains("<svg viewBox"), "{page}");
-        assert!(page.contains("&lt;g&gt;"), "{page}");
+    }
+
+    #[test]
+    fn what_a_reader_opens_has_tables_as_well() {
+        let page = page_of("~~~fold\nThe list\n\nc:\n\n| a |\n|---|\n| 1 |\n~~~\n\n> Look.\n");
+        let (_, list) = page
+            .split_once("<details><summary>The list</summary>")
+            .expect("a list");
+        assert!(list.contains("<caption><span>c</span></caption>"), "{page}");
+        assert!(
+            list.contains("</details>\n<p class=\"note\" role=\"note\">Look.</p>"),
+            "{page}"
+        );
     }
 }

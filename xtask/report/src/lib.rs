@@ -4,22 +4,24 @@
 //! * `measure`: runs them, by starting this very program; `store` keeps their JSON, `envelope`
 //!   what is known of it.
 //! * `compare`: how the counts of two recorded runs differ.
-//! * `sections`: what becomes of each JSON document; `published` shows the figures of others,
-//!   `projection` has the costs of events.
-//! * `document`: the report as a tree; `html` and `markdown` write it, `plot` draws its charts.
+//! * `chapters`: what becomes of each JSON document, by the `templates`; `flat` has tables of which
+//!   only the JSON knows the columns, `projection` the costs of
+//!   events.
+//! * `markdown` and `html`: the two forms of a report, `chart` and `plot` its charts.
 
 pub mod arguments;
+mod chapters;
+mod chart;
 mod compare;
-mod document;
 mod envelope;
+mod flat;
 mod html;
 mod markdown;
 mod measure;
 mod plot;
 mod projection;
-mod published;
-mod sections;
 mod store;
+mod templates;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,8 +31,9 @@ use donjon_figures::store::{Store, write};
 use donjon_machine::paths;
 
 use crate::arguments::{Choice, ReportArguments};
+use crate::chapters::Material;
 use crate::envelope::Tree;
-use crate::sections::Material;
+use crate::templates::Templates;
 use donjon_figures::parts::Part;
 
 /// Said where nothing can be written.
@@ -90,9 +93,10 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
         }
     }
     let (count, all) = (material.parts.len(), Part::ALL.len());
-    let document = sections::document(material)?;
+    let templates = Templates::new()?;
+    let report = chapters::report(&templates, material)?;
     let (page, summary) = (out.join("report.html"), out.join("report.md"));
-    let (html, markdown) = (html::page(&document)?, markdown::page(&document));
+    let (html, markdown) = (html::page(&templates, &report)?, markdown::page(&report));
     for (file, text) in [(&page, html), (&summary, markdown)] {
         write(file, text.as_bytes()).context(ELSEWHERE)?;
     }

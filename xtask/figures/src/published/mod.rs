@@ -4,8 +4,8 @@
 pub mod compartments;
 
 use anyhow::{Context, Result};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::format::added;
 
@@ -23,7 +23,7 @@ pub fn read<T: DeserializeOwned>(name: &str, text: &str) -> Result<Vec<T>> {
 }
 
 /// A figure of others.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Published {
     /// System that the figure is of.
     pub system: String,

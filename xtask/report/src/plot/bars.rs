@@ -27,12 +27,12 @@ const GAP: i32 = 5;
 pub struct Bars {
     /// Unit, below the axis.
     pub unit: String,
-    /// Text behind each figure at the axis.
-    pub suffix: &'static str,
     /// Places of figures at the axis behind the point.
     pub places: usize,
     /// What the bars of a group are.
     pub series: Vec<(Colour, String)>,
+    /// Whether the series are named above it.
+    pub has_legend: bool,
     /// What a group's mark is, if it has one.
     pub mark: Option<String>,
     /// Groups, from the top.
@@ -40,7 +40,7 @@ pub struct Bars {
 }
 
 /// Bars that belong together.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Group {
     /// Name of the group.
     pub name: String,
@@ -75,14 +75,8 @@ impl Bar {
 
 impl Bars {
     pub(super) fn legend(&self) -> Vec<(Colour, String)> {
-        // A bar by itself has its group's name, unless its colour says something as well.
-        let is_needed =
-            self.groups.iter().any(|it| it.bars.len() > 1) || self.series.len() < self.groups.len();
-        let mut legend = if is_needed {
-            self.series.clone()
-        } else {
-            Vec::new()
-        };
+        let named = self.series.iter().filter(|_| self.has_legend);
+        let mut legend: Vec<_> = named.cloned().collect();
         legend.extend(self.mark.iter().map(|it| (Colour::Ink, it.clone())));
         legend
     }
@@ -131,7 +125,8 @@ impl Bars {
                 .build_cartesian_2d(left..right, height..0.0)
                 .map_err(failed)?;
             let ticks = if narrow { 4 } else { 8 };
-            let suffix = self.suffix;
+            let is_percent = self.bars().any(|it| it.text.ends_with('%'));
+            let suffix = if is_percent { " %" } else { "" };
             let places = self.places;
             chart
                 .configure_mesh()
@@ -231,9 +226,9 @@ mod tests {
         };
         Bars {
             unit: "percent".into(),
-            suffix: " %",
             places: 0,
             series: vec![(Colour::Asid, "asid".into())],
+            has_legend: true,
             mark: None,
             groups: vec![Group {
                 name: "fork & exit".into(),
@@ -253,17 +248,16 @@ mod tests {
     }
 
     #[test]
-    fn colours_that_are_names_of_groups_have_no_legend() {
+    fn a_legend_has_the_series_and_the_mark() {
         let mut chart = chart();
-        chart.groups[0].bars.truncate(1);
-        assert!(chart.legend().is_empty());
-        let other = Group {
-            name: "other".into(),
-            bars: chart.groups[0].bars.clone(),
-            mark: None,
-        };
-        chart.groups.push(other);
-        assert_eq!(chart.legend(), [(Colour::Asid, "asid".to_owned())]);
+        chart.mark = Some("goal".into());
+        let goal = (Colour::Ink, "goal".to_owned());
+        assert_eq!(
+            chart.legend(),
+            [(Colour::Asid, "asid".to_owned()), goal.clone()]
+        );
+        chart.has_legend = false;
+        assert_eq!(chart.legend(), [goal]);
     }
 
     #[test]

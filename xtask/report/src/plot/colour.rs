@@ -54,14 +54,10 @@ impl Colour {
         Self::Native,
     ];
 
-    /// The colour of a mode, or of the native kernel.
-    pub fn of_mode(mode: &str) -> Self {
-        match mode {
-            "asid" => Self::Asid,
-            "tlbi" => Self::Tlbi,
-            "strict" => Self::Strict,
-            _ => Self::Native,
-        }
+    /// The colour of this name; that of the native kernel if there is none.
+    pub fn named(name: &str) -> Self {
+        let is_it = |it: &Self| it.variable().strip_prefix("--") == Some(name);
+        Self::ALL.into_iter().find(is_it).unwrap_or(Self::Native)
     }
 
     /// The variable of the style sheet.

@@ -35,7 +35,7 @@ pub enum Chart {
 }
 
 impl Chart {
-    /// What each colour means.
+    /// Lists what each colour means.
     pub fn legend(&self) -> Vec<(Colour, String)> {
         match self {
             Self::Bars(bars) => bars.legend(),
@@ -43,7 +43,15 @@ impl Chart {
         }
     }
 
-    /// The SVG element.
+    /// Says whether there is nothing to draw.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Bars(bars) => bars.groups.iter().all(|it| it.bars.is_empty()),
+            Self::Curves(curves) => curves.curves.is_empty(),
+        }
+    }
+
+    /// Draws the SVG element, of which the page decides the size.
     ///
     /// # Errors
     ///
@@ -53,8 +61,22 @@ impl Chart {
             Self::Bars(bars) => bars.draw(width)?,
             Self::Curves(curves) => curves.draw(width)?,
         };
-        Ok(colour::to_variables(&svg))
+        Ok(without_size(&colour::to_variables(&svg)))
     }
+}
+
+fn without_size(svg: &str) -> String {
+    let start = svg.find("<svg").unwrap_or_default();
+    let mut svg = svg[start..].to_owned();
+    for attribute in [" width=\"", " height=\""] {
+        let end = svg.find('>').unwrap_or_default();
+        if let Some(begin) = svg[..end].find(attribute) {
+            let value = begin + attribute.len();
+            let length = svg[value..end].find('"').unwrap_or_default();
+            svg.replace_range(begin..=value + length, "");
+        }
+    }
+    svg
 }
 
 /// Text of the usual size that is placed by this point of it.

@@ -4,10 +4,12 @@
 
 use anyhow::{Result, ensure};
 use donjon_figures::published;
-use serde::Deserialize;
+use minijinja::Value;
+use minijinja::value::Serde;
+use serde::{Deserialize, Serialize};
 
 /// What costs cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// A write of TCR_EL1 and the ISB behind it.
@@ -21,7 +23,7 @@ pub enum Event {
 }
 
 /// What an event costs on a core.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Cost {
     /// The core.
     pub core: String,
@@ -36,7 +38,7 @@ pub struct Cost {
 }
 
 /// Cycles, from least to most.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Cycles {
     /// At least.
     pub least: f64,
@@ -45,7 +47,8 @@ pub struct Cycles {
 }
 
 /// Numbers of each event. They may be negative, where a mode takes less than native.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default)]
 pub struct Events {
     /// Writes of TCR_EL1, each with an ISB behind it.
     pub tcr_writes: f64,
@@ -66,51 +69,34 @@ impl Events {
     }
 }
 
-/// The costs of one core.
-pub struct Core<'a>(&'a str, &'a [Cost]);
+/// Gives the events of `calls` null calls to a template; nothing if they were not counted.
+pub fn events_of(call: &Value, calls: Option<f64>) -> Option<Value> {
+    let count = |name| f64::try_from(call.get_attr(name).ok()?).ok();
+    let (median, writes, isbs) = (count("median")?, count("tcr_writes")?, count("isb")?);
+    let events = Events::of_calls(calls?, median, writes, isbs);
+    Some(Value::from(Serde(events)))
+}
 
-impl<'a> Core<'a> {
-    /// All cores that have costs.
-    pub fn all(costs: &'a [Cost]) -> Vec<Self> {
-        let mut names: Vec<&str> = costs.iter().map(|it| it.core.as_str()).collect();
-        names.dedup();
-        names.into_iter().map(|it| Self(it, costs)).collect()
-    }
-
-    /// Name of the core.
-    pub fn name(&self) -> &str {
-        self.0
-    }
-
-    /// What an event costs; nothing if that is not known.
-    pub fn cycles(&self, event: Event) -> Option<Cycles> {
-        let mut costs = self.1.iter();
-        let cost = costs.find(|it| it.core == self.0 && it.event == event)?;
-        Some(Cycles {
-            least: cost.least,
-            most: cost.most,
-        })
-    }
-
-    /// What events cost; nothing if one of them has no figure.
-    pub fn project(&self, events: Events) -> Option<Cycles> {
-        let mut sum = Cycles::default();
-        let parts = [
-            (events.tcr_writes, Event::TcrWrite),
-            (events.isbs, Event::Isb),
-            (events.instructions, Event::Instruction),
-        ];
-        for (count, event) in parts {
-            if count == 0.0 {
-                continue;
-            }
-            let cycles = self.cycles(event)?;
-            let both = [count * cycles.least, count * cycles.most];
-            sum.least += both[0].min(both[1]);
-            sum.most += both[0].max(both[1]);
+/// Multiplies events by their costs on a core; nothing if one of them has no figure.
+pub fn project(costs: &[Cost], core: &str, events: Events) -> Option<Cycles> {
+    let mut sum = Cycles::default();
+    let parts = [
+        (events.tcr_writes, Event::TcrWrite),
+        (events.isbs, Event::Isb),
+        (events.instructions, Event::Instruction),
+    ];
+    for (count, event) in parts {
+        if count == 0.0 {
+            continue;
         }
-        Some(sum)
+        let cost = costs
+            .iter()
+            .find(|it| it.core == core && it.event == event)?;
+        let both = [count * cost.least, count * cost.most];
+        sum.least += both[0].min(both[1]);
+        sum.most += both[0].max(both[1]);
     }
+    Some(sum)
 }
 
 /// The table of costs.
@@ -146,7 +132,6 @@ mod tests {
             cost(Event::Isb, 10.0, 11.0),
             cost(Event::Instruction, 1.0, 1.0),
         ];
-        let core = &Core::all(&costs)[0];
         let call = Events::of_calls(1.0, 60.0, 2.0, 3.0);
         let expected = Events {
             tcr_writes: 2.0,
@@ -154,22 +139,21 @@ mod tests {
             instructions: 55.0,
         };
         assert_eq!(call, expected);
-        let cycles = core.project(call).expect("cycles");
+        let cycles = project(&costs, "c", call).expect("cycles");
         assert_eq!((cycles.least, cycles.most), (105.0, 126.0));
     }
 
     #[test]
     fn what_has_no_figure_is_not_projected() {
         let costs = [cost(Event::Instruction, 1.0, 1.0)];
-        let core = &Core::all(&costs)[0];
-        assert_eq!(core.project(Events::of_calls(1.0, 60.0, 2.0, 2.0)), None);
-        assert!(
-            core.project(Events {
-                instructions: 5.0,
-                ..Events::default()
-            })
-            .is_some()
-        );
+        let call = Events::of_calls(1.0, 60.0, 2.0, 2.0);
+        assert_eq!(project(&costs, "c", call), None);
+        let instructions = Events {
+            tcr_writes: 0.0,
+            ..call
+        };
+        assert!(project(&costs, "c", instructions).is_some());
+        assert_eq!(project(&costs, "d", instructions), None);
     }
 
     #[test]
@@ -187,12 +171,10 @@ mod tests {
     #[test]
     fn the_costs_of_a_core_give_what_they_were_made_from() {
         let costs = costs().expect("the file");
-        let cores = Core::all(&costs);
-        let core = cores.iter().find(|it| it.name() == "gem5's core o3");
-        let core = core.expect("the core");
         for (instructions, writes, cycles) in [(59.0, 2.0, 122.0), (72.0, 4.0, 194.0)] {
             let call = Events::of_calls(1.0, instructions, writes, writes);
-            let projected = core.project(call).expect("cycles").least;
+            let projected = project(&costs, "gem5's core o3", call);
+            let projected = projected.expect("cycles").least;
             assert!((projected - cycles).abs() < 0.5, "{projected}");
         }
     }

@@ -47,9 +47,10 @@ fn fixtures(commit: &str) -> Material {
 }
 
 fn both(material: Material) -> (String, String) {
-    let document = document(material).expect("a report");
-    let page = html::page(&document).expect("a page");
-    (page, markdown::page(&document))
+    let templates = Templates::new().expect("templates");
+    let report = report(&templates, material).expect("a report");
+    let page = html::page(&templates, &report).expect("a page");
+    (page, markdown::page(&report))
 }
 
 #[test]
@@ -268,4 +269,77 @@ fn an_attack_that_was_not_stopped_is_not_overlooked() {
         text.contains("> Not as they have to be: A1 (map-text): succeeded; control failed."),
         "{text}"
     );
+}
+
+#[test]
+fn a_form_that_is_not_known_is_an_error() {
+    let templates = Templates::new().expect("templates");
+    let scale = |value| chapter(&templates, Part::Scale, &value);
+    assert!(scale(json!({"unit": "instructions"})).is_err());
+    assert!(scale(json!({"operations": [{"pages": 1}]})).is_err());
+    assert!(chapter(&templates, Part::Audit, &json!({"audits": []})).is_err());
+}
+
+#[test]
+fn what_a_document_may_lack_is_left_out() {
+    let templates = Templates::new().expect("templates");
+    let text = |part, value| chapter(&templates, part, &value).expect("a chapter").text;
+    let point = json!({"name": "map", "pages": 4, "modes": {"asid": {"instructions": 8}}});
+    let scale = text(Part::Scale, json!({"operations": [point]}));
+    assert!(
+        scale.contains("| operation | pages |\n|---|---:|\n| map | 4 |"),
+        "{scale}"
+    );
+    assert!(!scale.contains("Memory of the inner domain"), "{scale}");
+    let call = json!({"median": 59.0, "stddev": 0.0});
+    let idc = json!({"unit": "instructions", "samples": 1, "modes": {"asid": call}});
+    let idc = text(Part::Idc, idc);
+    assert!(
+        idc.contains("|---|---:|---:|\n| null IDC, asid | 59 | 0.00 |"),
+        "{idc}"
+    );
+    let program = json!({"name": "p", "unit": "u", "goal_percent": 1, "calls": {},
+        "instructions": {"asid": 5.0}});
+    let programs = json!({"unit": "i", "cpu": "c", "linux": "l", "programs": [program]});
+    let programs = text(Part::Programs, programs);
+    assert!(
+        programs.contains("No program is above its goal."),
+        "{programs}"
+    );
+}
+
+#[test]
+fn no_name_of_a_file_breaks_a_table_or_becomes_html() {
+    let hostile = "a|b `c|d` <b>e</b> *f* [g](h) \\ ``` ~~~ & # i\n```\n~~~\n## j {{ 1 }}";
+    let mut material = fixtures("abc");
+    for part in [
+        Part::Calls,
+        Part::Programs,
+        Part::Compartments,
+        Part::Attacks,
+    ] {
+        let mut text = material.parts[&part].value.to_string();
+        for name in ["fork+exit", "sqlite3 insert", "channel", "math", "map-text"] {
+            let hostile = json!(format!("{name} {hostile}")).to_string();
+            text = text.replace(&format!("\"{name}\""), &hostile);
+        }
+        let value = serde_json::from_str(&text).expect("a document");
+        material.parts.insert(part, loaded(value, "abc"));
+    }
+    let (page, text) = both(material);
+    let (known_page, known_text) = both(fixtures("abc"));
+    for tag in [
+        "<table", "<tr", "<td", "<th", "<svg", "<h2", "<h3", "<details", "<figure",
+    ] {
+        assert_eq!(
+            page.matches(tag).count(),
+            known_page.matches(tag).count(),
+            "{tag}"
+        );
+    }
+    assert!(
+        !page.contains("<b>") && !page.contains("href=\"h\""),
+        "{page}"
+    );
+    assert_eq!(text.lines().count(), known_text.lines().count(), "{text}");
 }
