@@ -5,8 +5,7 @@
 //!   what is known of it.
 //! * `compare`: how the counts of two recorded runs differ.
 //! * `chapters`: what becomes of each JSON document, by the `templates`; `flat` has tables of which
-//!   only the JSON knows the columns, `projection` the costs of
-//!   events.
+//!   only the JSON knows the columns, `projection` the costs of events.
 //! * `markdown` and `html`: the two forms of a report, `chart` and `plot` its charts.
 
 pub mod arguments;

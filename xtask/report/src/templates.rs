@@ -97,7 +97,7 @@ impl Templates {
         let costs = projection::costs()?;
         all.add_global("costs", Value::from(Serde(&costs)));
         all.add_function("project", move |core: &str, events: Serde<Events>| {
-            projection::project(&costs, core, *events).map(|it| Value::from(Serde(it)))
+            projection::project(&costs, core, &events).map(|it| Value::from(Serde(it)))
         });
         all.add_global("published", Value::from(Serde(published::all()?)));
         all.add_global(
