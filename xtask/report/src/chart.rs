@@ -68,7 +68,7 @@ impl Figure {
                 let colours = cells(settings.get("colours").map_or("", |it| it));
                 let curves = rows.enumerate().map(|(place, row)| {
                     let colour = colours.get(place).filter(|it| !it.is_empty());
-                    let other = Colour::LINES[place % Colour::LINES.len()];
+                    let other = Colour::of_line(place);
                     curve(&row, colour.map_or(other, |it| Colour::named(it)))
                 });
                 let curves: Vec<Curve> = curves.filter(|it| !it.points.is_empty()).collect();
@@ -178,8 +178,8 @@ mod tests {
         assert_eq!(
             bars.series,
             [
-                (Colour::Asid, "asid".into()),
-                (Colour::Native, "x|y".into())
+                (Colour::named("asid"), "asid".into()),
+                (Colour::NATIVE, "x|y".into())
             ]
         );
         let group = &bars.groups[0];

@@ -139,12 +139,12 @@ fn figure(templates: &Templates, figure: &Figure) -> Result<String> {
     let [wide, narrow] = WIDTHS;
     let (wide, narrow) = (figure.chart.svg(wide)?, figure.chart.svg(narrow)?);
     let key = |(colour, name): (Colour, String)| {
-        let class = if colour == Colour::Ink {
+        let class = if colour == Colour::INK {
             "key mark"
         } else {
             "key"
         };
-        [class.to_owned(), colour.variable().to_owned(), name]
+        [class.to_owned(), colour.variable(), name]
     };
     let legend: Vec<_> = figure.chart.legend().into_iter().map(key).collect();
     let (caption, label) = (inline(&figure.caption), &figure.alternative);

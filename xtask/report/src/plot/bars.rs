@@ -77,7 +77,7 @@ impl Bars {
     pub(super) fn legend(&self) -> Vec<(Colour, String)> {
         let named = self.series.iter().filter(|_| self.has_legend);
         let mut legend: Vec<_> = named.cloned().collect();
-        legend.extend(self.mark.iter().map(|it| (Colour::Ink, it.clone())));
+        legend.extend(self.mark.iter().map(|it| (Colour::INK, it.clone())));
         legend
     }
 
@@ -137,14 +137,14 @@ impl Bars {
                     format!("{}{suffix}", donjon_figures::format::number(*it, places))
                 })
                 .x_desc(self.unit.as_str())
-                .axis_style(Colour::Grid.marker())
-                .bold_line_style(Colour::Grid.marker())
+                .axis_style(Colour::GRID.marker())
+                .bold_line_style(Colour::GRID.marker())
                 .light_line_style(plotters::style::TRANSPARENT)
-                .label_style(plain(Colour::Ink))
-                .axis_desc_style(plain(Colour::Ink))
+                .label_style(plain(Colour::INK))
+                .axis_desc_style(plain(Colour::INK))
                 .draw()
                 .map_err(failed)?;
-            let ink = ShapeStyle::from(Colour::Ink.marker()).stroke_width(1);
+            let ink = ShapeStyle::from(Colour::INK.marker()).stroke_width(1);
             let mut top = BETWEEN / 2.0;
             for group in &self.groups {
                 let bottom = top + above + group.bars.len() as f64 * BAR;
@@ -153,7 +153,7 @@ impl Bars {
                 } else {
                     ((left, (top + bottom) / 2.0), (-8, 0), HPos::Right)
                 };
-                let name = Text::new(group.name.clone(), place, letters(Colour::Ink, anchor));
+                let name = Text::new(group.name.clone(), place, letters(Colour::INK, anchor));
                 chart
                     .draw_series([EmptyElement::at(at) + name])
                     .map_err(failed)?;
@@ -165,7 +165,7 @@ impl Bars {
                     let colour = self
                         .series
                         .get(bar.series)
-                        .map_or(Colour::Native, |it| it.0);
+                        .map_or(Colour::NATIVE, |it| it.0);
                     let ends = [(0.0, upper + 1.5), (bar.value, upper + BAR - 1.5)];
                     chart
                         .draw_series([Rectangle::new(ends, colour.marker().filled())])
@@ -187,7 +187,7 @@ impl Bars {
                         (bar.right(), GAP, HPos::Left)
                     };
                     let text =
-                        Text::new(bar.text.clone(), (place, 0), letters(Colour::Ink, anchor));
+                        Text::new(bar.text.clone(), (place, 0), letters(Colour::INK, anchor));
                     texts.push(EmptyElement::at((end, middle)) + text);
                 }
                 // Not through names.
@@ -227,7 +227,7 @@ mod tests {
         Bars {
             unit: "percent".into(),
             places: 0,
-            series: vec![(Colour::Asid, "asid".into())],
+            series: vec![(Colour::named("asid"), "asid".into())],
             has_legend: true,
             mark: None,
             groups: vec![Group {
@@ -251,10 +251,10 @@ mod tests {
     fn a_legend_has_the_series_and_the_mark() {
         let mut chart = chart();
         chart.mark = Some("goal".into());
-        let goal = (Colour::Ink, "goal".to_owned());
+        let goal = (Colour::INK, "goal".to_owned());
         assert_eq!(
             chart.legend(),
-            [(Colour::Asid, "asid".to_owned()), goal.clone()]
+            [(Colour::named("asid"), "asid".to_owned()), goal.clone()]
         );
         chart.has_legend = false;
         assert_eq!(chart.legend(), [goal]);

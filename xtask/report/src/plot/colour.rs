@@ -3,92 +3,56 @@
 
 use plotters::style::RGBColor;
 
-/// What a colour stands for. The style sheet has a variable of each name, for light and for dark.
+/// What a colour stands for, as its place among the [`NAMES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colour {
-    /// Letters and axes.
-    Ink,
-    /// Lines of the grid.
-    Grid,
-    /// The native kernel.
-    Native,
-    /// Mode `asid`.
-    Asid,
-    /// Mode `tlbi`.
-    Tlbi,
-    /// Mode `strict`.
-    Strict,
-    /// Colour of the first of others' figures.
-    First,
-    /// Colour of the second of others' figures.
-    Second,
-    /// Colour of the third of others' figures.
-    Third,
-    /// Colour of the fourth of others' figures.
-    Fourth,
-}
+pub struct Colour(u8);
+
+/// The variables of the style sheet, for light and for dark: letters and axes, lines of the grid,
+/// kernels, and figures of others.
+const NAMES: [&str; 10] = [
+    "ink", "grid", "native", "asid", "tlbi", "strict", "first", "second", "third", "fourth",
+];
 
 impl Colour {
-    /// All.
-    pub const ALL: [Self; 10] = [
-        Self::Ink,
-        Self::Grid,
-        Self::Native,
-        Self::Asid,
-        Self::Tlbi,
-        Self::Strict,
-        Self::First,
-        Self::Second,
-        Self::Third,
-        Self::Fourth,
-    ];
-    /// Colours for lines of which each is something else.
-    pub const LINES: [Self; 8] = [
-        Self::Asid,
-        Self::Tlbi,
-        Self::Strict,
-        Self::First,
-        Self::Second,
-        Self::Third,
-        Self::Fourth,
-        Self::Native,
-    ];
+    /// Colour of letters and axes.
+    pub const INK: Self = Self(0);
+    /// Colour of the lines of a grid.
+    pub const GRID: Self = Self(1);
+    /// Colour of the native kernel.
+    pub const NATIVE: Self = Self(2);
 
-    /// The colour of this name; that of the native kernel if there is none.
+    /// Finds the colour of a name; that of the native kernel if there is none.
     pub fn named(name: &str) -> Self {
-        let is_it = |it: &Self| it.variable().strip_prefix("--") == Some(name);
-        Self::ALL.into_iter().find(is_it).unwrap_or(Self::Native)
+        let place = NAMES.iter().position(|it| *it == name);
+        place.map_or(Self::NATIVE, |it| Self(it as u8))
     }
 
-    /// The variable of the style sheet.
-    pub const fn variable(self) -> &'static str {
-        match self {
-            Self::Ink => "--ink",
-            Self::Grid => "--grid",
-            Self::Native => "--native",
-            Self::Asid => "--asid",
-            Self::Tlbi => "--tlbi",
-            Self::Strict => "--strict",
-            Self::First => "--first",
-            Self::Second => "--second",
-            Self::Third => "--third",
-            Self::Fourth => "--fourth",
-        }
+    /// Chooses a colour for the line of this number in a chart.
+    pub const fn of_line(number: usize) -> Self {
+        const LINES: [u8; 8] = [3, 4, 5, 6, 7, 8, 9, 2];
+        Self(LINES[number % LINES.len()])
     }
 
-    /// A colour that stands in the library's SVG until [`to_variables`].
+    /// Names the variable of the style sheet.
+    pub fn variable(self) -> String {
+        format!("--{}", NAMES[usize::from(self.0)])
+    }
+
+    /// Gives what stands in the library's SVG until [`to_variables`].
     pub const fn marker(self) -> RGBColor {
-        RGBColor(0x0d, 0x0e, self as u8)
+        RGBColor(0x0d, 0x0e, self.0)
     }
 }
 
 /// Replaces each marker by its variable.
 pub fn to_variables(svg: &str) -> String {
-    Colour::ALL.iter().fold(svg.to_owned(), |svg, colour| {
-        let RGBColor(red, green, blue) = colour.marker();
-        let marker = format!("\"#{red:02X}{green:02X}{blue:02X}\"");
-        svg.replace(&marker, &format!("\"var({})\"", colour.variable()))
-    })
+    (0..NAMES.len() as u8)
+        .map(Colour)
+        .fold(svg.to_owned(), |svg, colour| {
+            let RGBColor(red, green, blue) = colour.marker();
+            let marker = format!("\"#{red:02X}{green:02X}{blue:02X}\"");
+            svg.replace(&marker, &format!("\"var({})\"", colour.variable()))
+        })
 }
 
 #[cfg(test)]
@@ -101,5 +65,17 @@ mod tests {
         let expected =
             r##"<rect fill="var(--asid)" stroke="none"/><text fill="var(--ink)">#0D0E03</text>"##;
         assert_eq!(to_variables(svg), expected);
+    }
+
+    #[test]
+    fn every_colour_is_in_the_style_sheet() {
+        for name in NAMES {
+            assert_eq!(Colour::named(name).variable(), format!("--{name}"));
+            let count = include_str!("../style.css")
+                .matches(&format!("--{name}:"))
+                .count();
+            assert_eq!(count, 2, "{name}: for light and for dark");
+        }
+        assert_eq!(Colour::named("<other>"), Colour::NATIVE);
     }
 }

@@ -86,11 +86,11 @@ impl Curves {
                 .y_label_formatter(&figure)
                 .x_desc(self.across.as_str())
                 .y_desc(self.up.as_str())
-                .axis_style(Colour::Grid.marker())
-                .bold_line_style(Colour::Grid.marker())
+                .axis_style(Colour::GRID.marker())
+                .bold_line_style(Colour::GRID.marker())
                 .light_line_style(plotters::style::TRANSPARENT)
-                .label_style(plain(Colour::Ink))
-                .axis_desc_style(plain(Colour::Ink))
+                .label_style(plain(Colour::INK))
+                .axis_desc_style(plain(Colour::INK))
                 .draw()
                 .map_err(failed)?;
             for curve in &self.curves {
@@ -104,7 +104,7 @@ impl Curves {
             }
             if !narrow {
                 for (curve, at, lower) in self.places(bottom, top) {
-                    let name = letters(Colour::Ink, HPos::Left);
+                    let name = letters(Colour::INK, HPos::Left);
                     let name = Text::new(curve.name.clone(), (9, lower), name);
                     chart
                         .draw_series([EmptyElement::at(at) + name])
@@ -163,7 +163,7 @@ mod tests {
     fn curve(name: &str, last: f64) -> Curve {
         Curve {
             name: name.into(),
-            colour: Colour::Asid,
+            colour: Colour::named("asid"),
             points: vec![(1.0, 100.0), (1024.0, last)],
         }
     }
