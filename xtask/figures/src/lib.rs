@@ -5,6 +5,7 @@
 //! * [`store`]: where JSON documents are kept, and what is known of each.
 //! * [`published`]: the figures of others.
 //! * [`counts`]: instruction counts, by name.
+//! * [`records`]: the documents that `--json` writes.
 //! * [`format`]: how figures are shown.
 
 pub mod counts;
@@ -12,3 +13,4 @@ pub mod format;
 pub mod parts;
 pub mod published;
 pub mod store;
+pub mod records;
