@@ -34,6 +34,7 @@ use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
 use donjon_builder::kernel::Variant;
 use donjon_builder::run::{self, Parts};
+use donjon_figures::records::attacks::STOPPED;
 use donjon_machine::arguments::{MachineArguments, Switch, VIRT};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{DiskImage, empty_disk};
@@ -94,13 +95,14 @@ pub fn run(arguments: &AttackArguments) -> Result<u8> {
     for record in &records {
         println!("{record}");
     }
-    json::write(arguments.json.as_deref(), &records)?;
+    let documents: Vec<_> = records.iter().map(Record::document).collect();
+    json::write(arguments.json.as_deref(), &documents)?;
     println!("{}", totals(&records, start.elapsed().as_secs()));
     Ok(u8::from(!records.iter().all(Record::is_good)))
 }
 
 fn totals(records: &[Record], seconds: u64) -> String {
-    let stopped = records.iter().filter(|it| it.outcome == "stopped").count();
+    let stopped = records.iter().filter(|it| it.outcome == STOPPED).count();
     let controls = |state| records.iter().filter(|it| it.control == state).count();
     format!(
         "{} attacks, {stopped} stopped; of {} with controls {} failed; {} audit violations; in {seconds} s",

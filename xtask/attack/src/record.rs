@@ -3,14 +3,14 @@
 
 use std::fmt;
 
+use donjon_figures::records::attacks::{self, STOPPED};
 use donjon_machine::arguments::Switch;
 use donjon_machine::finding::Finding;
-use serde::Serialize;
 
 use super::attempt::Attack;
 
 /// An attack and what came of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct Record {
     /// What it has been known by.
     pub id: String,
@@ -21,25 +21,17 @@ pub struct Record {
     /// `stopped` or `succeeded`.
     pub outcome: &'static str,
     /// What stopped it.
-    #[serde(serialize_with = "joined")]
     pub by: Vec<String>,
     /// What the auditor found afterwards.
     pub audit_violations: usize,
     /// `succeeded`, `failed` or `n/a`.
     pub control: &'static str,
     /// What it is, what its controls did, and what is wrong.
-    #[serde(serialize_with = "joined")]
     pub note: Vec<String>,
     /// How often it was tried with all protections on.
-    #[serde(skip)]
     pub attempts: usize,
     /// What is not as it has to be.
-    #[serde(skip)]
     pub wrong: Vec<String>,
-}
-
-fn joined<S: serde::Serializer>(parts: &[String], to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&parts.join("; "))
 }
 
 impl Record {
@@ -49,7 +41,7 @@ impl Record {
             id: attack.id().to_owned(),
             name: attack.name.to_owned(),
             mode: mode.name(),
-            outcome: "stopped",
+            outcome: STOPPED,
             by: Vec::new(),
             audit_violations: 0,
             control: "n/a",
@@ -69,12 +61,26 @@ impl Record {
     /// What there is among that which is wrong, and no later run takes back. A control that did not
     /// succeed is not of that kind.
     pub fn finding(&self) -> Option<Finding> {
-        if self.outcome != "stopped" {
+        if self.outcome != STOPPED {
             Some(Finding::Attack)
         } else if self.audit_violations > 0 {
             Some(Finding::Violation)
         } else {
             None
+        }
+    }
+
+    /// The object of the JSON file.
+    pub fn document(&self) -> attacks::Attack {
+        attacks::Attack {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            mode: self.mode.into(),
+            outcome: self.outcome.into(),
+            by: self.by.join("; "),
+            audit_violations: self.audit_violations,
+            control: self.control.into(),
+            note: self.note.join("; "),
         }
     }
 
@@ -156,14 +162,11 @@ mod tests {
 
     #[test]
     fn the_json_object_has_words_not_lists() {
-        let record = Record::new(&ATTACK, Switch::Asid);
-        let json = serde_json::to_value(&record).expect("an object");
-        assert_eq!(
-            (&json["id"], &json["name"]),
-            (&"zero".into(), &"forge-zero".into())
-        );
-        assert_eq!(json["note"], "write 0");
-        assert_eq!(json["by"], "");
-        assert_eq!(json.as_object().map(serde_json::Map::len), Some(8));
+        let mut record = Record::new(&ATTACK, Switch::Asid);
+        record.note.push("the machine had stopped".into());
+        let document = record.document();
+        let words = [&document.id, &document.name, &document.note, &document.by];
+        let note = "write 0; the machine had stopped";
+        assert_eq!(words, ["zero", "forge-zero", note, ""]);
     }
 }
