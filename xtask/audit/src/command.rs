@@ -10,9 +10,9 @@ use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
 use donjon_builder::progress::Step;
 use donjon_builder::run;
+use donjon_figures::records::audit::{Audit, Once, Sight, Violation};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu;
-use serde_json::{Value, json};
 
 use super::{Report, Sizes, Subject, live};
 use crate::arguments::{AuditArguments, Moment};
@@ -70,7 +70,7 @@ pub fn run(arguments: &AuditArguments) -> Result<u8> {
     );
     let audits: Vec<(String, Report)> = audits.into_iter().collect::<Result<_>>()?;
     println!("not visible from here: {UNSEEN}");
-    json::write(arguments.json.as_deref(), &summary(&audits)?)?;
+    json::write(arguments.json.as_deref(), &summary(&audits))?;
     ended?;
     ensure!(
         audits.len() == moments.len(),
@@ -116,27 +116,56 @@ fn script(moments: &[Moment]) -> String {
     script + "exit 0\n"
 }
 
-/// One object: all violations, the figures of the last audit, and each audit by itself.
-fn summary(audits: &[(String, Report)]) -> Result<Value> {
-    let mut whole = match audits.last() {
-        Some((_, last)) => serde_json::to_value(last)?,
-        None => json!({}),
+/// All violations, the figures of the last audit, and each audit by itself.
+fn summary(audits: &[(String, Report)]) -> Audit {
+    let violations = audits.iter().flat_map(|(at, report)| {
+        let violations = report.violations.iter();
+        violations.map(|it| violation(it, Some(at)))
+    });
+    let audit = |(at, report): &(String, Report)| Once {
+        violations: report
+            .violations
+            .iter()
+            .map(|it| violation(it, None))
+            .collect(),
+        sight: sight(report),
+        at: at.clone(),
     };
-    let mut each = Vec::new();
-    let mut violations = Vec::new();
-    for (moment, report) in audits {
-        let mut value = serde_json::to_value(report)?;
-        value["at"] = json!(moment);
-        each.push(value);
-        for violation in &report.violations {
-            let mut value = serde_json::to_value(violation)?;
-            value["at"] = json!(moment);
-            violations.push(value);
-        }
+    Audit {
+        violations: violations.collect(),
+        last: audits.last().map(|(_, last)| sight(last)),
+        audits: audits.iter().map(audit).collect(),
     }
-    whole["violations"] = json!(violations);
-    whole["audits"] = json!(each);
-    Ok(whole)
+}
+
+fn violation(violation: &super::Violation, at: Option<&String>) -> Violation {
+    Violation {
+        invariant: violation.invariant.into(),
+        va: violation.va,
+        pa: violation.pa,
+        level: violation.level,
+        descriptor: violation.descriptor,
+        owner: violation.owner.clone(),
+        text: violation.text.clone(),
+        at: at.cloned(),
+    }
+}
+
+fn sight(report: &Report) -> Sight {
+    let frames = report.frames.iter();
+    Sight {
+        cpus: report.cpus,
+        cpus_inside: report.cpus_inside,
+        cpus_in_compartments: report.cpus_in_compartments,
+        user_roots: report.user_roots,
+        tables: report.tables,
+        leaves: report.leaves,
+        frames: frames.map(|(class, it)| ((*class).into(), *it)).collect(),
+        private_in_use: report.private_in_use,
+        exec_pages: report.exec_pages,
+        code_bytes: report.code_bytes,
+        geometries: report.geometries,
+    }
 }
 
 #[cfg(test)]
@@ -167,5 +196,25 @@ mod tests {
         ];
         assert_eq!(lines, expected);
         assert_eq!(in_order(&[]), [Moment::Boot]);
+    }
+
+    #[test]
+    fn violations_are_listed_with_their_moments_and_with_their_audits() {
+        let found = super::super::Violation::plain("I3", "Linux", "it is writable".into());
+        let boot = Report {
+            violations: vec![found],
+            cpus: 4,
+            ..Report::default()
+        };
+        let load = Report {
+            cpus: 2,
+            ..Report::default()
+        };
+        let audit = summary(&[("boot".into(), boot), ("load".into(), load)]);
+        assert_eq!(audit.violations[0].at.as_deref(), Some("boot"));
+        assert_eq!(audit.audits[0].violations[0].at, None);
+        assert_eq!(audit.audits[0].sight.cpus, 4);
+        assert_eq!(audit.last.map(|it| it.cpus), Some(2));
+        assert_eq!(summary(&[]), Audit::default());
     }
 }

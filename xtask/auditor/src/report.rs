@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
-
-/// Violations of one invariant that are printed; the JSON has all.
+/// Violations of one invariant that are printed; `--json` has all.
 const PRINTED: usize = 12;
 
 /// What cannot be seen at rest, from outside.
@@ -16,21 +14,17 @@ pub const UNSEEN: &str = "how CPUs start (I11, but for those that are off), the 
                           them";
 
 /// Something that must not be.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Violation {
     /// Which invariant, `I1` and so on.
     pub invariant: &'static str,
     /// Virtual address.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub va: Option<u64>,
     /// Physical address of the frame concerned.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pa: Option<u64>,
     /// Level of the entry.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<u8>,
     /// The entry.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub descriptor: Option<u64>,
     /// Whose frame it is.
     pub owner: String,
@@ -80,7 +74,7 @@ impl fmt::Display for Violation {
 }
 
 /// What one audit found and how much it looked at.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Everything that is wrong.
     pub violations: Vec<Violation>,
