@@ -17,6 +17,7 @@ use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
 use donjon_builder::run;
+use donjon_figures::records::kselftests::Kselftests;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::DiskImage;
@@ -24,7 +25,6 @@ use donjon_machine::said::says;
 
 use crate::arguments::KselftestArguments;
 use list::{PROGRAMS, Program};
-use report::{Report, Row};
 use result::{BEGIN, END, SelftestResult, parse};
 
 /// Results by program.
@@ -46,15 +46,15 @@ pub fn run(arguments: &KselftestArguments) -> Result<u8> {
         ..Needs::default()
     };
     environment::prepare(&arguments.host, needs)?;
-    let report = compare(
+    let record = compare(
         &arguments.host,
         &arguments.cpu,
         arguments.cpus,
         arguments.switch,
         &programs,
     )?;
-    json::write(arguments.json.as_deref(), &report)?;
-    Ok(u8::from(!report.worse().is_empty()))
+    json::write(arguments.json.as_deref(), &record)?;
+    Ok(u8::from(!record.worse().is_empty()))
 }
 
 /// All programs on four CPUs, as a test.
@@ -83,7 +83,7 @@ fn compare(
     cpus: u32,
     switch: Switch,
     programs: &[&Program],
-) -> Result<Report> {
+) -> Result<Kselftests> {
     let native = results(host, cpu, cpus, Switch::None, programs)?;
     let (linux, native) = (native.linux, native.programs);
     let mut protected = match switch {
@@ -121,18 +121,18 @@ fn compare(
     for program in programs {
         let (without, with) = (of(&native, program.name), of(&protected, program.name));
         table.add_row([program.name.to_owned(), without.cell(), with.cell()]);
-        rows.push(Row::of(program.name, &without, &with));
+        rows.push(report::row(program.name, &without, &with));
     }
     println!("{table}");
-    let report = Report {
-        mode: switch.name(),
+    let record = Kselftests {
+        mode: switch.name().into(),
         cpu: cpu.to_owned(),
         cpus,
         linux,
         programs: rows,
     };
-    report.worse().iter().for_each(|it| println!("worse: {it}"));
-    Ok(report)
+    record.worse().iter().for_each(|it| println!("worse: {it}"));
+    Ok(record)
 }
 
 fn results(
