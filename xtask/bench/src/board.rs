@@ -6,14 +6,15 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use donjon_builder::json;
+use donjon_figures::records::idc::{Core, Figures, Idc};
 use donjon_machine::arguments::Switch;
 use donjon_machine::board::serial::Port;
 use donjon_machine::board::session::{Session, Timeouts};
 use donjon_machine::board::{Finished, ssh};
 
 use crate::arguments::BoardArguments;
-use crate::report::{Report, Unit};
-use crate::samples::Samples;
+use crate::idc::{CYCLES, add_others, cost, empty};
+use crate::show;
 
 /// Statuses of [`COMMAND`]: no guest programs, they failed, no securityfs.
 const NO_PROGRAM: u8 = 90;
@@ -65,13 +66,11 @@ pub fn run(arguments: &BoardArguments) -> Result<()> {
         (None, Some(destination)) => ssh::run(destination, COMMAND, timeout)?,
         (None, None) => bail!("name the board with --serial DEVICE or --ssh USER@HOST"),
     };
-    let report = report(&finished)?;
-    println!("{report}");
-    json::write(arguments.json.as_deref(), &report.json())
+    show(&record(&finished)?, arguments.json.as_deref())
 }
 
-/// The report of what the programs printed.
-pub fn report(finished: &Finished) -> Result<Report> {
+/// Reads what the programs printed.
+pub fn record(finished: &Finished) -> Result<Idc> {
     let errors = String::from_utf8_lossy(&finished.errors);
     match finished.status {
         0 => (),
@@ -108,11 +107,18 @@ pub fn report(finished: &Finished) -> Result<Report> {
             Err(error) => bail!("{error}"),
         },
     };
-    let mut report = figures(first, switch, &cpu)?;
-    report.linux = linux;
+    let mut record = Idc {
+        linux,
+        figures: figures(first, switch)?,
+        ..empty(CYCLES, &cpu)
+    };
+    let mut add = |midr: &str, cpu: u32, figures: Figures| {
+        let midr = midr.to_owned();
+        record.cores.push(Core { midr, cpu, figures });
+    };
     if let (Some(midr), Some(cpu)) = (midr, value("cpu", first)) {
         let number = cpu.parse().context("the board's `cpu` is no number")?;
-        report.add_core(&midr, number, figures(first, switch, &midr)?);
+        add(&midr, number, figures(first, switch)?);
     }
     for part in parts {
         let line = part.lines().next().unwrap_or_default();
@@ -120,9 +126,9 @@ pub fn report(finished: &Finished) -> Result<Report> {
         let named = named.and_then(|(cpu, midr)| Some((cpu.parse().ok()?, midr)));
         let (cpu, midr) = named
             .with_context(|| format!("the board printed `core: {line}`, which names no CPU"))?;
-        report.add_core(midr, cpu, figures(part, switch, midr)?);
+        add(midr, cpu, figures(part, switch)?);
     }
-    Ok(report)
+    Ok(record)
 }
 
 /// What the first line `NAME: value` of the board says.
@@ -134,25 +140,24 @@ fn value(name: &str, text: &str) -> Option<String> {
 }
 
 /// The figures of one CPU.
-fn figures(text: &str, switch: Switch, cpu: &str) -> Result<Report> {
-    let mut report = Report::new(Unit::Cycles, cpu);
-    let null_syscall = Samples::named("null_syscall", text)?;
+fn figures(text: &str, switch: Switch) -> Result<Figures> {
+    let mut figures = Figures::default();
     if switch == Switch::None {
-        report.add("null_syscall_native", null_syscall);
-        return Ok(report);
+        figures.null_syscall_native = Some(cost("null_syscall", text)?);
+        return Ok(figures);
     }
-    report.add_mode(switch, Samples::named("null_idc", text)?, None);
-    report.add("null_syscall", null_syscall);
-    report.add("function_call", Samples::named("function_call", text)?);
-    if let Ok(samples) = Samples::named("firmware_call", text) {
-        report.add("firmware_call", samples);
-    }
-    Ok(report)
+    let null_idc = cost("null_idc", text)?;
+    figures.modes.insert(switch.name().into(), null_idc);
+    add_others(&mut figures, true, text)?;
+    Ok(figures)
 }
 
 #[cfg(test)]
 mod tests {
+    use donjon_figures::records::idc::Cost;
+
     use super::*;
+    use crate::Record;
 
     fn samples(name: &str, value: u32) -> String {
         format!("{name}:{}\n", format!(" {value}").repeat(100))
@@ -172,12 +177,12 @@ mod tests {
     }
 
     #[test]
-    fn a_protected_board_gives_the_document_of_the_emulator_in_cycles() {
+    fn a_protected_board_gives_the_record_of_the_emulator_in_cycles() {
         let more = "switch: strict\n".to_owned()
             + &samples("null_idc", 410)
             + &samples("function_call", 5);
-        let report = report(&finished(0, head() + &more)).expect("a report");
-        let json = report.json();
+        let record = record(&finished(0, head() + &more)).expect("a record");
+        let json = serde_json::to_value(&record).expect("a document");
         assert_eq!(json["unit"], "cycles");
         assert_eq!(json["modes"]["strict"]["median"], 410.0);
         assert_eq!(json["null_syscall"]["median"], 300.0);
@@ -186,15 +191,19 @@ mod tests {
         assert_eq!(json["linux"], "6.12.100");
         // Which CPU it was is not known without `taskset`.
         assert_eq!(json.get("cores"), None);
-        assert!(report.to_string().contains("null IDC, strict"));
-        assert!(!report.to_string().contains("WARNING"));
+        assert!(record.text().contains("null IDC, strict"));
+        assert!(!record.text().contains("WARNING"));
     }
 
     #[test]
     fn a_native_board_has_its_own_row() {
-        let json = report(&finished(0, head())).expect("a report").json();
-        assert_eq!(json["null_syscall_native"]["median"], 300.0);
-        assert_eq!(json["modes"], serde_json::json!({}));
+        let record = record(&finished(0, head())).expect("a record");
+        assert_eq!(median(record.figures.null_syscall_native), Some(300.0));
+        assert!(record.figures.modes.is_empty());
+    }
+
+    fn median(cost: Option<Cost>) -> Option<f64> {
+        cost.map(|it| it.median)
     }
 
     #[test]
@@ -208,35 +217,34 @@ mod tests {
             + &samples("null_syscall", 700)
             + &samples("null_idc", 390)
             + &samples("function_call", 9);
-        let report = report(&finished(0, first + &second)).expect("a report");
-        let json = report.json();
-        assert_eq!(json["modes"]["asid"]["median"], 160.0);
-        assert_eq!(json["cpu"], "MIDR_EL1 0x411fd070");
-        let cores = json["cores"].as_array().expect("a list");
-        let known: Vec<_> = cores
-            .iter()
-            .map(|it| (it["midr"].as_str(), it["cpu"].as_u64()))
-            .collect();
-        let expected = [(Some("0x411fd070"), Some(0)), (Some("0x410fd032"), Some(2))];
-        assert_eq!(known, expected);
-        for (core, idc, syscall) in [(&cores[0], 160.0, 300.0), (&cores[1], 390.0, 700.0)] {
-            assert_eq!(core["modes"]["asid"]["median"], idc);
-            assert_eq!(core["null_syscall"]["median"], syscall);
-        }
-        assert!(report.to_string().contains("CPU 2, MIDR_EL1 0x410fd032"));
+        let record = record(&finished(0, first + &second)).expect("a record");
+        let idc = |it: &Figures| it.modes["asid"].median;
+        assert_eq!(idc(&record.figures), 160.0);
+        assert_eq!(record.cpu, "MIDR_EL1 0x411fd070");
+        assert!(record.text().contains("CPU 2, MIDR_EL1 0x410fd032"));
+        let cores = record.cores.into_iter();
+        let cores = cores.map(|it| {
+            let costs = (idc(&it.figures), median(it.figures.null_syscall));
+            (it.midr, it.cpu, costs)
+        });
+        let expected = [
+            ("0x411fd070".into(), 0, (160.0, Some(300.0))),
+            ("0x410fd032".into(), 2, (390.0, Some(700.0))),
+        ];
+        assert_eq!(cores.collect::<Vec<_>>(), expected);
     }
 
     #[test]
     fn a_core_without_figures_is_an_error() {
         let broken = head() + "core: x\n";
-        assert!(report(&finished(0, broken)).is_err());
+        assert!(record(&finished(0, broken)).is_err());
         let cut = head() + "core: 2 0x410fd032\n";
-        assert!(report(&finished(0, cut)).is_err());
+        assert!(record(&finished(0, cut)).is_err());
     }
 
     #[test]
     fn what_the_board_lacks_is_named() {
-        let refused = |status| match report(&finished(status, String::new())) {
+        let refused = |status| match record(&finished(status, String::new())) {
             Ok(_) => panic!("{status} was accepted"),
             Err(error) => error.to_string(),
         };
@@ -244,6 +252,6 @@ mod tests {
         assert!(refused(FAILED).contains("no cycle counter in user space"));
         assert!(refused(NO_FILES).contains("log in as root"));
         assert!(refused(127).contains("status 127"));
-        assert!(report(&finished(0, "linux: 6.12\n".into())).is_err());
+        assert!(record(&finished(0, "linux: 6.12\n".into())).is_err());
     }
 }

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask bench calls`: calls per operation, and how long the longest call is.
 
-use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use comfy_table::{CellAlignment, Table, presets};
+use donjon_builder::arguments::HostArguments;
+use donjon_builder::environment::{self, Needs};
+use donjon_builder::json;
 use donjon_builder::run::Parts;
+use donjon_figures::records::calls::{Calls, Longest, ONCE, Operation, WAITING};
+use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::finding::Finding;
 use donjon_machine::qemu::Boot;
-use serde::Serialize;
 
-use super::output_of;
+use crate::arguments::CallsArguments;
+use crate::guest::{self, PLACES, measured, said};
+use crate::table::{rounded, table};
+use crate::{Record, show};
 
 /// Most instructions of one call, during which the CPU takes no interrupt.
 pub const BOUND: u64 = 20_000;
 /// Most instructions of a call in which the caller wants to wait; the CPU takes no interrupt during
 /// it either.
 const BOUND_OF_WAITING: u64 = 10 * BOUND;
-/// Function that waits.
-const WAITING: &str = "text_wait";
-/// Happens once, on a machine that does nothing else.
-const EXEMPT: &str = "handover";
 /// Functions that [`WORK`] calls. A figure for each has to be there.
 const CALLED: [&str; 28] = [
     "clear",
@@ -56,9 +57,6 @@ const CALLED: [&str; 28] = [
 /// Under `-icount` everything takes long.
 const TIMEOUT: Duration = Duration::from_secs(900);
 
-/// Where a process lies decides how many tables it has. So each run has it at the same place.
-pub(crate) const PLACES: &str = "echo 0 >/proc/sys/kernel/randomize_va_space";
-
 /// What makes calls long: ordinary work, then calls that an attacker would choose.
 const WORK: &str = "\
 donjon-load fork mprotect mremap mremap-tables sparse-tables swap modules bpf \
@@ -70,111 +68,70 @@ dmesg | grep \"attack longest/\"
 echo 1 >undo
 cat /sys/kernel/security/donjon/log /sys/kernel/security/donjon/refusals >/dev/null";
 
-/// What the guest counted.
-#[derive(Debug, Serialize)]
-pub struct Calls {
-    /// Means of one operation each.
-    pub operations: Vec<Operation>,
-    /// The longest call of each function.
-    pub longest: Vec<Longest>,
+/// Measures and prints.
+pub fn run(arguments: &CallsArguments) -> Result<()> {
+    let json = arguments.json.as_deref();
+    json::can_write(json)?;
+    let cpu = arguments.cpu.as_deref();
+    let machine = measured(&arguments.machine, cpu, arguments.switch, true)?;
+    ensure!(
+        arguments.switch != Switch::None,
+        "without an inner domain (--switch none) there are no calls"
+    );
+    environment::prepare(&arguments.host, Needs::default())?;
+    let calls = measure_on(&arguments.host, &machine)?;
+    show(&calls, json)?;
+    calls.check()
 }
 
-/// What an operation costs on the average.
-#[derive(Debug, Serialize, PartialEq)]
-pub struct Operation {
-    /// What is done.
-    pub name: String,
-    /// Calls that change tables.
-    pub calls: f64,
-    /// Calls that fill tables of processes.
-    pub maps: f64,
-    /// Calls that empty tables of processes.
-    pub flushes: f64,
-    /// Calls that switch roots.
-    pub switches: f64,
-    /// Instructions inside, of all of these.
-    pub instructions: f64,
+/// Counts on a machine, on which the longest calls are made as long as they can be.
+pub fn measure_on(host: &HostArguments, machine: &MachineArguments) -> Result<Calls> {
+    measure(guest::prepare(host, &guest::longest(machine.clone()))?)
 }
 
-/// The longest call of a function.
-#[derive(Clone, Debug, Serialize, PartialEq)]
-pub struct Longest {
-    /// Name of the function.
-    pub function: String,
-    /// Instructions between the gate's ways in and out.
-    pub instructions: u64,
+/// Measures in a guest that has the hostile module.
+pub fn measure(parts: Parts) -> Result<Calls> {
+    measured_by(parts, |boot, command, timeout| {
+        read(&said(boot, "count calls", command, timeout)?)
+    })
 }
 
-impl Calls {
-    /// Measures in a guest that has the hostile module.
-    pub fn measure(parts: Parts) -> Result<Self> {
-        Self::measured_by(parts, |boot, command, timeout| {
-            Self::read(&output_of(boot, command, timeout)?)
-        })
-    }
+/// Measures in a guest that `measure` runs and reads.
+pub fn measured_by(
+    mut parts: Parts,
+    measure: impl FnOnce(&Boot, &str, Duration) -> Result<Calls>,
+) -> Result<Calls> {
+    donjon_attack::arm(&mut parts)?;
+    let work = WORK.replace('\'', "'\\''");
+    let command = format!("{PLACES} && donjon-bench calls && donjon-bench longest '{work}'");
+    measure(&parts.boot, &command, TIMEOUT)
+}
 
-    /// Measures in a guest that `measure` runs and reads.
-    pub(crate) fn measured_by(
-        mut parts: Parts,
-        measure: impl FnOnce(&Boot, &str, Duration) -> Result<Self>,
-    ) -> Result<Self> {
-        donjon_attack::arm(&mut parts)?;
-        let work = WORK.replace('\'', "'\\''");
-        let command = format!("{PLACES} && donjon-bench calls && donjon-bench longest '{work}'");
-        measure(&parts.boot, &command, TIMEOUT)
-    }
-
-    /// Reads what the guest printed.
-    pub(crate) fn read(text: &str) -> Result<Self> {
-        let mut calls = Self {
-            operations: Vec::new(),
-            longest: Vec::new(),
-        };
-        let unreadable = |line: &str| format!("the guest printed `{line}`");
-        for line in text.lines() {
-            if let Some(rest) = line.strip_prefix("longest ") {
-                let longest = longest(rest).with_context(|| unreadable(line))?;
-                calls.longest.push(longest);
-            } else if let Some(operation) = line.strip_prefix("operation ") {
-                let operation = operation_of(operation).with_context(|| unreadable(line))?;
-                calls.operations.push(operation);
-            }
-            ensure!(
-                !line.contains("UNTRIED") && !line.contains("SUCCEEDED"),
-                unreadable(line)
-            );
+/// Reads what the guest printed.
+pub fn read(text: &str) -> Result<Calls> {
+    let mut calls = Calls::default();
+    let unreadable = |line: &str| format!("the guest printed `{line}`");
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("longest ") {
+            let longest = longest(rest).with_context(|| unreadable(line))?;
+            calls.longest.push(longest);
+        } else if let Some(operation) = line.strip_prefix("operation ") {
+            let operation = operation_of(operation).with_context(|| unreadable(line))?;
+            calls.operations.push(operation);
         }
-        let both = !calls.operations.is_empty() && !calls.longest.is_empty();
-        ensure!(both, "the guest counted nothing; it printed:\n{text}");
-        Ok(calls)
-    }
-
-    /// Fails if a call is longer than [`BOUND`], or a function was not measured.
-    pub fn check(&self) -> Result<()> {
-        let is_there = |name: &str| self.longest.iter().any(|it| it.function == name);
-        let missing: Vec<_> = CALLED.into_iter().filter(|it| !is_there(it)).collect();
         ensure!(
-            missing.is_empty(),
-            "these functions were not measured: {}",
-            missing.join(", ")
+            !line.contains("UNTRIED") && !line.contains("SUCCEEDED"),
+            unreadable(line)
         );
-        let long = self.longest.iter().filter(|it| !is_bounded(it));
-        let long: Vec<_> = long
-            .map(|it| format!("{} takes {} instructions", it.function, it.instructions))
-            .collect();
-        if long.is_empty() {
-            return Ok(());
-        }
-        Err(Finding::Figures.error(format!(
-            "more than {BOUND} in one call: {}",
-            long.join(", ")
-        )))
     }
+    let both = !calls.operations.is_empty() && !calls.longest.is_empty();
+    ensure!(both, "the guest counted nothing; it printed:\n{text}");
+    Ok(calls)
 }
 
 /// Whether a call is as short as it has to be.
 pub fn is_bounded(call: &Longest) -> bool {
-    call.function == EXEMPT || call.instructions <= bound(&call.function)
+    call.function == ONCE || call.instructions <= bound(&call.function)
 }
 
 fn bound(function: &str) -> u64 {
@@ -213,37 +170,50 @@ fn operation_of(text: &str) -> Option<Operation> {
     })
 }
 
-impl fmt::Display for Calls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Table::new();
-        table.load_style(presets::ASCII_MARKDOWN).set_header([
+impl Record for Calls {
+    fn text(&self) -> String {
+        let operations = self.operations.iter().map(|it| {
+            let figures = [it.calls, it.maps, it.flushes, it.switches];
+            let mut row = vec![it.name.clone()];
+            row.extend(figures.map(|figure| rounded(figure, 1)));
+            row.push(rounded(it.instructions, 0));
+            row
+        });
+        let header = [
             "operation",
             "calls",
             "that fill",
             "that empty",
             "switches",
             "instructions inside",
-        ]);
-        for it in &self.operations {
-            let figures = [it.calls, it.maps, it.flushes, it.switches];
-            let mut row = vec![it.name.clone()];
-            row.extend(figures.map(|figure| format!("{figure:.1}")));
-            row.push(format!("{:.0}", it.instructions));
-            table.add_row(row);
+        ];
+        let operations = table(1, header, operations);
+        let longest = self.longest.iter();
+        let longest = longest.map(|it| vec![it.function.clone(), it.instructions.to_string()]);
+        let longest = table(1, ["function", "longest call, instructions"], longest);
+        format!("{operations}\n\n{longest}")
+    }
+
+    /// Fails if a call is longer than [`BOUND`], or a function was not measured.
+    fn check(&self) -> Result<()> {
+        let is_there = |name: &str| self.longest.iter().any(|it| it.function == name);
+        let missing: Vec<_> = CALLED.into_iter().filter(|it| !is_there(it)).collect();
+        ensure!(
+            missing.is_empty(),
+            "these functions were not measured: {}",
+            missing.join(", ")
+        );
+        let long = self.longest.iter().filter(|it| !is_bounded(it));
+        let long: Vec<_> = long
+            .map(|it| format!("{} takes {} instructions", it.function, it.instructions))
+            .collect();
+        if long.is_empty() {
+            return Ok(());
         }
-        let mut longest = Table::new();
-        longest
-            .load_style(presets::ASCII_MARKDOWN)
-            .set_header(["function", "longest call, instructions"]);
-        for it in &self.longest {
-            longest.add_row([&it.function, &it.instructions.to_string()]);
-        }
-        for table in [&mut table, &mut longest] {
-            for column in table.column_iter_mut().skip(1) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        write!(f, "{table}\n\n{longest}")
+        Err(Finding::Figures.error(format!(
+            "more than {BOUND} in one call: {}",
+            long.join(", ")
+        )))
     }
 }
 
@@ -267,7 +237,7 @@ longest handover 900000
 
     #[test]
     fn the_guests_figures_are_read() {
-        let calls = Calls::read(&all()).expect("figures");
+        let calls = read(&all()).expect("figures");
         assert_eq!(calls.operations[0].name, "fork+exit");
         assert_eq!(calls.operations[0].instructions, 4200.0);
         assert_eq!(calls.longest.len(), CALLED.len() + 1);
@@ -276,7 +246,7 @@ longest handover 900000
 
     #[test]
     fn a_long_call_is_named() {
-        let calls = Calls::read(&all().replace(" 700", " 20001")).expect("figures");
+        let calls = read(&all().replace(" 700", " 20001")).expect("figures");
         let error = calls.check().expect_err("too long").to_string();
         assert!(error.contains("table_write takes 20001"), "{error}");
     }
@@ -284,14 +254,14 @@ longest handover 900000
     #[test]
     fn a_function_that_was_not_measured_is_named() {
         let without = all().replace("longest compartment_run 300\n", "");
-        let calls = Calls::read(&without).expect("figures");
+        let calls = read(&without).expect("figures");
         let error = calls.check().expect_err("one is missing").to_string();
         assert!(error.ends_with("compartment_run"), "{error}");
     }
 
     #[test]
     fn a_case_that_was_not_tried_is_no_figure() {
-        assert!(Calls::read(&SAID.replace("stopped", "UNTRIED")).is_err());
-        assert!(Calls::read("").is_err());
+        assert!(read(&SAID.replace("stopped", "UNTRIED")).is_err());
+        assert!(read("").is_err());
     }
 }

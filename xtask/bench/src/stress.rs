@@ -2,129 +2,90 @@
 //! `cargo xtask bench stress`: how long a fixed amount of work takes in QEMU, and what 64 MiB of
 //! memory cost in instructions where Linux may use huge pages.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use comfy_table::{CellAlignment, Table, presets};
 use donjon_builder::arguments::HostArguments;
-use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
-use donjon_builder::progress::Step;
-use donjon_builder::run;
+use donjon_figures::records::stress::{ALL, Stress};
+use donjon_figures::records::{Figures, NATIVE};
 use donjon_machine::arguments::{MachineArguments, Switch};
-use donjon_machine::machine::Machine;
-use serde::Serialize;
 
-use super::{CPU, kernel_name, output_of};
 use crate::arguments::StressArguments;
+use crate::guest::{CPU, kernel_name, prepare, said, virt, with_cpus};
+use crate::table::{rounded, table};
+use crate::{Record, show};
 
 /// For boot and work.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(1200);
+pub const TIMEOUT: Duration = Duration::from_secs(1200);
 /// Repetitions of the 64 MiB.
 const HUGE_TIMES: u32 = 10;
 /// What the inner domain says of waiting and of calls; nothing over a native kernel.
 const STATUS: &str =
     "{ grep -E '^(waits|calls):' /sys/kernel/security/donjon/status 2>/dev/null || true; }";
-/// The sum of all kinds.
-const ALL: &str = "all";
-
-/// Nanoseconds, or instructions, by kind of work.
-pub(crate) type Figures = BTreeMap<String, f64>;
-
-/// What was measured, by mode; `native` is one.
-#[derive(Serialize)]
-struct Report {
-    /// Unit of the work.
-    unit: &'static str,
-    cpus: u32,
-    times: u32,
-    /// Milliseconds by kind and mode.
-    work: BTreeMap<String, Figures>,
-    /// Instructions for 64 MiB of anonymous memory, touched and given back, by mode.
-    huge: Figures,
-    /// How often a CPU looked at a lock of the inner domain's and found it held, by mode and kind
-    /// of lock, while the work went on.
-    waits: BTreeMap<String, Figures>,
-    /// Calls of the inner domain while the work went on, by mode.
-    calls: Figures,
-}
-
 /// Measures and prints.
 pub fn run(arguments: &StressArguments) -> Result<()> {
-    json::can_write(arguments.json.as_deref())?;
+    let json = arguments.json.as_deref();
+    json::can_write(json)?;
     environment::prepare(&arguments.host, Needs::default())?;
-    let mut report = Report {
-        unit: "milliseconds of QEMU wall time (emulator)",
+    let mut record = Stress {
+        unit: "milliseconds of QEMU wall time (emulator)".into(),
         cpus: arguments.cpus,
         times: arguments.times,
-        work: BTreeMap::new(),
-        huge: Figures::new(),
-        waits: BTreeMap::new(),
-        calls: Figures::new(),
+        ..Stress::default()
     };
     let mut modes = vec![Switch::None];
     modes.extend(arguments.switch.iter().filter(|it| **it != Switch::None));
     for switch in modes {
         let name = kernel_name(switch);
-        let host = &arguments.host;
-        let work = work(host, switch, arguments.cpus, arguments.times)?;
+        let (host, cpus) = (&arguments.host, arguments.cpus);
+        let title = format!("work of {cpus} CPUs, {name}");
+        let command = command(cpus, arguments.times);
+        let work = measure(host, &with_cpus(CPU, switch, cpus), &title, &command)?;
+        let work = Work::read(&work)?;
         for (kind, figure) in work.milliseconds {
-            let row = report.work.entry(kind).or_default();
+            let row = record.work.entry(kind).or_default();
             row.insert(name.to_owned(), figure);
         }
         if let Some((calls, waits)) = work.inside {
-            report.calls.insert(name.to_owned(), calls);
-            report.waits.insert(name.to_owned(), waits);
+            record.calls.insert(name.to_owned(), calls);
+            record.waits.insert(name.to_owned(), waits);
         }
         let huge = format!("donjon-load huge --times {HUGE_TIMES}");
         let title = format!("64 MiB, {name}");
-        let text = measure(host, &machine(switch, 1, true), &title, &huge)?;
+        let text = measure(host, &virt(CPU, switch, true), &title, &huge)?;
         let (_, figure) = text
             .lines()
             .find_map(figure)
             .context("no figure for 64 MiB")?;
-        report.huge.insert(name.to_owned(), figure);
+        record.huge.insert(name.to_owned(), figure);
     }
     let mut all = Figures::new();
-    for (mode, figure) in report.work.values().flatten() {
+    for (mode, figure) in record.work.values().flatten() {
         *all.entry(mode.clone()).or_default() += figure;
     }
-    report.work.insert(ALL.to_owned(), all);
-    println!("{report}");
-    json::write(arguments.json.as_deref(), &report)
+    record.work.insert(ALL.to_owned(), all);
+    show(&record, json)
 }
 
 /// What a fixed amount of work took.
-pub(crate) struct Work {
+pub struct Work {
     /// Milliseconds of wall time by kind.
-    pub(crate) milliseconds: Figures,
+    pub milliseconds: Figures,
     /// Calls of the inner domain meanwhile, and how often a lock of each kind was found held; none
     /// over a native kernel.
-    pub(crate) inside: Option<(f64, Figures)>,
+    pub inside: Option<(f64, Figures)>,
 }
 
 /// What the guest runs for `times` as much work as is usual on each of `cpus` CPUs.
-pub(crate) fn command(cpus: u32, times: u32) -> String {
+pub fn command(cpus: u32, times: u32) -> String {
     format!("{STATUS}; donjon-load work --cpus {cpus} --times {times} && {STATUS}")
-}
-
-/// Does that work.
-fn work(host: &HostArguments, switch: Switch, cpus: u32, times: u32) -> Result<Work> {
-    let title = format!("work of {cpus} CPUs, {}", kernel_name(switch));
-    Work::read(&measure(
-        host,
-        &machine(switch, cpus, false),
-        &title,
-        &command(cpus, times),
-    )?)
 }
 
 impl Work {
     /// Reads what the guest printed.
-    pub(crate) fn read(text: &str) -> Result<Self> {
+    pub fn read(text: &str) -> Result<Self> {
         let figures = text.lines().filter_map(figure);
         let milliseconds: Figures = figures
             .map(|(kind, figure)| (kind, (figure / 1e6).round()))
@@ -149,16 +110,6 @@ impl Work {
     }
 }
 
-/// The machine that works.
-pub(crate) fn machine(switch: Switch, cpus: u32, icount: bool) -> MachineArguments {
-    MachineArguments {
-        cpu: Some(CPU.into()),
-        cpus: Some(cpus),
-        icount,
-        ..MachineArguments::virt(switch)
-    }
-}
-
 /// What one boot prints.
 fn measure(
     host: &HostArguments,
@@ -166,12 +117,7 @@ fn measure(
     title: &str,
     command: &str,
 ) -> Result<String> {
-    let inner = InnerVariant::sound(machine.switch);
-    let parts = run::prepare(host, Machine::new(machine)?, &inner)?;
-    let step = Step::spinner(title.to_owned());
-    let text = output_of(&parts.boot, command, TIMEOUT)?;
-    step.vanish();
-    Ok(text)
+    said(&prepare(host, machine)?.boot, title, command, TIMEOUT)
 }
 
 /// `waits: N domain, N trees, N arena`
@@ -194,66 +140,43 @@ fn figure(line: &str) -> Option<(String, f64)> {
     Some((kind.to_owned(), rest.strip_suffix(" ns")?.parse().ok()?))
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let modes: Vec<&String> = self.huge.keys().filter(|it| *it != "native").collect();
-        let mut table = Table::new();
-        table.load_style(presets::ASCII_MARKDOWN);
-        let mut head = vec!["work".to_owned(), "native".to_owned()];
-        head.extend(modes.iter().map(|it| format!("{it}, times native")));
-        table.set_header(head);
-        let rows = self.work.iter().filter(|it| it.0 != ALL);
-        for (kind, figures) in rows.chain(self.work.get_key_value(ALL)) {
-            let native = figures["native"];
-            let mut row = vec![kind.clone(), format!("{native:.0} ms")];
-            row.extend(
-                modes
-                    .iter()
-                    .map(|it| format!("{:.2}", figures[*it] / native)),
-            );
-            table.add_row(row);
-        }
-        let native = self.huge["native"];
-        let mut row = vec![
-            "64 MiB, huge pages".to_owned(),
-            format!("{native:.0} instructions"),
-        ];
-        row.extend(
-            modes
-                .iter()
-                .map(|it| format!("{:.4}", self.huge[*it] / native)),
-        );
-        table.add_row(row);
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        writeln!(
-            f,
+impl Record for Stress {
+    fn text(&self) -> String {
+        let modes: Vec<&String> = self.huge.keys().filter(|it| *it != NATIVE).collect();
+        let row = |name: &str, figures: &Figures, unit, places| {
+            let native = figures[NATIVE];
+            let mut row = vec![name.to_owned(), format!("{native:.0} {unit}")];
+            let times = modes.iter().map(|it| figures[*it] / native);
+            row.extend(times.map(|it| rounded(it, places)));
+            row
+        };
+        let kinds = self.work.iter().filter(|it| it.0 != ALL);
+        let kinds = kinds.chain(self.work.get_key_value(ALL));
+        let rows = kinds
+            .map(|(kind, figures)| row(kind, figures, "ms", 2))
+            .chain([row("64 MiB, huge pages", &self.huge, "instructions", 4)]);
+        let mut header = vec!["work".to_owned(), NATIVE.to_owned()];
+        header.extend(modes.iter().map(|it| format!("{it}, times native")));
+        let mut text = format!(
             "{}, {} CPUs; no statement about hardware. The last row is of 1 CPU, by -icount shift=0, \
-             transparent huge pages as Linux has them (always).",
-            self.unit, self.cpus
-        )?;
-        write!(f, "{table}")?;
+             transparent huge pages as Linux has them (always).\n{}",
+            self.unit,
+            self.cpus,
+            table(1, header, rows)
+        );
         for (mode, calls) in &self.calls {
-            let longer = self.work[ALL][mode] - self.work[ALL]["native"];
+            let longer = self.work[ALL][mode] - self.work[ALL][NATIVE];
             let each = longer * 1e3 / calls;
-            write!(
-                f,
+            text += &format!(
                 "\n{mode}: {calls} calls; {each:.1} microseconds longer than native for each of them"
-            )?;
+            );
         }
         for (mode, waits) in &self.waits {
-            let words: Vec<_> = waits
-                .iter()
-                .map(|(lock, it)| format!("{lock} {it}"))
-                .collect();
-            write!(
-                f,
-                "\n{mode}: a lock was found held so often: {}",
-                words.join(", ")
-            )?;
+            let words = waits.iter().map(|(lock, it)| format!("{lock} {it}"));
+            let words = words.collect::<Vec<_>>().join(", ");
+            text += &format!("\n{mode}: a lock was found held so often: {words}");
         }
-        Ok(())
+        text
     }
 }
 
@@ -281,19 +204,16 @@ mod tests {
         let of = |native, asid| {
             Figures::from([("native".to_owned(), native), ("asid".to_owned(), asid)])
         };
-        let report = Report {
-            unit: "milliseconds",
-            cpus: 2,
-            times: 1,
-            work: BTreeMap::from([(ALL.into(), of(10.0, 15.0)), ("vm".into(), of(10.0, 15.0))]),
+        let waits = waits("waits: 1 domain, 22 trees").expect("figures");
+        let calls = calls("calls: 2000").expect("a number");
+        let record = Stress {
+            work: [(ALL.into(), of(10.0, 15.0)), ("vm".into(), of(10.0, 15.0))].into(),
             huge: of(1000.0, 1010.0),
-            waits: BTreeMap::from([(
-                "asid".into(),
-                waits("waits: 1 domain, 22 trees").expect("figures"),
-            )]),
-            calls: Figures::from([("asid".to_owned(), calls("calls: 2000").expect("a number"))]),
+            waits: [("asid".into(), waits)].into(),
+            calls: [("asid".into(), calls)].into(),
+            ..Stress::default()
         };
-        let text = report.to_string();
+        let text = record.text();
         assert!(text.contains("1.50"), "{text}");
         assert!(text.contains("1.0100"), "{text}");
         assert!(text.contains("domain 1, trees 22"), "{text}");

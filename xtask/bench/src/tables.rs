@@ -6,18 +6,19 @@ use std::fmt::Write;
 use std::fs;
 
 use anyhow::{Context, Result};
+use donjon_figures::format::number;
+use donjon_figures::records::idc::Cost;
+use donjon_figures::records::recorded::Recorded;
 use donjon_generator::{generated, section};
 use donjon_machine::paths;
-use serde_json::Value;
 
-use super::guard::Figures;
 use super::lmbench::published;
 
 /// A part of a document.
 struct Part {
     file: &'static str,
     name: &'static str,
-    text: fn(&Figures) -> Option<String>,
+    text: fn(&Recorded) -> Option<String>,
 }
 
 const PARTS: [Part; 5] = [
@@ -48,6 +49,8 @@ const PARTS: [Part; 5] = [
     },
 ];
 
+/// Modes in the order of the columns.
+const MODES: [&str; 3] = ["asid", "tlbi", "strict"];
 /// Rows of LMBench that stand beside the published figures in the README.
 const RESULT_ROWS: [&str; 8] = [
     "stat",
@@ -61,7 +64,7 @@ const RESULT_ROWS: [&str; 8] = [
 ];
 
 /// Writes the tables, or with `check` only compares them.
-pub fn write(figures: &Figures, check: bool) -> Result<()> {
+pub fn write(figures: &Recorded, check: bool) -> Result<()> {
     let mut files: BTreeMap<&'static str, String> = BTreeMap::new();
     for Part { file, name, text } in PARTS {
         let found = match files.remove(file) {
@@ -80,7 +83,7 @@ pub fn write(figures: &Figures, check: bool) -> Result<()> {
     )
 }
 
-fn result(figures: &Figures) -> Option<String> {
+fn result(figures: &Recorded) -> Option<String> {
     let mut text = String::from(
         "| LMBench | Hilps, ASID | Hilps, TLBI | BULKHEAD | `asid` | `tlbi` | `strict` |\n\
          |---|---:|---:|---:|---:|---:|---:|\n",
@@ -89,70 +92,67 @@ fn result(figures: &Figures) -> Option<String> {
     for row in RESULT_ROWS {
         let [asid, ti, bulkhead] = published.cells(row);
         write!(text, "| {row} | {asid} | {ti} | {bulkhead} |").ok()?;
-        for mode in ["asid", "tlbi", "strict"] {
-            let percent = figures.lmbench["rows"][row][mode]["overhead_percent"].as_f64()?;
-            write!(text, " {percent:+.1} |").ok()?;
+        for mode in MODES {
+            let cell = figures.lmbench.rows.get(row)?.modes.get(mode)?;
+            write!(text, " {:+.1} |", cell.overhead_percent).ok()?;
         }
         text.push('\n');
     }
     Some(text)
 }
 
-fn idc(figures: &Figures) -> Option<String> {
+fn idc(figures: &Recorded) -> Option<String> {
     let mut text = String::from(
         "| operation | instructions | TCR writes | ISBs | TLB operations |\n|---|---:|---:|---:|---:|\n",
     );
+    let idc = &figures.idc.figures;
     for mode in ["asid", "strict", "tlbi"] {
-        let value = &figures.idc["modes"][mode];
-        writeln!(
-            text,
-            "| null IDC, `{mode}` | {} | {} | {} | {} |",
-            count(&value["median"])?,
-            count(&value["tcr_writes"])?,
-            count(&value["isb"])?,
-            count(&value["tlb_ops"])?
-        )
-        .ok()?;
+        let cost = idc.modes.get(mode)?;
+        write!(text, "| null IDC, `{mode}` | {} |", count(cost.median)).ok()?;
+        for it in [cost.tcr_writes?, cost.isb?, cost.tlb_ops?] {
+            write!(text, " {it} |").ok()?;
+        }
+        text.push('\n');
     }
-    let others = [
-        ("null_syscall", "null system call"),
-        ("null_syscall_native", "null system call without Donjon"),
-        ("function_call", "function call"),
-        ("firmware_call", "firmware call (PSCI version)"),
+    let others: [(&Option<Cost>, &str); 4] = [
+        (&idc.null_syscall, "null system call"),
+        (&idc.null_syscall_native, "null system call without Donjon"),
+        (&idc.function_call, "function call"),
+        (&idc.firmware_call, "firmware call (PSCI version)"),
     ];
-    for (name, title) in others {
-        let median = count(&figures.idc[name]["median"])?;
+    for (cost, title) in others {
+        let median = count(cost.as_ref()?.median);
         writeln!(text, "| {title} | {median} | | | |").ok()?;
     }
     Some(text)
 }
 
-fn calls(figures: &Figures) -> Option<String> {
+fn calls(figures: &Recorded) -> Option<String> {
     let mut text = String::from(
         "| operation | calls | that fill | that empty | switches | instructions inside |\n\
          |---|---:|---:|---:|---:|---:|\n",
     );
-    for operation in figures.calls["operations"].as_array()? {
-        write!(text, "| {} |", operation["name"].as_str()?).ok()?;
-        for column in ["calls", "maps", "flushes", "switches", "instructions"] {
-            write!(text, " {} |", count(&operation[column])?).ok()?;
+    for it in &figures.calls.operations {
+        write!(text, "| {} |", it.name).ok()?;
+        for figure in [it.calls, it.maps, it.flushes, it.switches, it.instructions] {
+            write!(text, " {} |", count(figure)).ok()?;
         }
         text.push('\n');
     }
     Some(text)
 }
 
-fn lmbench(figures: &Figures) -> Option<String> {
+fn lmbench(figures: &Recorded) -> Option<String> {
+    let lmbench = &figures.lmbench;
     let mut text = format!(
         "LMBench ({}), means of {} layouts, each with the stack at another place in its page.\n\n\
          | row | native | `asid` | `tlbi` | `strict` |\n|---|---:|---:|---:|---:|\n",
-        figures.lmbench["source"].as_str()?,
-        figures.lmbench["layouts"],
+        lmbench.source, lmbench.layouts,
     );
-    for (row, value) in figures.lmbench["rows"].as_object()? {
-        write!(text, "| {row} | {:.3} |", value["native"].as_f64()?).ok()?;
-        for mode in ["asid", "tlbi", "strict"] {
-            let percent = value[mode]["overhead_percent"].as_f64()?;
+    for (name, row) in &lmbench.rows {
+        write!(text, "| {name} | {:.3} |", row.native).ok()?;
+        for mode in MODES {
+            let percent = row.modes.get(mode)?.overhead_percent;
             write!(text, " {percent:+.1} % |").ok()?;
         }
         text.push('\n');
@@ -161,28 +161,6 @@ fn lmbench(figures: &Figures) -> Option<String> {
 }
 
 /// A count, with commas between thousands.
-fn count(value: &Value) -> Option<String> {
-    let digits = format!("{:.0}", value.as_f64()?);
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    Some(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn thousands_are_told_apart() {
-        let words = [7.0, 999.6, 1234.0, 1_234_567.0].map(|it| count(&json!(it)));
-        let expected = ["7", "1,000", "1,234", "1,234,567"];
-        assert_eq!(words.map(Option::unwrap_or_default), expected);
-    }
+fn count(figure: f64) -> String {
+    number(figure, 0)
 }

@@ -14,6 +14,7 @@ use donjon_bench::{self as bench, board};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::{paths, run};
+use donjon_figures::records::idc::Core;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::board::boot;
 use donjon_machine::board::serial::Port;
@@ -64,29 +65,28 @@ fn serial(host: &HostArguments) -> Result<()> {
     boot::wait(&mut port, TIMEOUT)?;
     let mut session = Session::open(port, Timeouts::default())?;
     let finished = session.run(board::COMMAND, TIMEOUT)?;
-    let arrived = board::report(&finished)?.json();
-    ensure!(arrived["unit"] == "cycles", "{arrived}");
-    ensure!(arrived["linux"] == parts.kernel.release, "{arrived}");
-    for (name, value) in [
-        ("null_idc", &arrived["modes"]["asid"]),
-        ("null_syscall", &arrived["null_syscall"]),
-        ("function_call", &arrived["function_call"]),
-        ("firmware_call", &arrived["firmware_call"]),
+    let arrived = board::record(&finished)?;
+    ensure!(arrived.unit == "cycles", "{arrived:?}");
+    ensure!(arrived.linux == parts.kernel.release, "{arrived:?}");
+    let figures = &arrived.figures;
+    for (name, cost) in [
+        ("null_idc", figures.modes.get("asid")),
+        ("null_syscall", figures.null_syscall.as_ref()),
+        ("function_call", figures.function_call.as_ref()),
+        ("firmware_call", figures.firmware_call.as_ref()),
     ] {
         let expected = Samples::named(name, &usual)?.median();
-        if value["median"].as_f64() != Some(expected) {
+        let median = cost.map(|it| it.median);
+        if median != Some(expected) {
             return Err(Finding::Figures.error(format!(
-                "{name}: {expected} in an ordinary run, at the serial port {value}"
+                "{name}: {expected} in an ordinary run, at the serial port {median:?}"
             )));
         }
     }
-    let cores = &arrived["cores"];
+    let is_same = |it: &Core| it.cpu == 0 && it.figures == *figures;
     ensure!(
-        cores.as_array().map(Vec::len) == Some(1)
-            && cores[0]["cpu"] == 0
-            && cores[0]["modes"] == arrived["modes"]
-            && cores[0]["null_syscall"] == arrived["null_syscall"],
-        "the machine has CPUs of one type: {arrived}"
+        matches!(&arrived.cores[..], [core] if is_same(core)),
+        "the machine has CPUs of one type: {arrived:?}"
     );
     among_kernel_messages(&mut session)
 }
@@ -113,18 +113,15 @@ fn cores(host: &HostArguments) -> Result<()> {
     );
     let command = format!("PATH=/tmp/first:$PATH\n{}", board::COMMAND);
     let finished = session.run(&command, TIMEOUT)?;
-    let document = board::report(&finished)?.json();
-    let cores = document["cores"]
-        .as_array()
-        .context("there is no `cores`")?;
-    let places: Vec<_> = cores.iter().map(|it| it["cpu"].as_u64()).collect();
-    ensure!(places == [Some(0), Some(1)], "{document}");
-    ensure!(cores[1]["midr"] == OTHER, "{document}");
-    ensure!(cores[0]["midr"] != OTHER, "{document}");
-    for core in cores {
-        for figure in [&core["modes"]["asid"], &core["null_syscall"]] {
-            let median = figure["median"].as_f64();
-            ensure!(median.is_some_and(|it| it > 0.0), "{document}");
+    let record = board::record(&finished)?;
+    let places: Vec<_> = record.cores.iter().map(|it| it.cpu).collect();
+    ensure!(places == [0, 1], "{record:?}");
+    ensure!(record.cores[1].midr == OTHER, "{record:?}");
+    ensure!(record.cores[0].midr != OTHER, "{record:?}");
+    for core in &record.cores {
+        let figures = &core.figures;
+        for cost in [figures.modes.get("asid"), figures.null_syscall.as_ref()] {
+            ensure!(cost.is_some_and(|it| it.median > 0.0), "{record:?}");
         }
     }
     let text = String::from_utf8_lossy(&finished.output);

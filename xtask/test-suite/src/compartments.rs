@@ -12,10 +12,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use donjon_audit::{Series, Subject};
-use donjon_bench::compartments::call::{self as calls, Calls};
+use donjon_bench::compartments::{Measured, call as calls, goal};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::run::prepare;
+use donjon_figures::records::compartments::Calls;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::finding::Finding;
 use donjon_machine::machine::Machine;
@@ -207,7 +208,8 @@ fn call(host: &HostArguments, switch: Switch) -> Result<()> {
     let text = says(&boot, &script, TIMEOUT)?.text;
     for goal in Calls::of(&text)?.goals() {
         if !goal.is_met {
-            return Err(Finding::Figures.error(format!("{goal}:\n{text}")));
+            let line = goal::line(&goal);
+            return Err(Finding::Figures.error(format!("{line}:\n{text}")));
         }
     }
     let left = text

@@ -2,7 +2,7 @@
 //! Compartments against processes: goals that are met stay met.
 
 use donjon_bench::arguments::CompartmentsArguments;
-use donjon_bench::compartments;
+use donjon_bench::{Record, compartments};
 use donjon_builder::arguments::HostArguments;
 
 use super::test::Test;

@@ -2,9 +2,7 @@
 //! No call is longer than the bound, not even those that an attacker would choose.
 
 use anyhow::Result;
-use donjon_bench::calls::Calls;
-use donjon_bench::guard;
-use donjon_bench::{longest, virt};
+use donjon_bench::{Record, calls, guard, longest, virt};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::kernel::Variant;
@@ -30,7 +28,7 @@ fn bounded(host: &HostArguments, switch: Switch, cpu: &str) -> Result<()> {
     let inner = InnerVariant::sound(switch);
     let machine = Machine::new(&longest(virt(cpu, switch, true)))?;
     let parts = built(host, machine, &inner, Variant::Donjon)?;
-    let calls = Calls::measure(parts)?;
+    let calls = calls::measure(parts)?;
     if switch == Switch::Asid {
         guard::check_calls(&calls)?;
     }

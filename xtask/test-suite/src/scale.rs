@@ -4,7 +4,7 @@
 
 use donjon_bench::arguments::ScaleArguments;
 use donjon_bench::resume::Run;
-use donjon_bench::scale;
+use donjon_bench::{Record, scale};
 use donjon_builder::arguments::HostArguments;
 
 use super::test::Test;

@@ -3,11 +3,11 @@
 
 use anyhow::Result;
 use comfy_table::Table;
-use serde::Serialize;
+use donjon_figures::records::compartments::{Goal, Loop, Loops};
 
-use super::goal::Goal;
 use super::lines::{self, median};
-use super::table;
+use super::{Measured, goal};
+use crate::table::{more, rounded, table};
 
 /// The loops.
 const NAMES: [&str; 4] = ["math", "integer", "float", "array"];
@@ -17,41 +17,21 @@ const FULL: (u64, u64) = (20, 20);
 /// What a loop may take inside, for one that it takes outside.
 const MOST: f64 = 1.01;
 
-/// All loops.
-#[derive(Debug, Serialize)]
-pub struct Loops {
-    /// Inside and outside.
-    pub loops: Vec<Loop>,
-}
-
-/// A loop.
-#[derive(Debug, Serialize)]
-pub struct Loop {
-    /// Name of the loop.
-    pub name: &'static str,
-    /// Median instructions in a process.
-    pub outside: f64,
-    /// In a compartment.
-    pub inside: f64,
-    /// Each trial: its number, outside, inside.
-    pub trials: Vec<[u64; 3]>,
-}
-
 /// What the guest runs.
 pub fn command(quick: bool) -> String {
     let (size, trials) = if quick { QUICK } else { FULL };
     format!("donjon-compare cpu {size} {trials}")
 }
 
-impl Loops {
-    /// Reads what the guest printed.
-    pub fn of(text: &str) -> Result<Self> {
+impl Measured for Loops {
+    fn of(text: &str) -> Result<Self> {
         let one = |name| -> Result<Loop> {
             let trials: Vec<[u64; 3]> = lines::rows(text, name)?;
+            let median = |column: usize| median(trials.iter().map(|it| it[column]));
             Ok(Loop {
-                name,
-                outside: median(trials.iter().map(|it| it[1])),
-                inside: median(trials.iter().map(|it| it[2])),
+                name: name.into(),
+                outside: median(1),
+                inside: median(2),
                 trials,
             })
         };
@@ -59,27 +39,24 @@ impl Loops {
         Ok(Self { loops })
     }
 
-    /// What should be so.
-    pub fn goals(&self) -> Vec<Goal> {
+    fn goals(&self) -> Vec<Goal> {
         let goal = |it: &Loop| {
-            Goal::ratio(
-                format!("{} inside to outside", it.name),
-                it.inside,
-                it.outside,
-                MOST,
-            )
+            let name = format!("{} inside to outside", it.name);
+            goal::ratio(name, it.inside, it.outside, MOST)
         };
         self.loops.iter().map(goal).collect()
     }
 
-    /// Lays the figures out as a table.
-    pub fn table(&self) -> Table {
+    fn table(&self) -> Table {
         let rows = self.loops.iter().map(|it| {
-            let mut row = vec![it.name.to_owned()];
-            row.extend([it.outside, it.inside].map(|it| format!("{it:.0}")));
-            row.push(format!("{:+.2} %", (it.inside / it.outside - 1.0) * 100.0));
-            row
+            let [outside, inside] = [it.outside, it.inside].map(|it| rounded(it, 0));
+            vec![
+                it.name.clone(),
+                outside,
+                inside,
+                more(it.inside, it.outside),
+            ]
         });
-        table(&["loop", "outside", "inside", "more"], rows)
+        table(1, ["loop", "outside", "inside", "more"], rows)
     }
 }

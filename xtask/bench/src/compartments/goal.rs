@@ -1,48 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What should be so, and whether it is.
 
-use std::fmt::{self, Display, Formatter};
+use donjon_figures::records::compartments::Goal;
 
-use serde::Serialize;
-
-/// A goal: a figure and the most that it may be.
-#[derive(Debug, Serialize)]
-pub struct Goal {
-    /// What it is about.
-    pub name: String,
-    /// What was measured.
-    pub figure: f64,
-    /// The most that it may be.
-    pub most: f64,
-    /// Whether it is not more.
-    pub is_met: bool,
-}
-
-impl Goal {
-    /// A goal about a figure.
-    pub fn at_most(name: impl Into<String>, figure: f64, most: f64) -> Self {
-        Self {
-            name: name.into(),
-            figure,
-            most,
-            is_met: figure <= most,
-        }
-    }
-
-    /// A goal about the ratio of two figures.
-    pub fn ratio(name: impl Into<String>, figure: f64, other: f64, most: f64) -> Self {
-        Self::at_most(name, figure / other, most)
+/// Makes a goal about a figure.
+pub fn at_most(name: impl Into<String>, figure: f64, most: f64) -> Goal {
+    Goal {
+        name: name.into(),
+        figure: figure.is_finite().then_some(figure),
+        most,
+        is_met: figure <= most,
     }
 }
 
-impl Display for Goal {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let word = if self.is_met { "met" } else { "MISSED" };
-        let Self {
-            name, figure, most, ..
-        } = self;
-        write!(f, "{word}: {name}: {figure:.3}, at most {most}")
-    }
+/// Makes a goal about the ratio of two figures.
+pub fn ratio(name: impl Into<String>, figure: f64, other: f64, most: f64) -> Goal {
+    at_most(name, figure / other, most)
+}
+
+/// Says whether a goal is met.
+pub fn line(goal: &Goal) -> String {
+    let word = if goal.is_met { "met" } else { "MISSED" };
+    let figure = goal.figure.unwrap_or(f64::NAN);
+    format!("{word}: {}: {figure:.3}, at most {}", goal.name, goal.most)
 }
 
 #[cfg(test)]
@@ -51,9 +31,9 @@ mod tests {
 
     #[test]
     fn a_goal_that_is_missed_says_so() {
-        let met = Goal::ratio("one", 2.0, 2.0, 1.0).to_string();
+        let met = line(&ratio("one", 2.0, 2.0, 1.0));
         assert_eq!(met, "met: one: 1.000, at most 1");
-        assert!(!Goal::at_most("other", 1.1, 1.0).is_met);
-        assert!(!Goal::ratio("nothing measured", 0.0, 0.0, 1.0).is_met);
+        assert!(!at_most("other", 1.1, 1.0).is_met);
+        assert!(!ratio("nothing measured", 0.0, 0.0, 1.0).is_met);
     }
 }

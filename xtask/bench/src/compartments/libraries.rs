@@ -7,11 +7,11 @@ use anyhow::{Result, ensure};
 use comfy_table::Table;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
-use serde::Serialize;
+use donjon_figures::records::compartments::{Counts, Found, Goal, Libraries, Side};
 
-use super::goal::Goal;
-use super::scrape::{self, Counts, PLACES};
-use super::{lines, table};
+use super::scrape::{self, PLACES};
+use super::{Measured, goal, lines};
+use crate::table::table;
 
 /// Seconds in the short form and in the full one.
 pub const SECONDS: (u64, u64) = (60, 3600);
@@ -36,43 +36,6 @@ pub const WAYS: [(&str, &str); 13] = [
     ("core-dump", "core dump"),
 ];
 
-/// What was searched and found.
-#[derive(Debug, Serialize)]
-pub struct Libraries {
-    /// CPUs of the guest.
-    pub cpus: u32,
-    /// RAM of the guest.
-    pub memory: &'static str,
-    /// Search of processes.
-    pub outside: Side,
-    /// Search of compartments.
-    pub inside: Side,
-    /// The ways.
-    pub ways: Vec<Way>,
-}
-
-/// A search.
-#[derive(Debug, Serialize)]
-pub struct Side {
-    /// How often each way was gone.
-    pub rounds: u64,
-    /// How long it took.
-    pub seconds: u64,
-    /// Messages that each library has said meanwhile.
-    pub messages: u64,
-}
-
-/// A way to read memory.
-#[derive(Debug, Serialize)]
-pub struct Way {
-    /// Name of the way.
-    pub name: &'static str,
-    /// What it found of processes.
-    pub outside: Counts,
-    /// What it found of compartments.
-    pub inside: Counts,
-}
-
 /// Searches for `seconds`, over an inner domain of choice.
 ///
 /// # Errors
@@ -93,77 +56,65 @@ pub fn measure(
     Libraries::of(&scrape::guest(host, inner, commands, longest, linux)?)
 }
 
-impl Side {
-    fn of(text: &str, name: &str) -> Result<Self> {
-        let [rounds, seconds, messages] = lines::one(text, name)?;
-        Ok(Self {
-            rounds,
-            seconds,
-            messages,
-        })
-    }
+fn side(text: &str, name: &str) -> Result<Side> {
+    let [rounds, seconds, messages] = lines::one(text, name)?;
+    Ok(Side {
+        rounds,
+        seconds,
+        messages,
+    })
 }
 
-impl Libraries {
-    /// Reads what the guest printed.
+/// The linear map was asked for the same pages of RAM each time, and what could be read outside
+/// could be read inside.
+fn is_complete(all: &Libraries) -> Result<()> {
+    for it in all.ways.iter().filter(|it| it.name == "linear") {
+        let [outside, inside] = [(it.outside, &all.outside), (it.inside, &all.inside)]
+            .map(|(counts, side)| (counts.read + counts.refused) / side.rounds.max(1));
+        ensure!(
+            outside == inside && it.inside.read > 0,
+            "{outside} pages of RAM were searched outside, {inside} inside"
+        );
+    }
+    let idle = |it: &&Found| it.outside.read > 0 && it.inside.read == 0;
+    let idle = all.ways.iter().find(idle).map(|it| &it.name);
+    ensure!(
+        idle.is_none(),
+        "{idle:?} read memory outside, and none inside"
+    );
+    Ok(())
+}
+
+impl Measured for Libraries {
     fn of(text: &str) -> Result<Self> {
-        let way = |(name, _)| -> Result<Way> {
+        let way = |(name, _): (&str, _)| -> Result<Found> {
             let [outside, inside] =
-                PLACES.map(|place| Counts::of(text, &format!("{place}-{name}")));
-            Ok(Way {
-                name,
+                PLACES.map(|place| scrape::counts(text, &format!("{place}-{name}")));
+            Ok(Found {
+                name: name.into(),
                 outside: outside?,
                 inside: inside?,
             })
         };
-        let [outside, inside] = PLACES.map(|place| Side::of(text, place));
+        let [outside, inside] = PLACES.map(|place| side(text, place));
         let this = Self {
             cpus: scrape::CPUS,
-            memory: scrape::MEMORY,
+            memory: scrape::MEMORY.into(),
             outside: outside?,
             inside: inside?,
             ways: WAYS.into_iter().map(way).collect::<Result<_>>()?,
         };
-        this.is_complete()?;
+        is_complete(&this)?;
         Ok(this)
     }
 
-    /// The linear map was asked for the same pages of RAM each time, and what could be read outside
-    /// could be read inside.
-    fn is_complete(&self) -> Result<()> {
-        for it in self.ways.iter().filter(|it| it.name == "linear") {
-            let [outside, inside] = [(it.outside, &self.outside), (it.inside, &self.inside)]
-                .map(|(counts, side)| (counts.read + counts.refused) / side.rounds.max(1));
-            ensure!(
-                outside == inside && it.inside.read > 0,
-                "{outside} pages of RAM were searched outside, {inside} inside"
-            );
-        }
-        let idle = |it: &&Way| it.outside.read > 0 && it.inside.read == 0;
-        let idle = self.ways.iter().find(idle).map(|it| it.name);
-        ensure!(
-            idle.is_none(),
-            "{idle:?} read memory outside, and none inside"
-        );
-        Ok(())
-    }
-
-    /// Words that were found inside.
-    pub fn found_inside(&self) -> u64 {
-        self.ways.iter().map(|it| it.inside.found).sum()
-    }
-
-    /// What should be so.
-    pub fn goals(&self) -> Vec<Goal> {
+    fn goals(&self) -> Vec<Goal> {
         let reads = self.ways.iter().map(|it| it.outside);
         let blind = reads.filter(|it| it.read > 0 && it.found == 0).count();
+        let found = self.found_inside() as f64;
         vec![
-            Goal::at_most(
-                "words of messages that were found inside",
-                self.found_inside() as f64,
-                0.0,
-            ),
-            Goal::at_most(
+            goal::at_most("words of messages that were found inside", found, 0.0),
+            goal::at_most(
                 "ways that read memory outside and found nothing there",
                 blind as f64,
                 0.0,
@@ -171,8 +122,7 @@ impl Libraries {
         ]
     }
 
-    /// Lays the counts out as a table.
-    pub fn table(&self) -> Table {
+    fn table(&self) -> Table {
         let header = [
             "way",
             "outside: pages read",
@@ -204,7 +154,7 @@ impl Libraries {
             row
         };
         let sides = [side("outside", &self.outside), side("inside", &self.inside)];
-        table(&header, rows.chain(sides).collect::<Vec<_>>())
+        table(1, header, rows.chain(sides))
     }
 }
 
@@ -233,7 +183,7 @@ mod tests {
         let it = Libraries::of(&text("outside", "user")).expect("it");
         assert_eq!(it.found_inside(), 0);
         assert!(it.goals()[0].is_met && !it.goals()[1].is_met);
-        assert!((it.goals()[1].figure - (WAYS.len() - 1) as f64).abs() < 0.5);
+        assert_eq!(it.goals()[1].figure, Some((WAYS.len() - 1) as f64));
     }
 
     #[test]

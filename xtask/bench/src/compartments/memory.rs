@@ -5,11 +5,10 @@ use std::array;
 
 use anyhow::{Context, Result, ensure};
 use comfy_table::Table;
-use serde::Serialize;
+use donjon_figures::records::compartments::{Costs, Goal, Size, Sizes};
 
-use super::goal::Goal;
-use super::lines;
-use super::table;
+use super::{Measured, goal, lines};
+use crate::table::{rounded, table};
 
 /// MB of the blocks: the first one, of which the others are multiples, and how many there are.
 const QUICK: (u64, u64) = (10, 5);
@@ -24,50 +23,13 @@ const GROW_MAX: f64 = 1.0;
 /// costs the same for less.
 const RESERVED_FROM: u64 = 20;
 
-/// All sizes.
-#[derive(Debug, Serialize)]
-pub struct Sizes {
-    /// Inside and outside.
-    pub sizes: Vec<Size>,
-}
-
-/// A size.
-#[derive(Debug, Serialize)]
-pub struct Size {
-    /// MB of 1,048,576 bytes.
-    pub megabytes: u64,
-    /// In a compartment.
-    pub inside: Costs,
-    /// In a process.
-    pub outside: Costs,
-    /// Taking the memory from Linux before the compartment grows.
-    pub reserve: u64,
-    /// Ending the compartment, whose memory goes back to Linux.
-    pub end: u64,
-}
-
-/// Instructions: medians.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Costs {
-    /// Having the memory and touching each page.
-    pub grow: u64,
-    /// Writing each word.
-    pub write: u64,
-    /// Reading each word.
-    pub read: u64,
-    /// Giving it back.
-    pub release: u64,
-}
-
-impl Costs {
-    /// Reads a line of the guest's.
-    fn of(line: &[u64]) -> Self {
-        Self {
-            grow: line[1],
-            write: line[2],
-            read: line[3],
-            release: line[4],
-        }
+/// Reads a line of the guest's.
+fn costs(line: &[u64]) -> Costs {
+    Costs {
+        grow: line[1],
+        write: line[2],
+        read: line[3],
+        release: line[4],
     }
 }
 
@@ -95,9 +57,8 @@ pub fn command(quick: bool) -> String {
     format!("donjon-compare memory {}", words.join(" "))
 }
 
-impl Sizes {
-    /// Reads what the guest printed.
-    pub fn of(text: &str) -> Result<Self> {
+impl Measured for Sizes {
+    fn of(text: &str) -> Result<Self> {
         let outside = samples::<5>(text, "outside")?;
         let inside = samples::<7>(text, "inside")?;
         ensure!(outside.len() == inside.len(), "a size is missing");
@@ -105,8 +66,8 @@ impl Sizes {
             ensure!(inside[0] == outside[0], "sizes are not the same");
             Ok(Size {
                 megabytes: inside[0],
-                inside: Costs::of(inside),
-                outside: Costs::of(outside),
+                inside: costs(inside),
+                outside: costs(outside),
                 reserve: inside[5],
                 end: inside[6],
             })
@@ -117,11 +78,11 @@ impl Sizes {
     }
 
     /// What should be so, for the size for which it is least so.
-    pub fn goals(&self) -> Vec<Goal> {
+    fn goals(&self) -> Vec<Goal> {
         let worst = |name: &str, most: f64, ratio: &dyn Fn(&Size) -> Option<(u64, u64)>| {
             let ratios = self.sizes.iter().filter_map(ratio);
             let ratios = ratios.map(|(inside, outside)| inside as f64 / outside as f64);
-            Goal::at_most(name, ratios.fold(f64::NAN, f64::max), most)
+            goal::at_most(name, ratios.fold(f64::NAN, f64::max), most)
         };
         vec![
             worst("writing inside to outside", ACCESS_MAX, &|it| {
@@ -146,8 +107,7 @@ impl Sizes {
         ]
     }
 
-    /// Lays the figures out as a table.
-    pub fn table(&self) -> Table {
+    fn table(&self) -> Table {
         let header = [
             "MB", "reserve", "grow", "outside", "write", "outside", "read", "outside", "release",
             "outside", "end",
@@ -171,10 +131,10 @@ impl Sizes {
                 outside.release,
                 it.end,
             ];
-            row.extend(figures.map(|it| format!("{:.1}", it as f64 / pages)));
+            row.extend(figures.map(|it| rounded(it as f64 / pages, 1)));
             row
         });
-        table(&header, rows)
+        table(1, header, rows)
     }
 }
 

@@ -8,7 +8,7 @@
 pub mod call;
 mod cpu;
 mod csv;
-mod goal;
+pub mod goal;
 pub mod libraries;
 pub mod lines;
 mod memory;
@@ -17,7 +17,7 @@ mod pipe;
 pub mod scrape;
 mod trust;
 
-use std::fmt::{self, Display, Formatter};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -26,135 +26,97 @@ use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
-use donjon_builder::progress::Step;
-use donjon_builder::run;
+use donjon_figures::records::compartments::{Compartments, Goal};
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::finding::Finding;
-use donjon_machine::machine::Machine;
-use serde::Serialize;
 
 use crate::arguments::{CompartmentsArguments, Experiment};
-use crate::{CPU, markdown, output_of, virt};
-
-use goal::Goal;
+use crate::guest::{CPU, prepare, said, virt};
+use crate::{Record, show};
 
 const MEMORY: &str = "4G";
 /// Size of the reserve for compartments: one has 1,000 MB, and 10,000 have 9 frames each.
 const PROTECTED: &str = "1100M";
-const UNIT: &str = "instructions (-icount shift=0)";
 const TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// What was measured.
-#[derive(Debug, Serialize)]
-pub struct Report {
-    /// What figures count.
-    pub unit: &'static str,
-    /// Model of the CPU.
-    pub cpu: &'static str,
-    /// Release of Linux.
-    pub linux: String,
-    /// Many compartments.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub number: Option<number::Number>,
-    /// Messages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pipe: Option<pipe::Pipes>,
-    /// Memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory: Option<memory::Sizes>,
-    /// Computing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cpu_loops: Option<cpu::Loops>,
-    /// Calls, and wiping.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub call: Option<call::Calls>,
-    /// Who can read memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trust: Option<trust::Trust>,
-    /// Searches while messages are exchanged.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub libraries: Option<libraries::Libraries>,
-    /// What should be so.
-    pub goals: Vec<Goal>,
+/// Figures of an experiment.
+pub trait Measured: Sized {
+    /// Reads what a guest printed.
+    ///
+    /// # Errors
+    ///
+    /// If something is missing.
+    fn of(text: &str) -> Result<Self>;
+
+    /// Lists what should be so.
+    fn goals(&self) -> Vec<Goal>;
+
+    /// Lays the figures out as a table.
+    fn table(&self) -> Table;
 }
 
 /// Measures and prints.
 pub fn run(arguments: &CompartmentsArguments) -> Result<()> {
-    json::can_write(arguments.json.as_deref())?;
-    let report = measure(arguments)?;
-    println!("{report}");
-    json::write(arguments.json.as_deref(), &report)?;
-    match &arguments.csv {
-        Some(directory) => csv::write(directory, &report),
-        None => Ok(()),
-    }
+    let json = arguments.json.as_deref();
+    json::can_write(json)?;
+    let record = measure(arguments)?;
+    show(&record, json)?;
+    let folder: Option<&Path> = arguments.csv.as_deref();
+    folder.map_or(Ok(()), |folder| csv::write(folder, &record))
 }
 
 /// Measures what the arguments name, or everything.
-pub fn measure(arguments: &CompartmentsArguments) -> Result<Report> {
-    let mut report = Report {
-        unit: UNIT,
-        cpu: CPU,
-        linux: String::new(),
-        number: None,
-        pipe: None,
-        memory: None,
-        cpu_loops: None,
-        call: None,
-        trust: None,
-        libraries: None,
-        goals: Vec::new(),
-    };
+pub fn measure(arguments: &CompartmentsArguments) -> Result<Compartments> {
     environment::prepare(&arguments.host, Needs::default())?;
+    let mut all = Compartments {
+        unit: "instructions (-icount shift=0)".into(),
+        cpu: CPU.into(),
+        ..Compartments::default()
+    };
     let (host, quick) = (&arguments.host, arguments.quick);
-    let mut linux = String::new();
-    for experiment in Experiment::ALL {
-        if !arguments.experiments.is_empty() && !arguments.experiments.contains(&experiment) {
-            continue;
-        }
-        let mut said = |command: &str| guest(host, experiment, command, &mut linux);
+    let is_named =
+        |it: &Experiment| arguments.experiments.is_empty() || arguments.experiments.contains(it);
+    for experiment in Experiment::ALL.into_iter().filter(is_named) {
+        let (goals, linux) = (&mut all.goals, &mut all.linux);
+        let mut said = |command: &str| guest(host, experiment, command, linux);
         match experiment {
             Experiment::Number => {
-                let it = number::Number::of(&said(&number::command(quick))?)?;
-                report.goals.extend(it.goals());
-                report.number = Some(it);
+                let said = said(&number::command(quick))?;
+                all.number = Some(with_goals(Measured::of(&said)?, goals));
             }
             Experiment::Pipe => {
-                let it = pipe::Pipes::of(&said(&pipe::command())?)?;
-                report.goals.extend(it.goals());
-                report.pipe = Some(it);
+                let said = said(&pipe::command())?;
+                all.pipe = Some(with_goals(Measured::of(&said)?, goals));
             }
             Experiment::Memory => {
-                let it = memory::Sizes::of(&said(&memory::command(quick))?)?;
-                report.goals.extend(it.goals());
-                report.memory = Some(it);
+                let said = said(&memory::command(quick))?;
+                all.memory = Some(with_goals(Measured::of(&said)?, goals));
             }
             Experiment::Cpu => {
-                let it = cpu::Loops::of(&said(&cpu::command(quick))?)?;
-                report.goals.extend(it.goals());
-                report.cpu_loops = Some(it);
+                let said = said(&cpu::command(quick))?;
+                all.cpu_loops = Some(with_goals(Measured::of(&said)?, goals));
             }
             Experiment::Call => {
-                let it = call::Calls::of(&said(&call::command())?)?;
-                report.goals.extend(it.goals());
-                report.call = Some(it);
+                let said = said(&call::command())?;
+                all.call = Some(with_goals(Measured::of(&said)?, goals));
             }
             Experiment::Trust => {
-                let it = trust::measure(host, &mut linux)?;
-                report.goals.extend(it.goals());
-                report.trust = Some(it);
+                all.trust = Some(with_goals(trust::measure(host, linux)?, goals));
             }
             Experiment::Libraries => {
                 let inner = InnerVariant::sound(Switch::Asid);
-                let seconds = arguments.seconds();
-                let it = libraries::measure(host, &inner, seconds, &mut linux)?;
-                report.goals.extend(it.goals());
-                report.libraries = Some(it);
+                let found = libraries::measure(host, &inner, arguments.seconds(), linux)?;
+                all.libraries = Some(with_goals(found, goals));
             }
         }
     }
-    report.linux = linux;
-    Ok(report)
+    Ok(all)
+}
+
+/// The figures, whose goals are added.
+fn with_goals<T: Measured>(figures: T, goals: &mut Vec<Goal>) -> T {
+    goals.extend(figures.goals());
+    figures
 }
 
 /// What a command prints in a guest of its own.
@@ -164,112 +126,58 @@ fn guest(
     command: &str,
     linux: &mut String,
 ) -> Result<String> {
-    let machine = Machine::new(&MachineArguments {
+    let machine = MachineArguments {
         memory: Some(MEMORY.into()),
         protected: Some(PROTECTED.into()),
         ..virt(CPU, Switch::Asid, true)
-    })?;
-    let parts = run::prepare(host, machine, &InnerVariant::sound(Switch::Asid))?;
+    };
+    let parts = prepare(host, &machine)?;
     linux.clone_from(&parts.kernel.release);
-    let step = Step::spinner(format!("measure {}", experiment.name()));
-    let text = output_of(&parts.boot, command, TIMEOUT)?;
-    step.vanish();
-    Ok(text)
+    let title = format!("measure {}", experiment.name());
+    said(&parts.boot, &title, command, TIMEOUT)
 }
 
-impl Report {
+impl Record for Compartments {
+    fn text(&self) -> String {
+        fn table(it: &Option<impl Measured>) -> Option<Table> {
+            it.as_ref().map(Measured::table)
+        }
+        let counted = vec![
+            ("compartments at once", table(&self.number)),
+            ("a message of 1024 bytes", table(&self.pipe)),
+            ("memory, instructions for each page", table(&self.memory)),
+            ("computing", table(&self.cpu_loops)),
+            ("calls, and wiping", table(&self.call)),
+        ];
+        let searched = vec![
+            ("who can read messages", table(&self.trust)),
+            (
+                "a search while messages are exchanged",
+                table(&self.libraries),
+            ),
+        ];
+        let counts = format!("{}; 1 CPU, {MEMORY}, --protected {PROTECTED}", self.unit);
+        let mut text = format!("Linux {}, {}", self.linux, self.cpu);
+        for (what, tables) in [(counts, counted), (scrape::machine(), searched)] {
+            if tables.iter().any(|it| it.1.is_some()) {
+                text += &format!("\n\n{what}");
+            }
+            for (title, table) in tables {
+                text.extend(table.map(|it| format!("\n\n{title}:\n\n{it}")));
+            }
+        }
+        text.push('\n');
+        text.extend(self.goals.iter().map(|it| format!("\n{}", goal::line(it))));
+        text
+    }
+
     /// Fails if a goal is missed.
-    ///
-    /// # Errors
-    ///
-    /// The goals that are.
-    pub fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<()> {
         let missed = self.goals.iter().filter(|it| !it.is_met);
-        let missed: Vec<String> = missed.map(ToString::to_string).collect();
+        let missed: Vec<String> = missed.map(goal::line).collect();
         if missed.is_empty() {
             return Ok(());
         }
         Err(Finding::Figures.error(missed.join("\n")))
     }
-}
-
-impl Report {
-    /// Tables of what was counted.
-    fn counted(&self) -> Vec<(&'static str, Table)> {
-        let tables = [
-            (
-                "compartments at once",
-                self.number.as_ref().map(number::Number::table),
-            ),
-            (
-                "a message of 1024 bytes",
-                self.pipe.as_ref().map(pipe::Pipes::table),
-            ),
-            (
-                "memory, instructions for each page",
-                self.memory.as_ref().map(memory::Sizes::table),
-            ),
-            ("computing", self.cpu_loops.as_ref().map(cpu::Loops::table)),
-            (
-                "calls, and wiping",
-                self.call.as_ref().map(call::Calls::table),
-            ),
-        ];
-        present(tables)
-    }
-
-    /// Tables of searches.
-    fn searched(&self) -> Vec<(&'static str, Table)> {
-        let tables = [
-            (
-                "who can read messages",
-                self.trust.as_ref().map(trust::Trust::table),
-            ),
-            (
-                "a search while messages are exchanged",
-                self.libraries.as_ref().map(libraries::Libraries::table),
-            ),
-        ];
-        present(tables)
-    }
-}
-
-fn present<const COUNT: usize>(
-    tables: [(&'static str, Option<Table>); COUNT],
-) -> Vec<(&'static str, Table)> {
-    let tables = tables.into_iter();
-    tables
-        .filter_map(|(title, it)| Some((title, it?)))
-        .collect()
-}
-
-impl Display for Report {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { unit, cpu, .. } = self;
-        write!(f, "Linux {}, {cpu}", self.linux)?;
-        for (what, tables) in [
-            (
-                format!("{unit}; 1 CPU, {MEMORY}, --protected {PROTECTED}"),
-                self.counted(),
-            ),
-            (scrape::machine(), self.searched()),
-        ] {
-            if !tables.is_empty() {
-                write!(f, "\n\n{what}")?;
-            }
-            for (title, table) in tables {
-                write!(f, "\n\n{title}:\n\n{table}")?;
-            }
-        }
-        writeln!(f)?;
-        for goal in &self.goals {
-            write!(f, "\n{goal}")?;
-        }
-        Ok(())
-    }
-}
-
-/// A table whose first column are words and the others numbers.
-pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
-    markdown::table(1, header.to_vec(), rows)
 }

@@ -6,14 +6,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
-use donjon_builder::progress::Step;
 use donjon_builder::run;
+use donjon_figures::records::compartments::Counts;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::machine::Machine;
-use serde::Serialize;
 
 use super::lines;
-use crate::{CPU, output_of};
+use crate::guest::{CPU, said, with_cpus};
 
 /// CPUs of the guest: the search runs beside what is searched.
 pub const CPUS: u32 = 2;
@@ -24,33 +23,16 @@ pub const PLACES: [&str; 2] = ["outside", "inside"];
 /// Boot, and what a search takes longer than it was told: a round that has begun is ended.
 const SLACK: Duration = Duration::from_secs(600);
 
-/// What each way counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// Whether this Linux has the way.
-    pub is_there: bool,
-    /// Pages that were read.
-    pub read: u64,
-    /// Pages that were not.
-    pub refused: u64,
-    /// Pages with messages, of those that were read by a way that tells.
-    pub reached: u64,
-    /// Words that were found.
-    pub found: u64,
-}
-
-impl Counts {
-    /// Reads the guest's line with this name.
-    pub fn of(text: &str, name: &str) -> Result<Self> {
-        let [is_there, read, refused, reached, found] = lines::one(text, name)?;
-        Ok(Self {
-            is_there: is_there == 1,
-            read,
-            refused,
-            reached,
-            found,
-        })
-    }
+/// Reads the guest's line with this name.
+pub fn counts(text: &str, name: &str) -> Result<Counts> {
+    let [is_there, read, refused, reached, found] = lines::one(text, name)?;
+    Ok(Counts {
+        is_there: is_there == 1,
+        read,
+        refused,
+        reached,
+        found,
+    })
 }
 
 /// Words for the machine.
@@ -68,15 +50,12 @@ pub fn guest(
     linux: &mut String,
 ) -> Result<String> {
     let machine = Machine::new(&MachineArguments {
-        cpu: Some(CPU.into()),
-        cpus: Some(CPUS),
         memory: Some(MEMORY.into()),
-        ..MachineArguments::virt(Switch::Asid)
+        ..with_cpus(CPU, Switch::Asid, CPUS)
     })?;
     let mut parts = run::prepare(host, machine, inner)?;
     donjon_attack::arm(&mut parts)?;
     linux.clone_from(&parts.kernel.release);
-    let step = Step::spinner("search memory");
     let [outside, inside] = commands;
     let script = format!(
         "insmod /lib/modules/{module} || exit 3\n\
@@ -88,8 +67,7 @@ pub fn guest(
          exit 0\n",
         module = donjon_attack::MODULE,
     );
-    let text = output_of(&parts.boot, &script, longest + SLACK)?;
-    step.vanish();
+    let text = said(&parts.boot, "search memory", &script, longest + SLACK)?;
     is_well(&text).with_context(|| text.clone())?;
     Ok(text)
 }

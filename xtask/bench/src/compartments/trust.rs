@@ -7,12 +7,11 @@ use anyhow::{Context, Result, ensure};
 use comfy_table::Table;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
+use donjon_figures::records::compartments::{Counts, Goal, Trial, Tried, Trust};
 use donjon_machine::arguments::Switch;
-use serde::Serialize;
 
-use super::goal::Goal;
-use super::scrape::{self, Counts};
-use super::table;
+use super::{Measured, goal, scrape};
+use crate::table::table;
 
 /// Longest time of the experiment, which is one round.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -25,40 +24,6 @@ const WHO: [(&str, &str, bool); 4] = [
     ("module", "Kernel module", true),
     ("compartment", "Second compartment", false),
 ];
-
-/// Everyone against both.
-#[derive(Debug, Serialize)]
-pub struct Trust {
-    /// Each trial.
-    pub trials: Vec<Trial>,
-}
-
-/// A trial.
-#[derive(Debug, Serialize)]
-pub struct Trial {
-    /// Whether the messages were in compartments.
-    pub is_inside: bool,
-    /// Who tried to read them.
-    pub who: &'static str,
-    /// Whether memory with messages could be read.
-    pub is_granted: bool,
-    /// Whether the messages were seen.
-    pub is_visible: bool,
-    /// Whether a process is open to them.
-    pub is_expected_outside: bool,
-    /// What they tried.
-    pub ways: Vec<Way>,
-}
-
-/// A way to read memory.
-#[derive(Debug, Serialize)]
-pub struct Way {
-    /// Name of the way.
-    pub name: String,
-    /// What came of it.
-    #[serde(flatten)]
-    pub counts: Counts,
-}
 
 /// Has everyone try.
 ///
@@ -74,60 +39,54 @@ pub fn measure(host: &HostArguments, linux: &mut String) -> Result<Trust> {
     Trust::of(&scrape::guest(host, &inner, commands, LONGEST, linux)?)
 }
 
-impl Trial {
-    fn of(text: &str, is_inside: bool, index: usize) -> Result<Self> {
-        let (name, who, is_expected_outside) = WHO[index];
-        let place = if is_inside { "inside" } else { "outside" };
-        let begin = format!("{place}-{name}-");
-        let names = text
-            .lines()
-            .filter_map(|line| Some(line.strip_prefix(&begin)?.split_once(':')?.0));
-        let way = |name: &str| -> Result<Way> {
-            Ok(Way {
-                counts: Counts::of(text, &format!("{begin}{name}"))?,
-                name: name.to_owned(),
-            })
-        };
-        let ways: Vec<Way> = names.map(way).collect::<Result<_>>()?;
-        let tried = ways.iter().map(|it| it.counts.read + it.counts.refused);
-        ensure!(tried.sum::<u64>() > 0, "{who} has tried nothing {place}");
-        let is_visible = ways.iter().any(|it| it.counts.found > 0);
-        Ok(Self {
-            is_inside,
-            who,
-            is_granted: is_visible || ways.iter().any(|it| it.counts.reached > 0),
-            is_visible,
-            is_expected_outside,
-            ways,
+fn trial(text: &str, is_inside: bool, index: usize) -> Result<Trial> {
+    let (name, who, is_expected_outside) = WHO[index];
+    let place = if is_inside { "inside" } else { "outside" };
+    let begin = format!("{place}-{name}-");
+    let names = text
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix(&begin)?.split_once(':')?.0));
+    let way = |name: &str| -> Result<Tried> {
+        Ok(Tried {
+            counts: scrape::counts(text, &format!("{begin}{name}"))?,
+            name: name.to_owned(),
         })
-    }
-
-    /// What a row of its file has behind the number.
-    pub fn columns(&self) -> [&'static str; 4] {
-        [
-            if self.is_inside {
-                "in Compartment"
-            } else {
-                "out Compartment"
-            },
-            self.who,
-            if self.is_granted { "Granted" } else { "Denied" },
-            if self.is_visible { "Yes" } else { "No" },
-        ]
-    }
+    };
+    let ways: Vec<Tried> = names.map(way).collect::<Result<_>>()?;
+    let tried = ways.iter().map(|it| it.counts.read + it.counts.refused);
+    ensure!(tried.sum::<u64>() > 0, "{who} has tried nothing {place}");
+    let is_visible = ways.iter().any(|it| it.counts.found > 0);
+    Ok(Trial {
+        is_inside,
+        who: who.into(),
+        is_granted: is_visible || ways.iter().any(|it| it.counts.reached > 0),
+        is_visible,
+        is_expected_outside,
+        ways,
+    })
 }
 
-impl Trust {
+/// What a row of the file has behind the number.
+pub fn columns(trial: &Trial) -> [&str; 4] {
+    let word = |is_so, yes, no| if is_so { yes } else { no };
+    [
+        word(trial.is_inside, "in Compartment", "out Compartment"),
+        &trial.who,
+        word(trial.is_granted, "Granted", "Denied"),
+        word(trial.is_visible, "Yes", "No"),
+    ]
+}
+
+impl Measured for Trust {
     fn of(text: &str) -> Result<Self> {
-        let all = [true, false].into_iter().flat_map(|is_inside| {
-            (0..WHO.len()).map(move |index| Trial::of(text, is_inside, index))
-        });
+        let all = [true, false]
+            .into_iter()
+            .flat_map(|is_inside| (0..WHO.len()).map(move |index| trial(text, is_inside, index)));
         let trials = all.collect::<Result<_>>().context("trials of trust")?;
         Ok(Self { trials })
     }
 
-    /// What should be so.
-    pub fn goals(&self) -> Vec<Goal> {
+    fn goals(&self) -> Vec<Goal> {
         let count = |is_inside: bool, is_wrong: &dyn Fn(&Trial) -> bool| {
             let trials = self.trials.iter().filter(|it| it.is_inside == is_inside);
             trials.filter(|it| is_wrong(it)).count() as f64
@@ -137,13 +96,12 @@ impl Trust {
             [it.is_granted, it.is_visible] != [it.is_expected_outside; 2]
         });
         vec![
-            Goal::at_most("trials that are granted inside", open, 0.0),
-            Goal::at_most("trials outside that do not go as Linux has it", other, 0.0),
+            goal::at_most("trials that are granted inside", open, 0.0),
+            goal::at_most("trials outside that do not go as Linux has it", other, 0.0),
         ]
     }
 
-    /// Lays the counts out as a table.
-    pub fn table(&self) -> Table {
+    fn table(&self) -> Table {
         let header = [
             "where and who",
             "access",
@@ -153,23 +111,22 @@ impl Trust {
             "refused",
             "words found",
         ];
+        let parts: [fn(&Counts) -> u64; 4] = [
+            |it| it.read,
+            |it| it.reached,
+            |it| it.refused,
+            |it| it.found,
+        ];
         let rows = self.trials.iter().map(|trial| {
-            let [place, who, access, visible] = trial.columns();
-            let sum = |part: fn(&Counts) -> u64| {
+            let [place, who, access, visible] = columns(trial);
+            let mut row = vec![format!("{place}: {who}"), access.into(), visible.into()];
+            row.extend(parts.map(|part| {
                 let parts = trial.ways.iter().map(|it| part(&it.counts));
                 parts.sum::<u64>().to_string()
-            };
-            vec![
-                format!("{place}: {who}"),
-                access.into(),
-                visible.into(),
-                sum(|it| it.read),
-                sum(|it| it.reached),
-                sum(|it| it.refused),
-                sum(|it| it.found),
-            ]
+            }));
+            row
         });
-        table(&header, rows)
+        table(1, header, rows)
     }
 }
 
@@ -193,7 +150,7 @@ inside-compartment-load: 1 0 16 0 0
     fn a_trial_is_what_its_ways_have_come_to() {
         let it = Trust::of(AS_IT_SHOULD_BE).expect("trials");
         assert!(it.goals().iter().all(|it| it.is_met), "{:?}", it.goals());
-        let outside = it.trials[4..].iter().map(Trial::columns);
+        let outside = it.trials[4..].iter().map(columns);
         let words: Vec<_> = outside.map(|it| it[1..].join(" ")).collect();
         assert_eq!(words[0], "Root Granted Yes");
         assert_eq!(words[3], "Second compartment Denied No");

@@ -13,17 +13,16 @@ use anyhow::Result;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
-use donjon_builder::progress::Step;
-use donjon_builder::run;
+use donjon_builder::run::{self, Parts};
+use donjon_figures::records::dma::Dma;
 use donjon_machine::arguments::Switch;
-use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{DiskImage, Network, WAIT_FOR_USB_DISK, empty_disk};
 
 use crate::arguments::DmaArguments;
-use crate::{CPU, machine, measured, output_of};
+use crate::guest::{CPU, measured, prepare, said};
+use crate::{Record, machine, show};
 
 use peer::Peer;
-use report::Report;
 
 /// Bytes of the disk, and of each transfer; the guest's program has the same number.
 const BYTES: u64 = 64 << 20;
@@ -36,24 +35,27 @@ const HOST: &str = "10.0.2.2";
 
 /// Measures, prints, and fails if the SMMU costs more than it may.
 pub fn run(arguments: &DmaArguments) -> Result<()> {
-    json::can_write(arguments.json.as_deref())?;
-    environment::prepare(&arguments.host, Needs::default())?;
+    let (host, json) = (&arguments.host, arguments.json.as_deref());
+    json::can_write(json)?;
+    environment::prepare(host, Needs::default())?;
     let behind = machine(CPU, Switch::Asid, true)?;
     let around = behind.clone().without_smmu();
-    let mut report = Report::default();
+    let mut record = Dma::default();
     for (machine, name) in [(behind, report::BEHIND), (around, report::AROUND)] {
-        let text = measure(arguments, machine, name, &mut report.linux)?;
-        report.add(name, &text)?;
+        let inner = InnerVariant::sound(machine.switch);
+        let parts = run::prepare(host, machine, &inner)?;
+        record.linux.clone_from(&parts.kernel.release);
+        report::add(&mut record, name, &measure(parts, name)?)?;
     }
     for (switch, name) in [
         (Switch::None, report::NATIVE),
         (Switch::Asid, report::CHECKED),
     ] {
-        report.add_usb(name, &measure_usb(arguments, switch, name)?)?;
+        let parts = prepare(host, &measured(WITH_USB, None, switch, true)?)?;
+        report::add_usb(&mut record, name, &measure_usb(parts, name)?)?;
     }
-    println!("{report}");
-    json::write(arguments.json.as_deref(), &report)?;
-    report.check()
+    show(&record, json)?;
+    record.check()
 }
 
 /// What a guest with a network card runs, whose peer is at `port` of this host.
@@ -66,36 +68,24 @@ pub fn command(option: &str, port: u16) -> String {
 }
 
 /// What a guest with a disk behind USB prints.
-fn measure_usb(arguments: &DmaArguments, switch: Switch, name: &str) -> Result<String> {
+fn measure_usb(mut parts: Parts, name: &str) -> Result<String> {
     let command = format!("{WAIT_FOR_USB_DISK}donjon-dma /dev/sda");
-    let machine = Machine::new(&measured(WITH_USB, None, switch, true)?)?;
-    let inner = InnerVariant::sound(switch);
-    let mut parts = run::prepare(&arguments.host, machine, &inner)?;
     let disk = empty_disk(BYTES)?;
     parts.boot.usb_disk = Some(DiskImage::unchanged(disk.path().to_owned()));
-    let step = Step::spinner(format!("measure USB, {name}"));
-    let text = output_of(&parts.boot, &command, TIMEOUT)?;
-    step.vanish();
-    Ok(text)
+    said(
+        &parts.boot,
+        &format!("measure USB, {name}"),
+        &command,
+        TIMEOUT,
+    )
 }
 
-/// What the guest prints on a machine.
-fn measure(
-    arguments: &DmaArguments,
-    machine: Machine,
-    name: &str,
-    linux: &mut String,
-) -> Result<String> {
-    let inner = InnerVariant::sound(machine.switch);
-    let mut parts = run::prepare(&arguments.host, machine, &inner)?;
-    linux.clone_from(&parts.kernel.release);
+/// What a guest with a disk and a network card prints.
+fn measure(mut parts: Parts, name: &str) -> Result<String> {
     let disk = empty_disk(BYTES)?;
     parts.boot.disk = Some(DiskImage::unchanged(disk.path().to_owned()));
     parts.boot.network = Some(Network::Virtio);
     let peer = Peer::listen(BYTES)?;
     let command = command("", peer.port());
-    let step = Step::spinner(format!("measure {name}"));
-    let text = output_of(&parts.boot, &command, TIMEOUT)?;
-    step.vanish();
-    Ok(text)
+    said(&parts.boot, &format!("measure {name}"), &command, TIMEOUT)
 }

@@ -12,25 +12,26 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use donjon_builder::arguments::HostArguments;
-use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
+use donjon_builder::guest;
 use donjon_builder::json;
 use donjon_builder::progress::Step;
-use donjon_builder::{guest, run};
+use donjon_figures::records::lmbench::Lmbench;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::gem5;
 use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, Stream};
 
-use super::kernel_name;
 use crate::arguments::LmbenchArguments;
+use crate::guest::{kernel_name, measured, prepare, protected};
+use crate::idc::expect_no_memory;
 use crate::resume::{Inputs, Run};
 
 pub use programs::Programs;
 pub use rows::{ROWS, Row, Samples};
 pub use script::Effort;
 
-use report::{Report, Spread, Unit};
+use report::{MICROSECONDS, MODEL_CYCLES, Report, Spread};
 use rows::{NO_SWITCH, selected};
 
 /// Most seconds for one layout of all rows.
@@ -45,20 +46,23 @@ pub fn run(arguments: &LmbenchArguments) -> Result<()> {
     json::can_write(arguments.json.as_deref())?;
     let (report, run) = report(arguments)?;
     println!("{}\n\n{}", report.table()?, published::LEGEND);
-    if report.rows.iter().any(|it| it.parameter == Some(NO_SWITCH)) {
+    if ROWS
+        .iter()
+        .any(|it| it.parameter == Some(NO_SWITCH) && report.record.rows.contains_key(it.name))
+    {
         println!("{ABOUT_NULL}");
     }
     if let Some(note) = report.note {
         println!("{note}");
     }
-    json::write(arguments.json.as_deref(), &report.json())?;
+    json::write(arguments.json.as_deref(), &report.record)?;
     run.end()
 }
 
 /// Measures native and all modes. The run is at its end when the report is where it belongs.
 pub fn report(arguments: &LmbenchArguments) -> Result<(Report, Run)> {
     let mut rows = selected(&arguments.rows)?;
-    let modes = crate::protected(&arguments.switch);
+    let modes = protected(&arguments.switch);
     let in_gem5 = arguments.machine == gem5::NAME;
     if in_gem5 && arguments.rows.is_empty() {
         // No firmware is there that would switch the work-around: the rows with it are the same.
@@ -66,14 +70,14 @@ pub fn report(arguments: &LmbenchArguments) -> Result<(Report, Run)> {
     }
     let machine = |switch| {
         let cpu = arguments.cpu.as_deref();
-        crate::measured(&arguments.machine, cpu, switch, !arguments.wall)
+        measured(&arguments.machine, cpu, switch, !arguments.wall)
     };
     let cpu = if in_gem5 {
         model::check(arguments)?;
         model::core(arguments).to_owned()
     } else {
         arguments.gem5.expect_none(&arguments.machine)?;
-        crate::expect_no_memory(arguments.memory.as_deref())?;
+        expect_no_memory(arguments.memory.as_deref())?;
         Machine::new(&machine(Switch::None)?)?.cpu
     };
     environment::prepare(&arguments.host, Needs::default())?;
@@ -91,9 +95,9 @@ pub fn report(arguments: &LmbenchArguments) -> Result<(Report, Run)> {
         Ok(figures.iter().map(|it| Spread::of(it)).collect())
     };
     let native = spreads(Switch::None)?;
-    let mut measured = Vec::new();
+    let mut all = Vec::new();
     for switch in modes {
-        measured.push((switch, spreads(switch)?));
+        all.push((switch, spreads(switch)?));
     }
     let unit = if in_gem5 {
         "thousands of cycles (kcycles) of gem5's model of a core: no hardware"
@@ -102,26 +106,20 @@ pub fn report(arguments: &LmbenchArguments) -> Result<(Report, Run)> {
     } else {
         "1 microsecond = 1000 instructions (-icount shift=0)"
     };
-    let report = Report {
-        unit: if in_gem5 {
-            Unit::ModelCycles
-        } else {
-            Unit::Microseconds
-        },
-        machine: arguments.machine.clone(),
-        cpu: cpu.clone(),
-        head: format!(
-            "LMBench ({}), {unit}; mean ± standard deviation over {} layouts of the stack; {}, \
-             {}, 1 CPU",
-            programs.source, arguments.layouts, arguments.machine, cpu
-        ),
-        source: programs.source,
-        note: programs.note,
+    let record = Lmbench {
+        unit: if in_gem5 { MODEL_CYCLES } else { MICROSECONDS }.into(),
         layouts: arguments.layouts,
-        rows,
-        native,
-        modes: measured,
+        source: programs.source.clone(),
+        machine: in_gem5.then(|| arguments.machine.clone()),
+        cpu: in_gem5.then(|| cpu.clone()),
+        ..Lmbench::default()
     };
+    let head = format!(
+        "LMBench ({}), {unit}; mean ± standard deviation over {} layouts of the stack; {}, {cpu}, \
+         1 CPU",
+        programs.source, arguments.layouts, arguments.machine
+    );
+    let report = Report::new(record, head, programs.note, &rows, native, &all);
     Ok((report, run))
 }
 
@@ -135,8 +133,7 @@ pub fn figures(
     effort: Effort,
     run: &mut Run,
 ) -> Result<Vec<Vec<f64>>> {
-    let inner = InnerVariant::sound(machine.switch);
-    let mut boot = run::prepare(host, Machine::new(machine)?, &inner)?.boot;
+    let mut boot = prepare(host, machine)?.boot;
     boot.initramfs = guest::with_programs(&boot.initramfs, &programs.files)?;
     let always = boot.machine.append.clone();
     by_parameter(rows, |parameter, rows| {

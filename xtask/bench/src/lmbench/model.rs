@@ -13,6 +13,7 @@ use super::programs::Programs;
 use super::rows::Row;
 use super::script::{self, Effort};
 use crate::arguments::LmbenchArguments;
+use crate::guest::finished;
 use crate::resume::{Inputs, Run};
 
 /// For boot and one layout of all rows.
@@ -96,15 +97,7 @@ fn output(
     unit: &str,
 ) -> Result<String> {
     let step = Step::spinner(super::title(unit));
-    let finished = gem5.exec_prepared(parts, commands, TIMEOUT);
+    let ended = gem5.exec_prepared(parts, commands, TIMEOUT);
     step.vanish();
-    let finished = finished.context("running LMBench in gem5")?;
-    let text = String::from_utf8_lossy(&finished.output);
-    ensure!(
-        finished.status == 0,
-        "the guest's script failed ({}): {text}{}",
-        finished.status,
-        String::from_utf8_lossy(&finished.errors)
-    );
-    Ok(text.into_owned())
+    finished(&ended.context("running LMBench in gem5")?)
 }

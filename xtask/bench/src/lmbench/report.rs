@@ -4,39 +4,16 @@
 use std::fmt;
 
 use anyhow::Result;
-use comfy_table::{CellAlignment, Table, presets};
+use donjon_figures::records::lmbench::{Cell, Lmbench, Row};
 use donjon_machine::arguments::Switch;
-use serde_json::{Map, Value, json};
 
-use super::published;
-use super::rows::Row;
+use super::{published, rows};
+use crate::table::{percent, table};
 
-/// What the figures count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Microseconds of QEMU: 1000 instructions, or wall time.
-    Microseconds,
-    /// Thousands of cycles of gem5's model of a core, which LMBench takes for microseconds.
-    ModelCycles,
-}
-
-impl Unit {
-    /// The value of `unit` in the document.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Microseconds => "microseconds",
-            Self::ModelCycles => "thousand cycles of a model (gem5)",
-        }
-    }
-
-    /// What stands behind a column's name.
-    const fn short(self) -> &'static str {
-        match self {
-            Self::Microseconds => "us",
-            Self::ModelCycles => "kcycles",
-        }
-    }
-}
+/// Unit of QEMU: 1000 instructions, or wall time.
+pub const MICROSECONDS: &str = "microseconds";
+/// Unit of gem5's model of a core, of which LMBench takes a thousand cycles for a microsecond.
+pub const MODEL_CYCLES: &str = "thousand cycles of a model (gem5)";
 
 /// Mean and standard deviation over layouts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,89 +37,79 @@ impl Spread {
 
 /// What was measured.
 pub struct Report {
-    /// Where the programs come from.
-    pub source: String,
-    /// What has to be said about them.
+    /// The figures.
+    pub record: Lmbench,
+    /// What has to be said about the programs.
     pub note: Option<&'static str>,
-    /// How many layouts there were.
-    pub layouts: u32,
-    /// What is counted.
-    pub unit: Unit,
-    /// The machine.
-    pub machine: String,
-    /// Model of its CPU.
-    pub cpu: String,
     /// The first lines of the table: machine and unit.
     pub head: String,
-    /// The rows.
-    pub rows: Vec<&'static Row>,
-    /// For each row, without protection.
-    pub native: Vec<Spread>,
-    /// For each mode, its name and all rows.
-    pub modes: Vec<(Switch, Vec<Spread>)>,
+    native: Vec<Spread>,
 }
 
 impl Report {
-    /// Percent over native.
-    fn overhead(&self, row: usize, spread: Spread) -> f64 {
-        (spread.mean / self.native[row].mean - 1.0) * 100.0
-    }
-
-    /// The JSON document.
-    pub fn json(&self) -> Value {
-        let mut rows = Map::new();
-        for (number, row) in self.rows.iter().enumerate() {
-            let mut value = json!({ "native": round(self.native[number].mean) });
-            for (switch, spreads) in &self.modes {
+    /// A report whose `record` has no rows yet. There is a spread for each row, for the native
+    /// kernel and for each mode.
+    pub fn new(
+        record: Lmbench,
+        head: String,
+        note: Option<&'static str>,
+        rows: &[&rows::Row],
+        native: Vec<Spread>,
+        modes: &[(Switch, Vec<Spread>)],
+    ) -> Self {
+        let mut this = Self {
+            record,
+            note,
+            head,
+            native,
+        };
+        for (number, (row, native)) in rows.iter().zip(&this.native).enumerate() {
+            let cell = |(switch, spreads): &(Switch, Vec<Spread>)| {
                 let spread = spreads[number];
-                value[switch.name()] = json!({
-                    "mean": round(spread.mean),
-                    "stddev": round(spread.deviation),
-                    "overhead_percent": round(self.overhead(number, spread)),
-                });
-            }
-            rows.insert(row.name.to_owned(), value);
+                let cell = Cell {
+                    mean: round(spread.mean),
+                    stddev: round(spread.deviation),
+                    overhead_percent: round(percent(spread.mean, native.mean)),
+                };
+                (switch.name().to_owned(), cell)
+            };
+            let row_of = Row {
+                native: round(native.mean),
+                modes: modes.iter().map(cell).collect(),
+            };
+            this.record.rows.insert(row.name.to_owned(), row_of);
         }
-        let mut document = json!({
-            "unit": self.unit.name(),
-            "layouts": self.layouts,
-            "source": self.source,
-            "rows": rows,
-        });
-        if self.unit == Unit::ModelCycles {
-            document["machine"] = self.machine.clone().into();
-            document["cpu"] = self.cpu.clone().into();
-        }
-        document
+        this
     }
 
     /// The table as text.
     pub fn table(&self) -> Result<String> {
         let published = published::read()?;
-        let mut table = Table::new();
-        table.load_style(presets::ASCII_MARKDOWN);
-        let unit = self.unit.short();
+        let unit = match self.record.unit.as_str() {
+            MODEL_CYCLES => "kcycles",
+            _ => "us",
+        };
         let mut header = vec!["row".to_owned(), format!("native {unit}")];
-        for (switch, _) in &self.modes {
-            header.push(format!("{} {unit}", switch.name()));
-            header.push("over native".to_owned());
+        let modes = self.record.rows.values().next();
+        for mode in modes.into_iter().flat_map(|it| it.modes.keys()) {
+            header.extend([format!("{mode} {unit}"), "over native".to_owned()]);
         }
         header.extend(published::COLUMNS.map(str::to_owned));
-        let columns = header.len();
-        table.set_header(header);
-        for (number, row) in self.rows.iter().enumerate() {
-            let mut cells = vec![row.name.to_owned(), self.native[number].to_string()];
-            for (_, spreads) in &self.modes {
-                cells.push(spreads[number].to_string());
-                cells.push(format!("{:+.1} %", self.overhead(number, spreads[number])));
+        let rows = self.record.rows.iter().zip(&self.native);
+        let rows = rows.map(|((name, row), native)| {
+            let mut cells = vec![name.clone(), native.to_string()];
+            for cell in row.modes.values() {
+                let spread = Spread {
+                    mean: cell.mean,
+                    deviation: cell.stddev,
+                };
+                cells.push(spread.to_string());
+                cells.push(format!("{:+.1} %", cell.overhead_percent));
             }
-            cells.extend(published.cells(row.name));
-            table.add_row(cells);
-        }
-        for column in table.column_iter_mut().skip(1).take(columns - 1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        Ok(format!("{}\n{table}", self.head))
+            cells.extend(published.cells(name));
+            cells
+        });
+        Ok(format!("{}\n{}", self.head, table(1, header, rows)))
     }
 }
 
@@ -167,48 +134,36 @@ mod tests {
     use super::*;
     use crate::lmbench::rows::selected;
 
-    fn report() -> Report {
-        Report {
-            source: "own programs".into(),
-            note: None,
+    fn report(unit: &str) -> Report {
+        let record = Lmbench {
+            unit: unit.into(),
             layouts: 2,
-            unit: Unit::Microseconds,
-            machine: "virt".into(),
-            cpu: "cortex-a57".into(),
-            head: "head".into(),
-            rows: selected(&["fork+exit".into()]).expect("a row"),
-            native: vec![Spread::of(&[100.0, 102.0])],
-            modes: vec![(Switch::Asid, vec![Spread::of(&[110.0, 112.0])])],
-        }
+            source: "own programs".into(),
+            ..Lmbench::default()
+        };
+        let rows = selected(&["fork+exit".into()]).expect("a row");
+        let native = vec![Spread::of(&[100.0, 102.0])];
+        let modes = [(Switch::Asid, vec![Spread::of(&[110.0, 112.0])])];
+        Report::new(record, "head".into(), None, &rows, native, &modes)
     }
 
     #[test]
-    fn the_json_file_has_the_agreed_form() {
+    fn figures_are_rounded_as_lmbench_prints_them() {
         let expected = r#"{"unit":"microseconds","layouts":2,"source":"own programs","rows":{"fork+exit":{"native":101.0,"asid":{"mean":111.0,"stddev":1.4142,"overhead_percent":9.901}}}}"#;
-        assert_eq!(report().json().to_string(), expected);
+        let written = serde_json::to_string(&report(MICROSECONDS).record).expect("a document");
+        assert_eq!(written, expected);
     }
 
     #[test]
     fn cycles_of_a_model_are_not_called_microseconds() {
-        let report = Report {
-            unit: Unit::ModelCycles,
-            machine: "gem5".into(),
-            cpu: "o3".into(),
-            ..report()
-        };
-        let json = report.json();
-        assert_eq!(json["unit"], "thousand cycles of a model (gem5)");
-        assert_eq!(json["machine"], "gem5");
-        assert_eq!(json["cpu"], "o3");
-        assert_eq!(json["rows"]["fork+exit"]["native"], 101.0);
-        let table = report.table().expect("a table");
+        let table = report(MODEL_CYCLES).table().expect("a table");
         assert!(table.contains("native kcycles") && table.contains("asid kcycles"));
         assert!(!table.contains(" us "), "{table}");
     }
 
     #[test]
     fn the_table_has_published_figures_beside() {
-        let table = report().table().expect("a table");
+        let table = report(MICROSECONDS).table().expect("a table");
         for part in [
             "head\n",
             "101.0 ± 1.4",

@@ -14,23 +14,21 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use donjon_builder::arguments::HostArguments;
-use donjon_builder::bare::InnerVariant;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
 use donjon_builder::progress::Step;
 use donjon_builder::rootfs::{self, Root};
-use donjon_builder::run;
+use donjon_figures::records::programs::Programs;
 use donjon_machine::arguments::{MachineArguments, Switch};
-use donjon_machine::machine::Machine;
 use donjon_machine::qemu::{self, DiskImage, Stream};
 
 use crate::arguments::ProgramsArguments;
+use crate::guest::{CPU, kernel_name, prepare, protected, with_cpus};
 use crate::resume::{Inputs, Run};
 use crate::selection::Selection;
-use crate::{CPU, kernel_name};
+use crate::{Record, show};
 
 use list::{COMPILER, PACKAGES, PROGRAMS, Program};
-use report::{Report, Row};
 use stress::{STRESSORS, Stressor};
 
 /// All programs over one kernel. Under `-icount` everything takes long.
@@ -38,7 +36,8 @@ const TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Measures and prints.
 pub fn run(arguments: &ProgramsArguments) -> Result<()> {
-    json::can_write(arguments.json.as_deref())?;
+    let json = arguments.json.as_deref();
+    json::can_write(json)?;
     let (programs, stressors) = chosen(&arguments.only)?;
     let needs = Needs {
         rootfs: true,
@@ -49,18 +48,18 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
     let root = Root::Debian(packages.map(|it| (*it).to_owned()).collect());
     let disk = rootfs::obtain(&arguments.host, &root, false)?;
     let mut run = Run::begin("programs", arguments.fresh)?;
-    let mut report = Report {
-        unit: "instructions for one unit",
+    let mut record = Programs {
+        unit: "instructions for one unit".into(),
         cpu: CPU.into(),
         linux: String::new(),
-        programs: programs.iter().map(|it| Row::new(it)).collect(),
+        programs: programs.iter().map(|it| report::row(it)).collect(),
         stress: stress::rows(&stressors),
     };
-    let modes = [vec![Switch::None], crate::protected(&arguments.switch)].concat();
+    let modes = [vec![Switch::None], protected(&arguments.switch)].concat();
     let boot = |switch, cpus, icount| boot(&arguments.host, switch, &disk, cpus, icount);
     for switch in modes.iter().filter(|_| !programs.is_empty()) {
         let (boot, linux) = boot(*switch, 1, true)?;
-        report.linux = linux;
+        record.linux = linux;
         let name = kernel_name(*switch);
         let lines = programs.iter().map(|it| script::lines(it)).sum::<u64>();
         let step = || Step::counted(format!("run programs, {name}"), lines);
@@ -69,10 +68,10 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
             name,
             Inputs::of_boot(&boot, &script)?,
             || output(&boot, &script, TIMEOUT, step()),
-            |text| report.add(name, &programs, text),
+            |text| report::add(&mut record.programs, name, &programs, text),
         )
         .with_context(|| format!("over the kernel {name}"))?;
-        if report.check().is_err() {
+        if record.check().is_err() {
             // Either of the two that a goal compares may be wrong.
             run.forget()?;
         }
@@ -82,7 +81,7 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
     let timed = on_cpus.flat_map(|cpus| modes.iter().map(move |switch| (cpus, *switch)));
     for (cpus, switch) in timed.filter(|_| !stressors.is_empty()) {
         let (boot, linux) = boot(switch, cpus, false)?;
-        report.linux = linux;
+        record.linux = linux;
         let name = kernel_name(switch);
         let title = format!("stress-ng on {cpus} CPUs, {name}");
         let step = || Step::counted(title, stressors.len() as u64);
@@ -91,14 +90,13 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
             &format!("{name} with {} on {cpus} CPUs", stress::PACKAGE),
             Inputs::of_boot(&boot, &script)?,
             || output(&boot, &script, stress::TIMEOUT, step()),
-            |text| stress::add(&mut report.stress, name, cpus, text),
+            |text| stress::add(&mut record.stress, name, cpus, text),
         )
         .with_context(|| format!("over the kernel {name} with {cpus} CPUs"))?;
     }
-    json::write(arguments.json.as_deref(), &report)?;
-    println!("{report}");
+    show(&record, json)?;
     run.end()?;
-    report.check()
+    record.check()
 }
 
 /// Programs and stressors that have one of the words in their names; all without a word.
@@ -125,14 +123,12 @@ fn boot(
     cpus: u32,
     icount: bool,
 ) -> Result<(qemu::Boot, String)> {
-    let machine = Machine::new(&MachineArguments {
-        cpu: Some(CPU.into()),
-        cpus: Some(cpus),
+    let machine = MachineArguments {
         icount,
         append: Some("donjon.init=no".into()),
-        ..MachineArguments::virt(switch)
-    })?;
-    let parts = run::prepare(host, machine, &InnerVariant::sound(switch))?;
+        ..with_cpus(CPU, switch, cpus)
+    };
+    let parts = prepare(host, &machine)?;
     let boot = qemu::Boot {
         disk: Some(disk.clone()),
         disk_is_root: true,

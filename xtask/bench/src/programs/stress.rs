@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! stress-ng on several CPUs: how long a fixed amount of its work takes in QEMU.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use comfy_table::{CellAlignment, Table, presets};
-use serde::Serialize;
+use comfy_table::Table;
+use donjon_figures::records::NATIVE;
+use donjon_figures::records::programs::Stressor as Row;
 
-use super::report::NATIVE;
+use crate::table::{self, rounded};
 
 /// Debian's package that has it.
 pub const PACKAGE: &str = "stress-ng";
@@ -49,27 +49,14 @@ const fn stressor(name: &'static str, options: &'static str, operations: u32) ->
     }
 }
 
-/// A stressor on a machine.
-#[derive(Debug, Serialize)]
-pub struct Row {
-    /// Name of the stressor.
-    pub name: &'static str,
-    /// CPUs of the machine, and processes that work.
-    pub cpus: u32,
-    /// What the figures are.
-    pub unit: &'static str,
-    /// Figures by kernel.
-    pub time: BTreeMap<String, f64>,
-}
-
 /// Rows without figures.
 pub fn rows(stressors: &[&Stressor]) -> Vec<Row> {
     let of = |cpus| {
         stressors.iter().map(move |it| Row {
-            name: it.name,
+            name: it.name.into(),
             cpus,
-            unit: UNIT,
-            time: BTreeMap::new(),
+            unit: UNIT.into(),
+            ..Row::default()
         })
     };
     CPUS.into_iter().flat_map(of).collect()
@@ -131,28 +118,19 @@ pub fn table(rows: &[Row]) -> Table {
     for mode in &modes {
         header.extend([(*mode).clone(), format!("{mode}, times native")]);
     }
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_header(header);
-    for row in rows {
+    let rows = rows.iter().map(|row| {
         let native = row.time.get(NATIVE);
         let milliseconds = |it: Option<&f64>| it.map_or("-".into(), |it| format!("{it:.0} ms"));
-        let mut cells = vec![
-            row.name.to_owned(),
-            row.cpus.to_string(),
-            milliseconds(native),
-        ];
+        let mut cells = vec![row.name.clone(), row.cpus.to_string(), milliseconds(native)];
         for mode in &modes {
             let time = row.time.get(*mode);
             let times = time.zip(native).map(|(it, native)| it / native);
             cells.push(milliseconds(time));
-            cells.push(times.map_or("-".into(), |it| format!("{it:.2}")));
+            cells.push(times.map_or("-".into(), |it| rounded(it, 2)));
         }
-        table.add_row(cells);
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+        cells
+    });
+    table::table(1, header, rows)
 }
 
 #[cfg(test)]

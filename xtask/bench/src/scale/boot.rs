@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The boot in instructions, from reset to the first instruction of the first process.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use donjon_builder::run::Parts;
+use donjon_figures::records::NATIVE;
+use donjon_figures::records::scale::{Boot, Boots};
 use donjon_machine::arguments::MachineArguments;
-use serde::Serialize;
 
 use super::guests::Guests;
-use super::report::NATIVE;
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// The first process writes down when it began, and executes /init.
@@ -20,32 +19,6 @@ const COMMAND: &str = "cat /boot-figures && dmesg";
 const MARK: &str = "donjon-scale: mark";
 const KERNEL_IS_UP: &str = "Freeing unused kernel memory";
 const PROCESS: &str = "Run /bin/donjon-scale as init process";
-
-/// The boot over each kernel.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Boots {
-    /// Over the native kernel.
-    pub native: Boot,
-    /// In each mode.
-    pub modes: BTreeMap<String, Boot>,
-}
-
-/// A boot. The parts are from Linux's log, in microseconds of 1000 instructions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Boot {
-    /// Instructions from reset to the first process.
-    pub instructions: f64,
-    /// Nanoseconds in which the CPU waited meanwhile, which are not among them.
-    pub waited: f64,
-    /// Part from reset until Linux has a clock: the boot stage, and the beginning of Linux.
-    pub to_clock: f64,
-    /// Part from there until Linux gives back its initialisation code.
-    pub to_kernel_up: f64,
-    /// Part from there until it starts the first process; the hand-over is in it.
-    pub to_process: f64,
-    /// Part from there to the first instruction of it that is counted.
-    pub to_first_instruction: f64,
-}
 
 /// A machine whose first process says when it began.
 pub fn machine(one_cpu: MachineArguments) -> MachineArguments {
@@ -61,7 +34,7 @@ pub fn measure(parts: Parts, kernel: &str, guests: &mut Guests<'_>, all: &mut Bo
     // Until the first instruction QEMU's clock would go on with that of the host.
     boot.machine.icount_sleep = false;
     let title = format!("boot ({kernel})");
-    let boot = guests.next(&title, &boot, (COMMAND, TIMEOUT), Boot::read)?;
+    let boot = guests.next(&title, &boot, (COMMAND, TIMEOUT), read)?;
     if kernel == NATIVE {
         all.native = boot;
     } else {
@@ -70,37 +43,35 @@ pub fn measure(parts: Parts, kernel: &str, guests: &mut Guests<'_>, all: &mut Bo
     Ok(())
 }
 
-impl Boot {
-    fn read(text: &str) -> Result<Self> {
-        let line = text.lines().find_map(|it| it.strip_prefix("boot: "));
-        let line = line.context("the first process wrote nothing down")?;
-        let numbers: Vec<f64> = line
-            .split_whitespace()
-            .map(str::parse)
-            .collect::<Result<_, _>>()
-            .with_context(|| format!("the guest printed `{line}`"))?;
-        let [start, mark, waited, frequency] = numbers[..] else {
-            anyhow::bail!("the guest printed `{line}`");
-        };
-        let nanoseconds = |count: f64| count * 1e9 / frequency;
-        // Linux's clock starts with zero, the counter with reset.
-        let to_clock = nanoseconds(mark) - stamp(text, MARK)?;
-        let [up, process] = [stamp(text, KERNEL_IS_UP)?, stamp(text, PROCESS)?];
-        let boot = Self {
-            instructions: nanoseconds(start) - waited,
-            waited,
-            to_clock,
-            to_kernel_up: up,
-            to_process: process - up,
-            to_first_instruction: nanoseconds(start) - to_clock - process,
-        };
-        let parts = [boot.to_clock, boot.to_process, boot.to_first_instruction];
-        ensure!(
-            parts.into_iter().all(|it| it >= 0.0),
-            "the log and the counter disagree: {boot:?}"
-        );
-        Ok(boot)
-    }
+fn read(text: &str) -> Result<Boot> {
+    let line = text.lines().find_map(|it| it.strip_prefix("boot: "));
+    let line = line.context("the first process wrote nothing down")?;
+    let numbers: Vec<f64> = line
+        .split_whitespace()
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .with_context(|| format!("the guest printed `{line}`"))?;
+    let [start, mark, waited, frequency] = numbers[..] else {
+        anyhow::bail!("the guest printed `{line}`");
+    };
+    let nanoseconds = |count: f64| count * 1e9 / frequency;
+    // Linux's clock starts with zero, the counter with reset.
+    let to_clock = nanoseconds(mark) - stamp(text, MARK)?;
+    let [up, process] = [stamp(text, KERNEL_IS_UP)?, stamp(text, PROCESS)?];
+    let boot = Boot {
+        instructions: nanoseconds(start) - waited,
+        waited,
+        to_clock,
+        to_kernel_up: up,
+        to_process: process - up,
+        to_first_instruction: nanoseconds(start) - to_clock - process,
+    };
+    let parts = [boot.to_clock, boot.to_process, boot.to_first_instruction];
+    ensure!(
+        parts.into_iter().all(|it| it >= 0.0),
+        "the log and the counter disagree: {boot:?}"
+    );
+    Ok(boot)
 }
 
 /// Nanoseconds of the clock of Linux's log at the line with `words`.
@@ -129,7 +100,7 @@ boot: 40000000 40010000 5000000 62500000
 
     #[test]
     fn the_parts_are_the_whole() {
-        let boot = Boot::read(SAID).expect("figures");
+        let boot = read(SAID).expect("figures");
         assert_eq!(boot.instructions, 635e6);
         let near = |one: f64, other: f64| assert!((one - other).abs() < 1.0, "{one} {other}");
         near(boot.to_clock, 440e6);
@@ -140,7 +111,7 @@ boot: 40000000 40010000 5000000 62500000
 
     #[test]
     fn a_boot_without_a_line_is_refused() {
-        assert!(Boot::read(&SAID.replace("mark", "other")).is_err());
-        assert!(Boot::read(&SAID.replace("boot: 40000000", "boot: 30000000")).is_err());
+        assert!(read(&SAID.replace("mark", "other")).is_err());
+        assert!(read(&SAID.replace("boot: 40000000", "boot: 30000000")).is_err());
     }
 }

@@ -5,57 +5,24 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use donjon_builder::run::Parts;
+use donjon_figures::records::scale::{Contended, Cpus, Time};
 use donjon_machine::arguments::{MachineArguments, Switch};
-use serde::Serialize;
 
 use super::guests::Guests;
-use crate::stress::{self, Figures, Work};
+use crate::guest::{CPU, with_cpus};
+use crate::stress::{self, Work};
 
 /// How often each CPU does the work.
 const TIMES: u32 = 1;
 
-/// What the work took on a number of CPUs.
-#[derive(Clone, Debug, Serialize)]
-pub struct Cpus {
-    /// How many.
-    pub cpus: u32,
-    /// Over the native kernel.
-    pub native: Time,
-    /// In each mode.
-    pub modes: BTreeMap<String, Contended>,
-}
-
-/// Time of the emulator.
-#[derive(Clone, Debug, Serialize)]
-pub struct Time {
-    /// Milliseconds of QEMU's wall time for the whole work.
-    pub wall_milliseconds: f64,
-    /// By kind of work.
-    pub kinds: Figures,
-}
-
-/// Time, and what CPUs waited for.
-#[derive(Clone, Debug, Serialize)]
-pub struct Contended {
-    /// Time.
-    #[serde(flatten)]
-    pub time: Time,
-    /// Calls of the inner domain.
-    pub calls: f64,
-    /// How often a CPU looked at a lock and found it held, by kind of lock.
-    pub waits: Figures,
-}
-
-impl Contended {
-    /// Looks at a held lock for each call.
-    pub fn waits_of_a_call(&self) -> f64 {
-        self.waits.values().sum::<f64>() / self.calls
-    }
+/// Looks at a held lock for each call.
+pub fn waits_of_a_call(contended: &Contended) -> f64 {
+    contended.waits.values().sum::<f64>() / contended.calls
 }
 
 /// The machine with `cpus` CPUs.
 pub fn machine(switch: Switch, cpus: u32) -> MachineArguments {
-    stress::machine(switch, cpus, false)
+    with_cpus(CPU, switch, cpus)
 }
 
 /// Has all CPUs work over a kernel, and adds that to `all`.

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use donjon_figures::records::scale::{Cpus, Exponent, LastSteps, Operation, Protected};
 
-use super::cpus::Cpus;
-use super::operations::{NAMES, Operation, Protected};
+use super::cpus::waits_of_a_call;
+use super::operations::NAMES;
 
 /// Sizes below count for nothing: what is the same for all sizes outweighs the rest.
 const LEAST_PAGES: u64 = 16;
@@ -23,57 +23,27 @@ const PAGES: &str = "pages";
 /// Behind the name of an operation: its instructions in the inner domain.
 const INSIDE: &str = ", inside";
 
-/// The exponents of a row.
-#[derive(Clone, Debug, Serialize)]
-pub struct Exponent {
-    /// What the cost is of.
-    pub name: String,
-    /// What it grows with.
-    pub over: &'static str,
-    /// Over the native kernel, if that has the cost.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub native: Option<f64>,
-    /// In each mode.
-    pub modes: BTreeMap<String, f64>,
-    /// Between the largest sizes, over pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_steps: Option<LastSteps>,
+/// The kernels for which it is more than [`MOST`], and where that matters.
+pub fn above(exponent: &Exponent) -> impl Iterator<Item = String> {
+    let kernels = exponent.modes.iter().filter(|_| exponent.over == PAGES);
+    let above = kernels.filter(|it| *it.1 > MOST);
+    above.map(|(mode, it)| format!("{} ({mode}): {it:.3}", exponent.name))
 }
 
-/// The exponents from each of the largest sizes to the next.
-#[derive(Clone, Debug, Serialize)]
-pub struct LastSteps {
-    /// Over the native kernel, if that has the cost.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub native: Vec<f64>,
-    /// In each mode.
-    pub modes: BTreeMap<String, Vec<f64>>,
-    /// What those of the modes may be.
-    pub at_most: Vec<f64>,
-}
-
-impl Exponent {
-    /// The kernels for which it is more than [`MOST`], and where that matters.
-    pub fn above(&self) -> impl Iterator<Item = String> {
-        let kernels = self.modes.iter().filter(|_| self.over == PAGES);
-        let above = kernels.filter(|it| *it.1 > MOST);
-        above.map(|(mode, it)| format!("{} ({mode}): {it:.3}", self.name))
-    }
-
-    /// The kernels for which a step between the largest sizes is more than it may be.
-    pub fn above_at_the_end(&self) -> Vec<String> {
-        let mut above = Vec::new();
-        if let Some(steps) = &self.last_steps {
-            for (mode, exponents) in &steps.modes {
-                for (it, most) in exponents.iter().zip(&steps.at_most) {
-                    if it > most {
-                        above.push(format!("{} ({mode}): {it:.3}, not {most:.3}", self.name));
-                    }
+/// The kernels for which a step between the largest sizes is more than it may be.
+pub fn above_at_the_end(exponent: &Exponent) -> Vec<String> {
+    let mut above = Vec::new();
+    if let Some(steps) = &exponent.last_steps {
+        for (mode, exponents) in &steps.modes {
+            for (it, most) in exponents.iter().zip(&steps.at_most) {
+                if it > most {
+                    let name = &exponent.name;
+                    above.push(format!("{name} ({mode}): {it:.3}, not {most:.3}"));
                 }
             }
         }
-        above
     }
+    above
 }
 
 /// The largest sizes' exponents, each from one size to the next. Empty if something is not above
@@ -145,7 +115,7 @@ pub fn of_operations(operations: &[Operation]) -> Vec<Exponent> {
         };
         all.push(Exponent {
             name: name.into(),
-            over: PAGES,
+            over: PAGES.into(),
             native: slope(&native),
             modes: of_modes(|it| it.instructions),
             last_steps: Some(LastSteps {
@@ -156,7 +126,7 @@ pub fn of_operations(operations: &[Operation]) -> Vec<Exponent> {
         });
         let name = format!("{name}{INSIDE}");
         all.push(Exponent {
-            over: PAGES,
+            over: PAGES.into(),
             native: None,
             modes: of_modes(|it| it.inside),
             last_steps: Some(LastSteps {
@@ -197,7 +167,7 @@ pub fn of_cpus(cpus: &[Cpus]) -> Option<Exponent> {
     let mut modes = BTreeMap::new();
     for mode in cpus.first()?.modes.keys() {
         let points: Vec<_> = rows()
-            .filter_map(|it| Some((f64::from(it.cpus), it.modes.get(mode)?.waits_of_a_call())))
+            .filter_map(|it| Some((f64::from(it.cpus), waits_of_a_call(it.modes.get(mode)?))))
             .collect();
         // Two points are no growth to speak of.
         if let Some(slope) = slope(&points).filter(|_| points.len() > 2) {
@@ -206,7 +176,7 @@ pub fn of_cpus(cpus: &[Cpus]) -> Option<Exponent> {
     }
     (!modes.is_empty()).then(|| Exponent {
         name: "waits of a call".into(),
-        over: "cpus",
+        over: "cpus".into(),
         native: None,
         modes,
         last_steps: None,
@@ -215,8 +185,9 @@ pub fn of_cpus(cpus: &[Cpus]) -> Option<Exponent> {
 
 #[cfg(test)]
 mod tests {
+    use donjon_figures::records::scale::Native;
+
     use super::*;
-    use crate::scale::operations::Native;
 
     fn operation(pages: u64, native: f64, asid: f64) -> Operation {
         let protected = Protected {
@@ -269,10 +240,10 @@ mod tests {
             panic!("two rows")
         };
         assert!((total.native.expect("native") - 1.0).abs() < 1e-9);
-        assert_eq!(total.above().chain(inside.above()).count(), 0);
+        assert_eq!(above(total).chain(above(inside)).count(), 0);
         let faster = rows(1.2);
-        let above: Vec<_> = faster.iter().flat_map(Exponent::above).collect();
-        assert_eq!(above[1], "map, inside (asid): 1.200");
+        let named: Vec<_> = faster.iter().flat_map(above).collect();
+        assert_eq!(named[1], "map, inside (asid): 1.200");
     }
 
     #[test]
@@ -292,11 +263,11 @@ mod tests {
                 }))
             };
         let late = rows(inside);
-        assert_eq!(late.iter().flat_map(Exponent::above).count(), 0);
-        let named: Vec<_> = late.iter().flat_map(Exponent::above_at_the_end).collect();
+        assert_eq!(late.iter().flat_map(above).count(), 0);
+        let named: Vec<_> = late.iter().flat_map(above_at_the_end).collect();
         assert_eq!(named, ["map, inside (asid): 1.500, not 1.050"]);
         let even = rows(inside.map(|(pages, _)| (pages, 10.0 * pages as f64)));
-        assert!(even.iter().all(|it| it.above_at_the_end().is_empty()));
+        assert!(even.iter().all(|it| above_at_the_end(it).is_empty()));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use anyhow::Result;
 use donjon_builder::progress::Step;
 use donjon_machine::qemu::Boot;
 
-use crate::output_of;
+use crate::guest::output_of;
 use crate::resume::{Inputs, Run};
 
 /// The guests of a run. What is built in between has bars of its own, so that of the measurement

@@ -6,92 +6,49 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use donjon_builder::run::Parts;
+use donjon_figures::records::NATIVE;
+use donjon_figures::records::scale::{Inner, Linux, Memory};
 use donjon_machine::arguments::{MachineArguments, Switch};
-use serde::Serialize;
 
 use super::guests::Guests;
-use super::report::NATIVE;
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 const COMMAND: &str =
     "cat /proc/meminfo; cat /sys/kernel/security/donjon/status 2>/dev/null || true";
 
-/// Memory of a machine.
-#[derive(Clone, Debug, Serialize)]
-pub struct Memory {
-    /// RAM in KiB.
-    pub ram_kib: u64,
-    /// Over the native kernel.
-    pub native: Linux,
-    /// In each mode.
-    pub modes: BTreeMap<String, Inner>,
+/// Most KiB that the inner domain may have in a mode. docs/scale.md says what they are for: an
+/// arena of 1/64, what is kept about frames and compartments, and the image with its tables and
+/// stacks.
+pub fn most(ram_kib: u64, mode: &str) -> u64 {
+    // In this mode text and data have a block of 2 MiB each.
+    let blocks = if mode == Switch::Tlbi.name() { 4096 } else { 0 };
+    ram_kib / 64 + ram_kib / 256 + 3072 + blocks
 }
 
-/// What Linux says that it has.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Linux {
-    /// Memory that it manages, in KiB.
-    pub total_kib: u64,
-    /// Memory that programs can get of this, in KiB.
-    pub available_kib: u64,
+/// Most KiB of the reserve, in each mode: 3.2 % of RAM.
+const fn most_of_reserve(ram_kib: u64) -> u64 {
+    ram_kib * 32 / 1000
 }
 
-/// Memory of a guest with the inner domain.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Inner {
-    /// Memory that Linux does not have, in KiB.
-    pub inner_kib: u64,
-    /// The inner domain's code, in KiB.
-    pub text_kib: u64,
-    /// Memory that no device reaches and that Linux gives to pools and compartments alone, beside
-    /// the pools that there are from the beginning, in KiB.
-    pub reserve_kib: u64,
-    /// What is free of this, in KiB.
-    pub reserve_free_kib: u64,
-    /// What Linux has.
-    pub linux: Linux,
-}
-
-impl Memory {
-    /// Most KiB that the inner domain may have in a mode. docs/scale.md says what they are for: an
-    /// arena of 1/64, what is kept about frames and compartments, and the image with its tables and
-    /// stacks.
-    pub fn most(&self, mode: &str) -> u64 {
-        // In this mode text and data have a block of 2 MiB each.
-        let blocks = if mode == Switch::Tlbi.name() { 4096 } else { 0 };
-        self.ram_kib / 64 + self.ram_kib / 256 + 3072 + blocks
-    }
-
-    /// Most KiB of the reserve, in each mode: 3.2 % of RAM.
-    pub const fn most_of_reserve(&self) -> u64 {
-        self.ram_kib * 32 / 1000
-    }
-
-    /// Says what is more than it may be, in each mode.
-    pub fn above(&self) -> impl Iterator<Item = String> {
-        self.modes.iter().flat_map(move |(mode, it)| {
-            let parts = [
-                ("the inner domain", it.inner_kib, self.most(mode)),
-                ("the reserve", it.reserve_kib, self.most_of_reserve()),
-            ];
-            let above = parts.into_iter().filter(|(_, has, most)| has > most);
-            above.map(move |(what, has, most)| {
-                let ram = self.ram_kib;
-                format!("{what} has {has} KiB of {ram} ({mode}); {most} are allowed")
-            })
+/// Says what is more than it may be, in each mode.
+pub fn above(memory: &Memory) -> impl Iterator<Item = String> {
+    let ram = memory.ram_kib;
+    memory.modes.iter().flat_map(move |(mode, it)| {
+        let parts = [
+            ("the inner domain", it.inner_kib, most(ram, mode)),
+            ("the reserve", it.reserve_kib, most_of_reserve(ram)),
+        ];
+        let above = parts.into_iter().filter(|(_, has, most)| has > most);
+        above.map(move |(what, has, most)| {
+            format!("{what} has {has} KiB of {ram} ({mode}); {most} are allowed")
         })
-    }
-
-    /// Percent of RAM.
-    pub fn percent(&self, kib: u64) -> f64 {
-        kib as f64 * 100.0 / self.ram_kib as f64
-    }
+    })
 }
 
 /// A machine with so much RAM.
 pub fn machine(switch: Switch, gibibytes: u32) -> MachineArguments {
     MachineArguments {
-        cpu: Some(crate::CPU.into()),
+        cpu: Some(crate::guest::CPU.into()),
         memory: Some(format!("{gibibytes}G")),
         ..MachineArguments::virt(switch)
     }
@@ -197,15 +154,10 @@ text_kib: 200
 
     #[test]
     fn twice_the_arena_is_too_much() {
-        let memory = Memory {
-            ram_kib: 1 << 20,
-            native: linux(SAID).expect("figures"),
-            modes: BTreeMap::new(),
-        };
-        assert!(19_804 < memory.most("asid"));
-        assert!(19_804 + (1 << 14) > memory.most("asid"));
+        let ram = 1 << 20;
+        assert!(19_804 < most(ram, "asid"));
+        assert!(19_804 + (1 << 14) > most(ram, "asid"));
         // 32 MiB of 1 GiB.
-        assert!((32_768..33_792).contains(&memory.most_of_reserve()));
-        assert!((memory.percent(1 << 14) - 1.5625).abs() < 1e-9);
+        assert!((32_768..33_792).contains(&most_of_reserve(ram)));
     }
 }

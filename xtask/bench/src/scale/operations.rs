@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use donjon_builder::run::Parts;
+use donjon_figures::records::NATIVE;
+use donjon_figures::records::scale::{Native, Operation, Protected};
 use donjon_machine::arguments::MachineArguments;
-use serde::Serialize;
 
 use super::guests::Guests;
 use super::plan::Plan;
-use super::report::NATIVE;
-use crate::calls::PLACES;
+use crate::guest::PLACES;
 use crate::samples::median;
 
 /// Names, in the order of the table.
@@ -20,40 +20,6 @@ pub const NAMES: [&str; 5] = ["map", "unmap", "protect", "read", "fork"];
 /// Memory of a guest that maps 1 GiB.
 const MEMORY: &str = "3G";
 const TIMEOUT: Duration = Duration::from_secs(1800);
-
-/// An operation on a number of pages.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Operation {
-    /// What is done.
-    pub name: String,
-    /// On how many pages of 4 KiB.
-    pub pages: u64,
-    /// How often it was measured; figures are medians.
-    pub repetitions: usize,
-    /// Over the native kernel.
-    pub native: Native,
-    /// In each mode.
-    pub modes: BTreeMap<String, Protected>,
-}
-
-/// What it costs natively.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Native {
-    /// Instructions of one operation.
-    pub instructions: f64,
-}
-
-/// What it costs in a mode.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Protected {
-    /// Instructions of one operation, those inside among them.
-    pub instructions: f64,
-    /// Calls of the inner domain.
-    pub calls: f64,
-    /// Instructions of these calls without the gate, counted while each is measured, which makes
-    /// them longer.
-    pub inside: f64,
-}
 
 /// A machine with room for the largest size.
 pub fn machine(one_cpu: MachineArguments, plan: &Plan) -> MachineArguments {

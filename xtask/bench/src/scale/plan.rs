@@ -6,6 +6,7 @@ use donjon_machine::arguments::Switch;
 
 use super::operations::NAMES;
 use crate::arguments::ScaleArguments;
+use crate::guest::protected;
 use crate::selection::Selection;
 
 /// Sizes in pages of 4 KiB: from one page to 1 GiB.
@@ -43,7 +44,7 @@ impl Plan {
     pub fn new(arguments: &ScaleArguments) -> Result<Self> {
         let names: Vec<&str> = NAMES.iter().chain(&SUBJECTS).copied().collect();
         let selection = Selection::new(&arguments.only, "measurement", &names)?;
-        let modes = crate::protected(&arguments.switch);
+        let modes = protected(&arguments.switch);
         ensure!(
             !modes.is_empty(),
             "--switch none is the native kernel, which is measured in any case; name a mode"

@@ -3,8 +3,9 @@
 //! what a weakened inner domain leaves open.
 
 use anyhow::{Result, ensure};
+use donjon_bench::Record;
 use donjon_bench::arguments::{CompartmentsArguments, Experiment};
-use donjon_bench::compartments::{libraries, measure};
+use donjon_bench::compartments::{Measured, libraries, measure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_machine::arguments::Switch;
@@ -48,14 +49,14 @@ pub fn long(host: &HostArguments) -> Test {
 }
 
 fn search(host: &HostArguments, experiment: Experiment, quick: bool) -> Result<()> {
-    let report = measure(&CompartmentsArguments {
+    let record = measure(&CompartmentsArguments {
         experiments: vec![experiment],
         quick,
         seconds: quick.then_some(SHORT),
         ..CompartmentsArguments::quick(host)
     })?;
-    println!("{report}");
-    report.check()
+    println!("{}", record.text());
+    record.check()
 }
 
 /// Checks that the search finds messages over an inner domain that lets private memory be mapped.
@@ -64,7 +65,7 @@ fn weakened(host: &HostArguments) -> Result<()> {
     inner.weakened = ["weaken-pool", "weaken-target"].map(Into::into).into();
     let found = libraries::measure(host, &inner, ONE_ROUND, &mut String::new())?;
     let ways = found.ways.iter().filter(|it| it.inside.found > 0);
-    let names: Vec<&str> = ways.map(|it| it.name).collect();
+    let names: Vec<&str> = ways.map(|it| it.name.as_str()).collect();
     ensure!(
         names == OPEN,
         "inside, {names:?} found something, not {OPEN:?}:\n{}",
