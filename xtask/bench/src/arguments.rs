@@ -3,12 +3,51 @@
 
 use std::path::PathBuf;
 
+use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use donjon_builder::arguments::HostArguments;
+use donjon_builder::environment::{self, Needs};
+use donjon_builder::json;
 use donjon_machine::arguments::{Switch, VIRT};
 use donjon_machine::gem5::Gem5Arguments;
 
 use crate::compartments::libraries;
+use crate::{Record, show};
+
+/// Modes that are measured unless others are named.
+const MODES: [&str; 3] = ["asid", "tlbi", "strict"];
+
+/// Arguments of most subjects: where figures go, and the host.
+#[derive(Args, Clone, Debug)]
+pub struct Output {
+    /// Also write the figures to a file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The host.
+    #[command(flatten)]
+    pub host: HostArguments,
+}
+
+impl Output {
+    /// Makes the arguments for a host, without a file.
+    pub fn on(host: &HostArguments) -> Self {
+        Self {
+            json: None,
+            host: host.clone(),
+        }
+    }
+
+    /// Prepares a measurement: the file can be written, and the host has what a boot needs.
+    pub fn prepare(&self) -> Result<()> {
+        json::can_write(self.json.as_deref())?;
+        environment::prepare(&self.host, Needs::default())
+    }
+
+    /// Shows a record, and writes its document if there is a file for it.
+    pub fn show(&self, record: &impl Record) -> Result<()> {
+        show(record, self.json.as_deref())
+    }
+}
 
 /// What `bench` does.
 #[derive(Args, Debug)]
@@ -75,7 +114,7 @@ pub enum Subject {
     /// Compartments against processes: how many, messages, memory, computing, who can read them.
     Compartments(CompartmentsArguments),
     /// What transfers cost behind the SMMU and by USB; status 1 above 0.5 % and 50 %.
-    Dma(DmaArguments),
+    Dma(Output),
     /// Flow attestation: programs in processes and compartments, with instrumentation and without.
     Flow(FlowArguments),
     /// LMBench over the native kernel and in each switch mode.
@@ -86,17 +125,6 @@ pub enum Subject {
     Scale(ScaleArguments),
     /// Wall time of a fixed amount of work in QEMU, and 64 MiB in huge pages.
     Stress(StressArguments),
-}
-
-/// Arguments of `bench dma`.
-#[derive(Args, Debug)]
-pub struct DmaArguments {
-    /// Also write the figures to a file.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// The host.
-    #[command(flatten)]
-    pub host: HostArguments,
 }
 
 /// Arguments of `bench flow`.
@@ -148,14 +176,7 @@ pub struct LmbenchArguments {
     pub gem5: Gem5Arguments,
     /// Switch modes to compare with native, with spaces or commas between them; `none` is native
     /// alone.
-    #[arg(
-        long,
-        value_enum,
-        value_name = "MODE",
-        num_args = 1..,
-        value_delimiter = ',',
-        default_values = ["asid", "tlbi", "strict"]
-    )]
+    #[arg(long, value_enum, value_name = "MODE", num_args = 1.., value_delimiter = ',', default_values = MODES)]
     pub switch: Vec<Switch>,
     /// Wall time of the emulator instead of instructions.
     #[arg(long)]
@@ -176,12 +197,9 @@ pub struct LmbenchArguments {
     /// Forget what an interrupted run has measured, and begin anew.
     #[arg(long)]
     pub fresh: bool,
-    /// Also write the figures to a file.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// The host.
+    /// The figures and the host.
     #[command(flatten)]
-    pub host: HostArguments,
+    pub output: Output,
 }
 
 impl LmbenchArguments {
@@ -199,8 +217,7 @@ impl LmbenchArguments {
             layouts,
             rows: Vec::new(),
             fresh,
-            json: None,
-            host: host.clone(),
+            output: Output::on(host),
         }
     }
 }
@@ -209,14 +226,7 @@ impl LmbenchArguments {
 #[derive(Args, Clone, Debug)]
 pub struct ProgramsArguments {
     /// Switch modes to compare with native, with spaces or commas between them.
-    #[arg(
-        long,
-        value_enum,
-        value_name = "MODE",
-        num_args = 1..,
-        value_delimiter = ',',
-        default_values = ["asid", "tlbi", "strict"]
-    )]
+    #[arg(long, value_enum, value_name = "MODE", num_args = 1.., value_delimiter = ',', default_values = MODES)]
     pub switch: Vec<Switch>,
     /// Only programs with one of these in their names.
     #[arg(long, value_name = "WORD", num_args = 1.., value_delimiter = ',')]
@@ -224,12 +234,9 @@ pub struct ProgramsArguments {
     /// Forget what an interrupted run has measured, and begin anew.
     #[arg(long)]
     pub fresh: bool,
-    /// Also write the figures to a file.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// The host.
+    /// The figures and the host.
     #[command(flatten)]
-    pub host: HostArguments,
+    pub output: Output,
 }
 
 /// `bench stress`
@@ -242,14 +249,11 @@ pub struct StressArguments {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub times: u32,
     /// Modes to compare with the native kernel.
-    #[arg(long, value_enum, num_args = 1.., value_delimiter = ',', default_values = ["asid", "tlbi", "strict"])]
+    #[arg(long, value_enum, num_args = 1.., value_delimiter = ',', default_values = MODES)]
     pub switch: Vec<Switch>,
-    /// Also write the figures to a file.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// The host.
+    /// The figures and the host.
     #[command(flatten)]
-    pub host: HostArguments,
+    pub output: Output,
 }
 
 /// Arguments of `bench scale`.
@@ -268,12 +272,9 @@ pub struct ScaleArguments {
     /// Forget what an interrupted run has measured, and begin anew.
     #[arg(long)]
     pub fresh: bool,
-    /// Also write the figures to a file.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// The host.
+    /// The figures and the host.
     #[command(flatten)]
-    pub host: HostArguments,
+    pub output: Output,
 }
 
 impl ScaleArguments {
@@ -285,8 +286,7 @@ impl ScaleArguments {
             only: only.map(Into::into).into(),
             quick: true,
             fresh: false,
-            json: None,
-            host: host.clone(),
+            output: Output::on(host),
         }
     }
 }
@@ -311,28 +311,10 @@ pub enum Experiment {
 }
 
 impl Experiment {
-    /// All, in the order in which they are measured.
-    pub const ALL: [Self; 7] = [
-        Self::Number,
-        Self::Pipe,
-        Self::Memory,
-        Self::Cpu,
-        Self::Call,
-        Self::Trust,
-        Self::Libraries,
-    ];
-
     /// Name of the experiment.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Number => "number",
-            Self::Pipe => "pipe",
-            Self::Memory => "memory",
-            Self::Cpu => "cpu",
-            Self::Call => "call",
-            Self::Trust => "trust",
-            Self::Libraries => "libraries",
-        }
+    pub fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or(String::new(), |it| it.get_name().to_owned())
     }
 }
 
@@ -392,12 +374,9 @@ pub struct CallsArguments {
     /// How the inner domain is entered.
     #[arg(long, value_enum, default_value = "asid")]
     pub switch: Switch,
-    /// Also write the figures to a file.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// The host.
+    /// The figures and the host.
     #[command(flatten)]
-    pub host: HostArguments,
+    pub output: Output,
 }
 
 /// Arguments of `bench`.

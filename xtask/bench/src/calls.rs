@@ -5,18 +5,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use donjon_builder::arguments::HostArguments;
-use donjon_builder::environment::{self, Needs};
-use donjon_builder::json;
 use donjon_builder::run::Parts;
 use donjon_figures::records::calls::{Calls, Longest, ONCE, Operation, WAITING};
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::finding::Finding;
 use donjon_machine::qemu::Boot;
 
+use crate::Record;
 use crate::arguments::CallsArguments;
 use crate::guest::{self, PLACES, measured, said};
 use crate::table::{rounded, table};
-use crate::{Record, show};
 
 /// Most instructions of one call, during which the CPU takes no interrupt.
 pub const BOUND: u64 = 20_000;
@@ -70,17 +68,16 @@ cat /sys/kernel/security/donjon/log /sys/kernel/security/donjon/refusals >/dev/n
 
 /// Measures and prints.
 pub fn run(arguments: &CallsArguments) -> Result<()> {
-    let json = arguments.json.as_deref();
-    json::can_write(json)?;
+    let output = &arguments.output;
     let cpu = arguments.cpu.as_deref();
     let machine = measured(&arguments.machine, cpu, arguments.switch, true)?;
     ensure!(
         arguments.switch != Switch::None,
         "without an inner domain (--switch none) there are no calls"
     );
-    environment::prepare(&arguments.host, Needs::default())?;
-    let calls = measure_on(&arguments.host, &machine)?;
-    show(&calls, json)?;
+    output.prepare()?;
+    let calls = measure_on(&output.host, &machine)?;
+    output.show(&calls)?;
     calls.check()
 }
 

@@ -34,10 +34,41 @@ pub fn said(boot: &qemu::Boot, title: &str, command: &str, timeout: Duration) ->
 
 /// Runs a command in a guest and gives what it prints; an error if it fails.
 pub fn output_of(boot: &qemu::Boot, command: &str, timeout: Duration) -> Result<String> {
+    followed(boot, command, timeout, |_| ())
+}
+
+/// Runs a command in a guest and gives what it prints. A bar advances as `done` finds more in what
+/// was printed so far.
+pub fn counted(
+    boot: &qemu::Boot,
+    command: &str,
+    timeout: Duration,
+    step: Step,
+    done: impl Fn(&[u8]) -> usize,
+) -> Result<String> {
+    let mut before = 0;
+    let text = followed(boot, command, timeout, |text| {
+        let now = done(text);
+        step.advance((now - before) as u64);
+        before = now;
+    })?;
+    step.finish();
+    Ok(text)
+}
+
+fn followed(
+    boot: &qemu::Boot,
+    command: &str,
+    timeout: Duration,
+    mut follow: impl FnMut(&[u8]),
+) -> Result<String> {
     let mut text = Vec::new();
     let mut errors = Vec::new();
     let status = qemu::exec(boot, command, timeout, |stream, bytes| match stream {
-        Stream::Output => text.extend(bytes),
+        Stream::Output => {
+            text.extend(bytes);
+            follow(&text);
+        }
         Stream::Error => errors.extend(bytes),
     })?;
     if status != 0 {

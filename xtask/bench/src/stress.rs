@@ -6,16 +6,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use donjon_builder::arguments::HostArguments;
-use donjon_builder::environment::{self, Needs};
-use donjon_builder::json;
 use donjon_figures::records::stress::{ALL, Stress};
 use donjon_figures::records::{Figures, NATIVE};
 use donjon_machine::arguments::{MachineArguments, Switch};
 
+use crate::Record;
 use crate::arguments::StressArguments;
 use crate::guest::{CPU, kernel_name, prepare, said, virt, with_cpus};
 use crate::table::{rounded, table};
-use crate::{Record, show};
 
 /// For boot and work.
 pub const TIMEOUT: Duration = Duration::from_secs(1200);
@@ -26,9 +24,7 @@ const STATUS: &str =
     "{ grep -E '^(waits|calls):' /sys/kernel/security/donjon/status 2>/dev/null || true; }";
 /// Measures and prints.
 pub fn run(arguments: &StressArguments) -> Result<()> {
-    let json = arguments.json.as_deref();
-    json::can_write(json)?;
-    environment::prepare(&arguments.host, Needs::default())?;
+    arguments.output.prepare()?;
     let mut record = Stress {
         unit: "milliseconds of QEMU wall time (emulator)".into(),
         cpus: arguments.cpus,
@@ -39,7 +35,7 @@ pub fn run(arguments: &StressArguments) -> Result<()> {
     modes.extend(arguments.switch.iter().filter(|it| **it != Switch::None));
     for switch in modes {
         let name = kernel_name(switch);
-        let (host, cpus) = (&arguments.host, arguments.cpus);
+        let (host, cpus) = (&arguments.output.host, arguments.cpus);
         let title = format!("work of {cpus} CPUs, {name}");
         let command = command(cpus, arguments.times);
         let work = measure(host, &with_cpus(CPU, switch, cpus), &title, &command)?;
@@ -66,7 +62,7 @@ pub fn run(arguments: &StressArguments) -> Result<()> {
         *all.entry(mode.clone()).or_default() += figure;
     }
     record.work.insert(ALL.to_owned(), all);
-    show(&record, json)
+    arguments.output.show(&record)
 }
 
 /// What a fixed amount of work took.

@@ -21,6 +21,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use clap::ValueEnum;
 use comfy_table::Table;
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
@@ -76,7 +77,11 @@ pub fn measure(arguments: &CompartmentsArguments) -> Result<Compartments> {
     let (host, quick) = (&arguments.host, arguments.quick);
     let is_named =
         |it: &Experiment| arguments.experiments.is_empty() || arguments.experiments.contains(it);
-    for experiment in Experiment::ALL.into_iter().filter(is_named) {
+    for experiment in Experiment::value_variants()
+        .iter()
+        .copied()
+        .filter(is_named)
+    {
         let (goals, linux) = (&mut all.goals, &mut all.linux);
         let mut said = |command: &str| guest(host, experiment, command, linux);
         match experiment {

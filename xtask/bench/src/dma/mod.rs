@@ -11,16 +11,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 use donjon_builder::bare::InnerVariant;
-use donjon_builder::environment::{self, Needs};
-use donjon_builder::json;
 use donjon_builder::run::{self, Parts};
 use donjon_figures::records::dma::Dma;
 use donjon_machine::arguments::Switch;
 use donjon_machine::qemu::{DiskImage, Network, WAIT_FOR_USB_DISK, empty_disk};
 
-use crate::arguments::DmaArguments;
+use crate::arguments::Output;
 use crate::guest::{CPU, measured, prepare, said};
-use crate::{Record, machine, show};
+use crate::{Record, machine};
 
 use peer::Peer;
 
@@ -34,10 +32,9 @@ const GUEST: &str = "10.0.2.15/24";
 const HOST: &str = "10.0.2.2";
 
 /// Measures, prints, and fails if the SMMU costs more than it may.
-pub fn run(arguments: &DmaArguments) -> Result<()> {
-    let (host, json) = (&arguments.host, arguments.json.as_deref());
-    json::can_write(json)?;
-    environment::prepare(host, Needs::default())?;
+pub fn run(output: &Output) -> Result<()> {
+    output.prepare()?;
+    let host = &output.host;
     let behind = machine(CPU, Switch::Asid, true)?;
     let around = behind.clone().without_smmu();
     let mut record = Dma::default();
@@ -54,7 +51,7 @@ pub fn run(arguments: &DmaArguments) -> Result<()> {
         let parts = prepare(host, &measured(WITH_USB, None, switch, true)?)?;
         report::add_usb(&mut record, name, &measure_usb(parts, name)?)?;
     }
-    show(&record, json)?;
+    output.show(&record)?;
     record.check()
 }
 

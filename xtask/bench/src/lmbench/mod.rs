@@ -10,7 +10,7 @@ mod script;
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::guest;
@@ -20,10 +20,10 @@ use donjon_figures::records::lmbench::Lmbench;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::gem5;
 use donjon_machine::machine::Machine;
-use donjon_machine::qemu::{self, Stream};
+use donjon_machine::qemu;
 
 use crate::arguments::LmbenchArguments;
-use crate::guest::{kernel_name, measured, prepare, protected};
+use crate::guest::{counted, kernel_name, measured, prepare, protected};
 use crate::idc::expect_no_memory;
 use crate::resume::{Inputs, Run};
 
@@ -43,7 +43,8 @@ const ABOUT_NULL: &str = "null: the native kernel switches the work-around for s
 
 /// Runs native and all modes, prints one table and writes the JSON file.
 pub fn run(arguments: &LmbenchArguments) -> Result<()> {
-    json::can_write(arguments.json.as_deref())?;
+    let json = arguments.output.json.as_deref();
+    json::can_write(json)?;
     let (report, run) = report(arguments)?;
     println!("{}\n\n{}", report.table()?, published::LEGEND);
     if ROWS
@@ -55,7 +56,7 @@ pub fn run(arguments: &LmbenchArguments) -> Result<()> {
     if let Some(note) = report.note {
         println!("{note}");
     }
-    json::write(arguments.json.as_deref(), &report.record)?;
+    json::write(json, &report.record)?;
     run.end()
 }
 
@@ -80,12 +81,12 @@ pub fn report(arguments: &LmbenchArguments) -> Result<(Report, Run)> {
         expect_no_memory(arguments.memory.as_deref())?;
         Machine::new(&machine(Switch::None)?)?.cpu
     };
-    environment::prepare(&arguments.host, Needs::default())?;
+    environment::prepare(&arguments.output.host, Needs::default())?;
     let mut run = Run::begin("lmbench", arguments.fresh)?;
     let programs = Programs::obtain(arguments, &rows)?;
     let effort = Effort::new(arguments.layouts, arguments.wall);
     let mut spreads = |switch| -> Result<Vec<Spread>> {
-        let (host, run) = (&arguments.host, &mut run);
+        let (host, run) = (&arguments.output.host, &mut run);
         let figures = if in_gem5 {
             model::figures(arguments, switch, &programs, &rows, run)
         } else {
@@ -196,20 +197,6 @@ fn output(
 ) -> Result<String> {
     let runs = script::runs(rows, effort).len() as u64;
     let step = Step::counted(title(unit), runs * u64::from(effort.layouts));
-    let mut text = Vec::new();
-    let mut begun = 0;
     let timeout = Duration::from_secs(SECONDS * u64::from(effort.layouts));
-    let status = qemu::exec(boot, script, timeout, |stream, bytes| {
-        // Standard error is that of the script, whose programs write to standard output.
-        text.extend(bytes);
-        if stream == Stream::Output {
-            let now = script::begun(&text);
-            step.advance((now - begun) as u64);
-            begun = now;
-        }
-    })?;
-    let text = String::from_utf8_lossy(&text).into_owned();
-    ensure!(status == 0, "the guest's script failed ({status}): {text}");
-    step.finish();
-    Ok(text)
+    counted(boot, script, timeout, step, script::begun)
 }

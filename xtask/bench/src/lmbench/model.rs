@@ -63,7 +63,7 @@ pub fn figures(
     rows: &[&Row],
     run: &mut Run,
 ) -> Result<Vec<Vec<f64>>> {
-    let mut parts = run::prepare_for_model(&arguments.host, switch, None)?;
+    let mut parts = run::prepare_for_model(&arguments.output.host, switch, None)?;
     parts.boot.initramfs = guest::with_programs(&parts.boot.initramfs, &programs.files)?;
     let parts = run::parts_for_gem5(&parts.boot, None)?;
     let effort = Effort {

@@ -55,24 +55,33 @@ redis-cli config set latency-tracking no";
 const REDIS_UNITS: (u64, u64) = (1_000, 41_000);
 const REDIS_END: &str = "redis-cli shutdown nosave";
 
+/// A program that starts no process, of which nothing is prepared and nothing has to be ended.
+const USUAL: Program = Program {
+    name: "",
+    unit: "",
+    starts_processes: false,
+    prepare: ":",
+    run: "",
+    units: (0, 0),
+    pairs: PAIRS,
+    end: ":",
+};
+
 /// Programs in the order of the table.
 pub const PROGRAMS: [Program; 13] = [
     Program {
         name: "sqlite3 insert",
         unit: "row",
-        starts_processes: false,
         prepare: "sqlite3 db 'create table t(k integer primary key, v text)'",
         // A run removes its own rows: the next one would remove more of a long run than of a short.
         run: "sqlite3 db \"begin; insert into t with recursive c(x) as (select 1 union all select \
               x+1 from c where x<$1) select x, 'value '||x from c; commit; delete from t\"",
         units: (1_000, 21_000),
-        pairs: PAIRS,
-        end: ":",
+        ..USUAL
     },
     Program {
         name: "sqlite3 select",
         unit: "query",
-        starts_processes: false,
         prepare:
             "sqlite3 db \"create table t(k text, v text); create index i on t(k); insert into \
                   t with recursive c(x) as (select 1 union all select x+1 from c where x<5000) \
@@ -81,43 +90,38 @@ pub const PROGRAMS: [Program; 13] = [
                   \"'\\'';\" }' >queries",
         run: "head -n $1 queries | sqlite3 db >answers",
         units: (1_000, 11_000),
-        pairs: PAIRS,
-        end: ":",
+        ..USUAL
     },
     Program {
         name: "redis set",
         unit: "request",
-        starts_processes: false,
         prepare: REDIS,
         run: "redis-benchmark -q -t set -c 10 -r 1000 -n $1",
         units: REDIS_UNITS,
-        pairs: PAIRS,
         end: REDIS_END,
+        ..USUAL
     },
     Program {
         name: "redis get",
         unit: "request",
-        starts_processes: false,
         prepare: REDIS,
         run: "redis-benchmark -q -t get -c 10 -r 1000 -n $1",
         units: REDIS_UNITS,
-        pairs: PAIRS,
         end: REDIS_END,
+        ..USUAL
     },
     Program {
         name: "redis set, 16 in a pipeline",
         unit: "request",
-        starts_processes: false,
         prepare: REDIS,
         run: "redis-benchmark -q -t set -c 10 -P 16 -r 1000 -n $1",
         units: (8_000, 88_000),
-        pairs: PAIRS,
         end: REDIS_END,
+        ..USUAL
     },
     Program {
         name: "nginx",
         unit: "request",
-        starts_processes: false,
         prepare: "mkdir logs pages
                   head -c 4096 /dev/zero | tr '\\0' x >pages/index.html
                   echo 'worker_processes 1; events {} pid nginx.pid; http { access_log off; server \
@@ -125,52 +129,43 @@ pub const PROGRAMS: [Program; 13] = [
                   nginx -p . -c nginx.conf -e error.log",
         run: "ab -q -n $1 -c 4 http://127.0.0.1:8080/index.html",
         units: (200, 2_200),
-        pairs: PAIRS,
         end: "kill $(cat nginx.pid)",
+        ..USUAL
     },
     Program {
         name: "tcc",
         unit: "file of 200 functions",
-        starts_processes: false,
         prepare: "seq 200 | awk '{ print \"int f\" $1 \"(int a, int b) { int s = 0; for (int i = \
                   a; i < b; i++) { s += i * \" $1 \"; if (s % 7 == a) s -= b; } return s; }\" }' \
                   >functions.c",
         run: "for i in $(seq $1); do tcc -c functions.c -o functions.o; done",
         units: (2, 12),
-        pairs: PAIRS,
-        end: ":",
+        ..USUAL
     },
     Program {
         name: "openssl speed",
         unit: "SHA-256 of 16 KiB",
-        starts_processes: false,
-        prepare: ":",
         // It works for so many seconds and says how much it did.
         run: "openssl speed -bytes 16384 -seconds $1 sha256 2>speed >/dev/null
               sed -n 's/.*blocks: \\([0-9]*\\) sha256.*/\\1/p' speed >units",
         units: (1, 3),
-        pairs: PAIRS,
-        end: ":",
+        ..USUAL
     },
     Program {
         name: "gzip",
         unit: "64 KiB of numbers",
-        starts_processes: false,
         prepare: "seq 1000000 | head -c 4194304 >numbers",
         run: "head -c $(($1 * 65536)) numbers | gzip -c >numbers.gz",
         units: (4, 64),
-        pairs: PAIRS,
-        end: ":",
+        ..USUAL
     },
     Program {
         name: "python3 start",
         unit: "start",
         starts_processes: true,
-        prepare: ":",
         run: "for i in $(seq $1); do python3 -c pass; done",
         units: (2, 12),
-        pairs: PAIRS,
-        end: ":",
+        ..USUAL
     },
     Program {
         name: "make, small jobs",
@@ -180,29 +175,27 @@ pub const PROGRAMS: [Program; 13] = [
                   >last\\n' >Makefile",
         run: "make -s N=$1",
         units: (20, 220),
-        pairs: PAIRS,
-        end: ":",
+        ..USUAL
     },
     Program {
         name: "PostgreSQL select",
         unit: "transaction",
-        starts_processes: false,
         prepare: POSTGRESQL,
         run: "su postgres -c \"$PG/pgbench -h $PWD -n --random-seed=1 -S -t $1 postgres\"",
         units: (500, 16_500),
-        pairs: PAIRS,
         end: POSTGRESQL_END,
+        ..USUAL
     },
     Program {
         name: "PostgreSQL update",
         unit: "transaction",
-        starts_processes: false,
         prepare: POSTGRESQL,
         run: "su postgres -c \"$PG/pgbench -h $PWD -n --random-seed=1 -N -t $1 postgres\"",
         // Rows of one table alone: in the others each run leaves a longer chain of old versions.
         units: (100, 3_100),
         pairs: MORE_PAIRS,
         end: POSTGRESQL_END,
+        ..USUAL
     },
 ];
 

@@ -12,7 +12,7 @@ mod stress;
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::environment::{self, Needs};
 use donjon_builder::json;
@@ -20,13 +20,13 @@ use donjon_builder::progress::Step;
 use donjon_builder::rootfs::{self, Root};
 use donjon_figures::records::programs::Programs;
 use donjon_machine::arguments::{MachineArguments, Switch};
-use donjon_machine::qemu::{self, DiskImage, Stream};
+use donjon_machine::qemu::{self, DiskImage};
 
+use crate::Record;
 use crate::arguments::ProgramsArguments;
-use crate::guest::{CPU, kernel_name, prepare, protected, with_cpus};
+use crate::guest::{CPU, counted, kernel_name, prepare, protected, with_cpus};
 use crate::resume::{Inputs, Run};
 use crate::selection::Selection;
-use crate::{Record, show};
 
 use list::{COMPILER, PACKAGES, PROGRAMS, Program};
 use stress::{STRESSORS, Stressor};
@@ -36,17 +36,17 @@ const TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Measures and prints.
 pub fn run(arguments: &ProgramsArguments) -> Result<()> {
-    let json = arguments.json.as_deref();
-    json::can_write(json)?;
+    let output = &arguments.output;
+    json::can_write(output.json.as_deref())?;
     let (programs, stressors) = chosen(&arguments.only)?;
     let needs = Needs {
         rootfs: true,
         ..Needs::default()
     };
-    environment::prepare(&arguments.host, needs)?;
+    environment::prepare(&output.host, needs)?;
     let packages = PACKAGES.iter().chain([&COMPILER, &stress::PACKAGE]);
     let root = Root::Debian(packages.map(|it| (*it).to_owned()).collect());
-    let disk = rootfs::obtain(&arguments.host, &root, false)?;
+    let disk = rootfs::obtain(&output.host, &root, false)?;
     let mut run = Run::begin("programs", arguments.fresh)?;
     let mut record = Programs {
         unit: "instructions for one unit".into(),
@@ -56,18 +56,18 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
         stress: stress::rows(&stressors),
     };
     let modes = [vec![Switch::None], protected(&arguments.switch)].concat();
-    let boot = |switch, cpus, icount| boot(&arguments.host, switch, &disk, cpus, icount);
+    let boot = |switch, cpus, icount| boot(&output.host, switch, &disk, cpus, icount);
     for switch in modes.iter().filter(|_| !programs.is_empty()) {
         let (boot, linux) = boot(*switch, 1, true)?;
         record.linux = linux;
         let name = kernel_name(*switch);
-        let lines = programs.iter().map(|it| script::lines(it)).sum::<u64>();
-        let step = || Step::counted(format!("run programs, {name}"), lines);
+        let all = programs.iter().map(|it| script::lines(it)).sum::<u64>();
+        let step = || Step::counted(format!("run programs, {name}"), all);
         let script = script::script(&programs);
         run.unit(
             name,
             Inputs::of_boot(&boot, &script)?,
-            || output(&boot, &script, TIMEOUT, step()),
+            || counted(&boot, &script, TIMEOUT, step(), lines),
             |text| report::add(&mut record.programs, name, &programs, text),
         )
         .with_context(|| format!("over the kernel {name}"))?;
@@ -89,12 +89,12 @@ pub fn run(arguments: &ProgramsArguments) -> Result<()> {
         run.unit(
             &format!("{name} with {} on {cpus} CPUs", stress::PACKAGE),
             Inputs::of_boot(&boot, &script)?,
-            || output(&boot, &script, stress::TIMEOUT, step()),
+            || counted(&boot, &script, stress::TIMEOUT, step(), lines),
             |text| stress::add(&mut record.stress, name, cpus, text),
         )
         .with_context(|| format!("over the kernel {name} with {cpus} CPUs"))?;
     }
-    show(&record, json)?;
+    output.show(&record)?;
     run.end()?;
     record.check()
 }
@@ -137,21 +137,9 @@ fn boot(
     Ok((boot, parts.kernel.release))
 }
 
-/// What the guest prints.
-fn output(boot: &qemu::Boot, script: &str, timeout: Duration, step: Step) -> Result<String> {
-    let (mut text, mut errors) = (Vec::new(), Vec::new());
-    let status = qemu::exec(boot, script, timeout, |stream, bytes| match stream {
-        Stream::Output => {
-            step.advance(bytes.iter().filter(|it| **it == b'\n').count() as u64);
-            text.extend(bytes);
-        }
-        Stream::Error => errors.extend(bytes),
-    })?;
-    if status != 0 {
-        bail!("{}", String::from_utf8_lossy(&errors).trim());
-    }
-    step.finish();
-    Ok(String::from_utf8_lossy(&text).into_owned())
+/// How many lines are whole.
+fn lines(text: &[u8]) -> usize {
+    text.iter().filter(|it| **it == b'\n').count()
 }
 
 #[cfg(test)]

@@ -14,28 +14,24 @@ mod plan;
 mod tables;
 
 use anyhow::Result;
-use donjon_builder::environment::{self, Needs};
-use donjon_builder::json;
 use donjon_figures::records::scale::{Longest, Scale};
 use donjon_machine::arguments::Switch;
 
 use crate::arguments::ScaleArguments;
 use crate::guest::{CPU, kernel_name, longest, prepare, virt};
 use crate::resume::Run;
-use crate::{Record, calls, show};
+use crate::{Record, calls};
 
 use guests::Guests;
 use plan::Plan;
 
 /// Measures, prints, and fails if something grows faster than the work.
 pub fn run(arguments: &ScaleArguments) -> Result<()> {
-    let json = arguments.json.as_deref();
-    json::can_write(json)?;
     Plan::new(arguments)?;
-    environment::prepare(&arguments.host, Needs::default())?;
+    arguments.output.prepare()?;
     let mut run = Run::begin("scale", arguments.fresh)?;
     let record = measure(arguments, &mut run)?;
-    show(&record, json)?;
+    arguments.output.show(&record)?;
     run.end()?;
     record.check()
 }
@@ -43,7 +39,7 @@ pub fn run(arguments: &ScaleArguments) -> Result<()> {
 /// Measures what the arguments say, on a host that has what a boot needs.
 pub fn measure(arguments: &ScaleArguments, run: &mut Run) -> Result<Scale> {
     let plan = Plan::new(arguments)?;
-    let host = &arguments.host;
+    let host = &arguments.output.host;
     let mut record = Scale {
         unit: "instructions (-icount shift=0)".into(),
         cpu: CPU.into(),
