@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use donjon_builder::arguments::HostArguments;
 use donjon_builder::bare::InnerVariant;
 use donjon_builder::progress::Step;
@@ -81,8 +81,13 @@ fn followed(
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Gives what a guest in gem5 printed; an error if its command failed.
-pub fn finished(finished: &Finished) -> Result<String> {
+/// Runs a command in a guest in gem5, with a title for those who wait, and gives what it prints; an
+/// error if it fails.
+pub fn said_in_gem5(title: &str, exec: impl FnOnce() -> Result<Finished>) -> Result<String> {
+    let step = Step::spinner(title.to_owned());
+    let finished = exec();
+    step.vanish();
+    let finished = finished.with_context(|| title.to_owned())?;
     let text = String::from_utf8_lossy(&finished.output);
     ensure!(
         finished.status == 0,

@@ -3,15 +3,14 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
-use donjon_builder::progress::Step;
+use anyhow::{Result, ensure};
 use donjon_builder::run;
 use donjon_figures::records::idc::Idc;
 use donjon_machine::arguments::{MachineArguments, Switch};
 use donjon_machine::gem5::Gem5;
 
 use crate::arguments::BenchArguments;
-use crate::guest::{finished, kernel_name};
+use crate::guest::{kernel_name, said_in_gem5};
 use crate::idc::{ALL_SWITCHES, MODEL_CYCLES, add, command, empty};
 
 /// For boot and measurement, in each mode.
@@ -33,12 +32,11 @@ pub fn measure_idc(arguments: &BenchArguments) -> Result<Idc> {
     let mut record = empty(MODEL_CYCLES, &gem5.description());
     for switch in ALL_SWITCHES {
         let parts = run::prepare_for_model(&arguments.host, switch, None)?;
-        let step = Step::spinner(format!("measure {} in gem5", kernel_name(switch)));
+        let title = format!("measure {} in gem5", kernel_name(switch));
         let what = run::parts_for_gem5(&parts.boot, None)?;
-        let ended = gem5.exec(&what, &command(switch, false), TIMEOUT);
-        step.vanish();
-        let ended = ended.with_context(|| format!("measuring {}", kernel_name(switch)))?;
-        add(&mut record, switch, &parts, &finished(&ended)?)?;
+        let command = command(switch, false);
+        let text = said_in_gem5(&title, || gem5.exec(&what, &command, TIMEOUT))?;
+        add(&mut record, switch, &parts, &text)?;
     }
     Ok(record)
 }

@@ -3,17 +3,16 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
-use donjon_builder::progress::Step;
+use anyhow::{Result, ensure};
 use donjon_builder::{guest, run};
 use donjon_machine::arguments::{MachineArguments, Switch};
-use donjon_machine::gem5::{self, Gem5};
+use donjon_machine::gem5::Gem5;
 
 use super::programs::Programs;
 use super::rows::Row;
 use super::script::{self, Effort};
 use crate::arguments::LmbenchArguments;
-use crate::guest::finished;
+use crate::guest::said_in_gem5;
 use crate::resume::{Inputs, Run};
 
 /// For boot and one layout of all rows.
@@ -83,21 +82,11 @@ pub fn figures(
         run.unit(
             &unit,
             Inputs::of_gem5(&gem5, &parts, &commands)?,
-            || output(&gem5, &parts, &commands, &unit),
+            || {
+                let exec = || gem5.exec_prepared(&parts, &commands, TIMEOUT);
+                said_in_gem5(&format!("{}, in gem5", super::title(&unit)), exec)
+            },
             |text| script::read(text, rows, effort),
         )
     })
-}
-
-/// What one boot prints.
-fn output(
-    gem5: &Gem5,
-    parts: &gem5::Parts<'_>,
-    commands: &[String; 2],
-    unit: &str,
-) -> Result<String> {
-    let step = Step::spinner(super::title(unit));
-    let ended = gem5.exec_prepared(parts, commands, TIMEOUT);
-    step.vanish();
-    finished(&ended.context("running LMBench in gem5")?)
 }

@@ -99,43 +99,29 @@ pub fn of_operations(operations: &[Operation]) -> Vec<Exponent> {
         let native: Vec<_> = rows()
             .map(|it| (it.pages as f64, it.native.instructions))
             .collect();
-        let points = |part: fn(&Protected) -> f64, mode: &String| -> Vec<(f64, f64)> {
-            rows()
-                .filter_map(|it| Some((it.pages as f64, part(it.modes.get(mode)?))))
-                .collect()
-        };
-        let of_modes = |part: fn(&Protected) -> f64| -> BTreeMap<String, f64> {
-            let of = |mode: &String| Some((mode.clone(), slope(&points(part, mode))?));
-            first.modes.keys().filter_map(of).collect()
-        };
         let native_steps = last_steps(&native);
-        let steps = |part: fn(&Protected) -> f64| -> BTreeMap<String, Vec<f64>> {
-            let of = |mode: &String| (mode.clone(), last_steps(&points(part, mode)));
-            first.modes.keys().map(of).collect()
+        let exponent = |name: String, native: &[(f64, f64)], part: fn(&Protected) -> f64| {
+            let points = |mode: &String| -> Vec<(f64, f64)> {
+                let cost = |it: &Operation| Some((it.pages as f64, part(it.modes.get(mode)?)));
+                rows().filter_map(cost).collect()
+            };
+            let modes = || first.modes.keys();
+            let of_mode = |mode: &String| Some((mode.clone(), slope(&points(mode))?));
+            let steps = |mode: &String| (mode.clone(), last_steps(&points(mode)));
+            Exponent {
+                over: PAGES.into(),
+                native: slope(native),
+                modes: modes().filter_map(of_mode).collect(),
+                last_steps: Some(LastSteps {
+                    native: last_steps(native),
+                    modes: modes().map(steps).collect(),
+                    at_most: limits(&name, &native_steps),
+                }),
+                name,
+            }
         };
-        all.push(Exponent {
-            name: name.into(),
-            over: PAGES.into(),
-            native: slope(&native),
-            modes: of_modes(|it| it.instructions),
-            last_steps: Some(LastSteps {
-                at_most: limits(name, &native_steps),
-                native: native_steps.clone(),
-                modes: steps(|it| it.instructions),
-            }),
-        });
-        let name = format!("{name}{INSIDE}");
-        all.push(Exponent {
-            over: PAGES.into(),
-            native: None,
-            modes: of_modes(|it| it.inside),
-            last_steps: Some(LastSteps {
-                native: Vec::new(),
-                modes: steps(|it| it.inside),
-                at_most: limits(&name, &native_steps),
-            }),
-            name,
-        });
+        all.push(exponent(name.into(), &native, |it| it.instructions));
+        all.push(exponent(format!("{name}{INSIDE}"), &[], |it| it.inside));
     }
     all
 }
