@@ -123,15 +123,9 @@ impl Measured for Libraries {
     }
 
     fn table(&self) -> Table {
-        let header = [
-            "way",
-            "outside: pages read",
-            "refused",
-            "words found",
-            "inside: pages read",
-            "refused",
-            "words found",
-        ];
+        let header = "way|outside: pages read|refused|words found|inside: pages read|\
+                      refused|words found"
+            .split('|');
         let part = |it: Counts| {
             if it.is_there {
                 [it.read, it.refused, it.found].map(|it| it.to_string())
@@ -147,13 +141,13 @@ impl Measured for Libraries {
             ]
             .concat()
         });
-        let side = |name: &str, it: &Side| {
-            let mut row = vec![format!("{name}: {} s, rounds: {}", it.seconds, it.rounds)];
-            row.push(format!("{} messages", it.messages));
-            row.resize(header.len(), String::new());
-            row
-        };
-        let sides = [side("outside", &self.outside), side("inside", &self.inside)];
+        let sides = [("outside", &self.outside), ("inside", &self.inside)];
+        let sides = sides.map(|(name, it)| {
+            vec![
+                format!("{name}: {} s, rounds: {}", it.seconds, it.rounds),
+                format!("{} messages", it.messages),
+            ]
+        });
         table(1, header, rows.chain(sides))
     }
 }

@@ -108,10 +108,9 @@ impl Measured for Sizes {
     }
 
     fn table(&self) -> Table {
-        let header = [
-            "MB", "reserve", "grow", "outside", "write", "outside", "read", "outside", "release",
-            "outside", "end",
-        ];
+        let header = "MB|reserve|grow|outside|write|outside|read|outside|release|\
+                      outside|end"
+            .split('|');
         let step = self.sizes.len().div_ceil(ROWS).max(1);
         let rows = self.sizes.iter().skip(step - 1).step_by(step).map(|it| {
             let pages = (it.megabytes * PAGES_OF_MB) as f64;

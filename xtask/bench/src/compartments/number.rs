@@ -98,15 +98,9 @@ impl Measured for Number {
     }
 
     fn table(&self) -> Table {
-        let header = [
-            "of all",
-            "first",
-            "last",
-            "median of the first 100",
-            "of the last 100",
-            "mean",
-            "most",
-        ];
+        let header = "of all|first|last|median of the first 100|of the last 100|mean|\
+                      most"
+            .split('|');
         let [before, alive, after] = self.free_kib;
         let mut rows = vec![row("made", &self.made), row("ended", &self.ended)];
         for (name, value) in [

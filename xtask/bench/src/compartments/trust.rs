@@ -102,15 +102,9 @@ impl Measured for Trust {
     }
 
     fn table(&self) -> Table {
-        let header = [
-            "where and who",
-            "access",
-            "data visible",
-            "pages read",
-            "with messages",
-            "refused",
-            "words found",
-        ];
+        let header = "where and who|access|data visible|pages read|with messages|\
+                      refused|words found"
+            .split('|');
         let parts: [fn(&Counts) -> u64; 4] = [
             |it| it.read,
             |it| it.reached,

@@ -117,15 +117,9 @@ fn of_exponents(exponents: &[Exponent]) -> Table {
 }
 
 fn of_boots(boots: &Boots) -> Table {
-    let header = [
-        "kernel",
-        "all",
-        "to Linux's clock",
-        "to its end of initialisation",
-        "to the first process",
-        "to its first instruction",
-        "waited",
-    ];
+    let header = "kernel|all|to Linux's clock|to its end of initialisation|\
+                  to the first process|to its first instruction|waited"
+        .split('|');
     let modes = boots.modes.iter().map(|(mode, it)| (mode.as_str(), it));
     let rows = [(NATIVE, &boots.native)].into_iter().chain(modes);
     let rows = rows.map(|(kernel, it)| {
@@ -168,20 +162,9 @@ fn of_cpus(all: &[Cpus]) -> Table {
 }
 
 fn of_memory(all: &[Memory]) -> Table {
-    let header = [
-        "RAM",
-        "mode",
-        "inner domain",
-        "of RAM",
-        "allowed",
-        "its code",
-        "reserve behind pools",
-        "of it free",
-        "MemTotal",
-        "native",
-        "MemAvailable",
-        "native",
-    ];
+    let header = "RAM|mode|inner domain|of RAM|allowed|its code|reserve behind pools|\
+                  of it free|MemTotal|native|MemAvailable|native"
+        .split('|');
     let rows = all.iter().flat_map(|row| {
         row.modes.iter().map(|(mode, it)| {
             let ram = format!("{} GiB", row.ram_kib >> 20);
