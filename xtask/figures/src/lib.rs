@@ -12,5 +12,5 @@ pub mod counts;
 pub mod format;
 pub mod parts;
 pub mod published;
-pub mod store;
 pub mod records;
+pub mod store;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The parts of the report: what each is measured by, as one table.
 
+use anyhow::Result;
 use serde_json::Value;
 
 use crate::counts::{self, Count};
+use crate::records::{
+    attacks, audit, calls, checked, compartments, flow, idc, kselftests, lmbench, programs, scale,
+    stress,
+};
 
 /// One measurement: names a row of [`PARTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +27,8 @@ pub enum Part {
     Stress,
     /// Compartments against processes.
     Compartments,
+    /// Flow attestation.
+    Flow,
     /// Attacks and their controls.
     Attacks,
     /// The auditor's findings.
@@ -53,6 +60,9 @@ pub struct Row {
     pub is_wall_time: bool,
     /// Where docs/figures.json has it.
     pub recorded_as: Option<&'static str>,
+    /// Reads its document into its record, and gives the record as a document: whole, in its order,
+    /// with defaults. An error if the document has another form.
+    pub check: fn(&Value) -> Result<Value>,
     /// Lists the instruction counts of its document, which are the same in two runs or nearly so;
     /// nothing if it counts none.
     pub counts: Option<fn(&Value) -> Vec<Count>>,
@@ -70,6 +80,7 @@ const PLAIN: Row = Row {
     is_quick: false,
     is_wall_time: false,
     recorded_as: None,
+    check: checked::<idc::Idc>,
     counts: None,
 };
 
@@ -78,9 +89,10 @@ const ON_ONE_CPU: &[&str] = &["--machine", "virt", "--cpu", "cortex-a57"];
 const ONE_CPU: &str = "virt, cortex-a57, 1 CPU, -icount shift=0";
 
 /// All parts, in the order of the report.
-pub const PARTS: &[Row; 10] = &[
+pub const PARTS: &[Row; 11] = &[
     Row {
         part: Part::Idc,
+        check: checked::<idc::Idc>,
         name: "idc",
         counts: Some(counts::idc),
         title: "Null inter-domain call",
@@ -94,6 +106,7 @@ pub const PARTS: &[Row; 10] = &[
     },
     Row {
         part: Part::Lmbench,
+        check: checked::<lmbench::Lmbench>,
         name: "lmbench",
         counts: Some(counts::lmbench),
         title: "LMBench",
@@ -105,6 +118,7 @@ pub const PARTS: &[Row; 10] = &[
     },
     Row {
         part: Part::Calls,
+        check: checked::<calls::Calls>,
         name: "calls",
         counts: Some(counts::calls),
         title: "Calls of Linux's operations",
@@ -117,6 +131,7 @@ pub const PARTS: &[Row; 10] = &[
     },
     Row {
         part: Part::Programs,
+        check: checked::<programs::Programs>,
         name: "programs",
         counts: Some(counts::programs),
         title: "Programs",
@@ -128,6 +143,7 @@ pub const PARTS: &[Row; 10] = &[
     },
     Row {
         part: Part::Scale,
+        check: checked::<scale::Scale>,
         name: "scale",
         counts: Some(counts::scale),
         title: "Scale",
@@ -139,6 +155,7 @@ pub const PARTS: &[Row; 10] = &[
     },
     Row {
         part: Part::Stress,
+        check: checked::<stress::Stress>,
         name: "stress",
         title: "Stress",
         subcommand: &["bench", "stress"],
@@ -149,6 +166,7 @@ pub const PARTS: &[Row; 10] = &[
     },
     Row {
         part: Part::Compartments,
+        check: checked::<compartments::Compartments>,
         name: "compartments",
         counts: Some(counts::compartments),
         title: "Compartments, inside and outside",
@@ -160,7 +178,17 @@ pub const PARTS: &[Row; 10] = &[
         ..PLAIN
     },
     Row {
+        part: Part::Flow,
+        check: checked::<flow::Flow>,
+        name: "flow",
+        title: "Flow attestation",
+        subcommand: &["bench", "flow"],
+        machine: "virt, cortex-a57, 1 CPU, 1 GiB, -icount shift=0",
+        ..PLAIN
+    },
+    Row {
         part: Part::Attacks,
+        check: checked::<Vec<attacks::Attack>>,
         name: "attacks",
         title: "Attacks",
         subcommand: &["attack"],
@@ -171,6 +199,7 @@ pub const PARTS: &[Row; 10] = &[
     },
     Row {
         part: Part::Audit,
+        check: checked::<audit::Audit>,
         name: "audit",
         title: "Audit",
         subcommand: &["audit"],
@@ -192,6 +221,7 @@ pub const PARTS: &[Row; 10] = &[
     },
     Row {
         part: Part::Kselftests,
+        check: checked::<kselftests::Kselftests>,
         name: "kselftests",
         title: "The kernel's selftests",
         subcommand: &["kselftest"],

@@ -67,9 +67,10 @@ pub fn report(templates: &Templates, mut material: Material) -> Result<Report> {
     Ok(Report { head, chapters })
 }
 
-/// Makes the chapter of a part from its JSON document.
+/// Makes the chapter of a part from its JSON document, which is read into its record first.
 fn chapter(templates: &Templates, part: Part, value: &Value) -> Result<Chapter> {
-    let data = minijinja::Value::from(Serde(value));
+    let record = (part.row().check)(value)?;
+    let data = minijinja::Value::from(Serde(record));
     templates.chapter(part.name(), context! { title => part.title(), data })
 }
 
@@ -80,6 +81,7 @@ struct Known<'a> {
     commit: String,
     is_recorded: bool,
     is_wall_time: bool,
+    goal: Option<&'static str>,
     about: Option<&'a Envelope>,
     why: Option<&'a String>,
 }
@@ -94,6 +96,7 @@ fn frame(material: &Material) -> minijinja::Value {
             commit: tree.unwrap_or_else(|| UNKNOWN.to_owned()),
             is_recorded: it.origin == Origin::Record,
             is_wall_time: part.row().is_wall_time,
+            goal: part.row().goal,
             about: it.envelope.as_ref(),
             why: material.reasons.get(part),
         }

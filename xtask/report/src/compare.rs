@@ -182,21 +182,20 @@ impl Display for Compared {
 mod tests {
     use std::fs;
 
+    use donjon_figures::records::examples;
     use serde_json::json;
 
     use super::*;
     use crate::envelope::{Envelope, Tree};
 
     /// The made-up document of a part.
-    pub fn fixture(part: Part) -> Value {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-        let loaded = load(&Store::new(&folder), part).expect("a document");
-        loaded.expect("a file").value
+    fn example(part: Part) -> Value {
+        examples::document(part.name()).expect("an example")
     }
 
-    /// The fixture with one count changed by `percent`.
+    /// The example with one count changed by `percent`.
     fn changed(part: Part, path: &str, percent: f64) -> Value {
-        let mut value = fixture(part);
+        let mut value = example(part);
         let count = value.pointer_mut(path).expect("a count");
         *count = json!(count.as_f64().expect("a number") * (1.0 + percent / 100.0));
         value
@@ -204,7 +203,7 @@ mod tests {
 
     fn beyond(part: Part, path: &str, percent: f64) -> Vec<String> {
         let other = changed(part, path, percent);
-        Compared::new(part, &fixture(part), &other).beyond
+        Compared::new(part, &example(part), &other).beyond
     }
 
     #[test]
@@ -229,7 +228,7 @@ mod tests {
     #[test]
     fn the_largest_difference_is_said() {
         let other = changed(Part::Lmbench, "/rows/null/native", 0.25);
-        let compared = Compared::new(Part::Lmbench, &fixture(Part::Lmbench), &other);
+        let compared = Compared::new(Part::Lmbench, &example(Part::Lmbench), &other);
         let said = compared.to_string();
         assert!(
             said.contains("0 beyond the limit; most +0.25 %, null, native"),
@@ -239,9 +238,9 @@ mod tests {
 
     #[test]
     fn a_row_that_one_run_lacks_is_named() {
-        let mut other = fixture(Part::Programs);
+        let mut other = example(Part::Programs);
         other["programs"].as_array_mut().expect("a list").pop();
-        let whole = fixture(Part::Programs);
+        let whole = example(Part::Programs);
         let first = Compared::new(Part::Programs, &whole, &other);
         assert_eq!(first.beyond.len(), 4);
         assert!(first.beyond[0].ends_with(": only first"));
@@ -254,7 +253,7 @@ mod tests {
     fn a_count_that_comes_from_nothing_is_beyond_every_limit() {
         let (zero, some) = (
             changed(Part::Calls, "/operations/0/instructions", -100.0),
-            fixture(Part::Calls),
+            example(Part::Calls),
         );
         assert_eq!(Compared::new(Part::Calls, &zero, &some).beyond.len(), 1);
         assert_eq!(Compared::new(Part::Calls, &zero, &zero).beyond.len(), 0);
@@ -284,7 +283,7 @@ mod tests {
             fs::create_dir(it).expect("a folder");
         }
         assert!(run(&one, &other).is_err(), "nothing is compared");
-        let value = fixture(Part::Programs);
+        let value = example(Part::Programs);
         keep(&one, &value, "a", "today");
         assert!(run(&one, &other).is_err(), "one folder is empty");
         keep(&other, &value, "a", "today");
@@ -307,10 +306,10 @@ mod tests {
         for (it, date) in [(&one, "today"), (&other, "tomorrow")] {
             let data = it.join("data");
             fs::create_dir_all(&data).expect("a folder");
-            keep(&data, &fixture(Part::Programs), "a", date);
+            keep(&data, &example(Part::Programs), "a", date);
         }
         assert_eq!(run(&one, &other).expect("a status"), 0);
-        let calls = fixture(Part::Calls).to_string();
+        let calls = example(Part::Calls).to_string();
         let store = Store::new(&one.join("data"));
         store
             .keep("calls", calls.as_bytes(), None::<&Envelope>)
@@ -322,7 +321,7 @@ mod tests {
     fn other_commits_are_said() {
         let loaded = |commit: &str| {
             let folder = tempfile::tempdir().expect("a folder");
-            keep(folder.path(), &fixture(Part::Programs), commit, "today");
+            keep(folder.path(), &example(Part::Programs), commit, "today");
             let loaded = super::load(&Store::new(folder.path()), Part::Programs);
             loaded.expect("a document").expect("a file")
         };
@@ -339,7 +338,7 @@ mod tests {
 
     fn counts(part: Part) -> Vec<Count> {
         let counts = part.row().counts;
-        counts.map_or(Vec::new(), |it| it(&fixture(part)))
+        counts.map_or(Vec::new(), |it| it(&example(part)))
     }
 
     #[test]

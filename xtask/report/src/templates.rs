@@ -25,7 +25,7 @@ macro_rules! templates {
 }
 
 templates! {
-    "idc.md" "lmbench.md" "calls.md" "programs.md" "scale.md" "stress.md" "compartments.md"
+    "idc.md" "lmbench.md" "calls.md" "programs.md" "scale.md" "stress.md" "compartments.md" "flow.md"
     "attacks.md" "audit.md" "kselftests.md" "published.md"
     "summary.md" "where.md" "projection.md" "method.md" "caveats.md" "missing.md"
     "page.html" "figure.html" "table.html"

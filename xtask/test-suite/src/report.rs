@@ -8,16 +8,16 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use donjon_builder::arguments::HostArguments;
-use donjon_machine::{paths, process};
+use donjon_figures::parts::Part;
+use donjon_figures::records::examples;
+use donjon_machine::process;
 use serde_json::Value;
 
 use super::scratch::Scratch;
 use super::test::Test;
 
-/// Made-up figures of every part.
-const FIXTURES: &str = "xtask/report/fixtures";
 /// Where links in the page lead to.
-const SECTIONS: [&str; 15] = [
+const SECTIONS: [&str; 16] = [
     "where",
     "idc",
     "lmbench",
@@ -26,6 +26,7 @@ const SECTIONS: [&str; 15] = [
     "scale",
     "stress",
     "compartments",
+    "flow",
     "attacks",
     "audit",
     "kselftests",
@@ -35,7 +36,7 @@ const SECTIONS: [&str; 15] = [
     "missing",
 ];
 /// Charts that there are at least: some sections have several.
-const CHARTS: usize = 8;
+const CHARTS: usize = 9;
 /// What a page would load something by.
 const LOADS: [&str; 10] = [
     "src=", "srcset=", "url(", "@import", "<script", "<link", "<iframe", "<object", "<embed",
@@ -68,11 +69,19 @@ const OUT: &str = "report";
 
 fn page(host: &HostArguments, scratch: &Scratch, part: &str) -> Result<()> {
     let out = scratch.path().join(OUT);
-    let fixtures = paths::in_root(FIXTURES);
+    let data = scratch.path().join("examples");
+    fs::create_dir(&data)?;
+    for part in Part::ALL {
+        let document = examples::document(part.name())?;
+        fs::write(
+            data.join(format!("{}.json", part.name())),
+            document.to_string(),
+        )?;
+    }
     report(
         host,
         &out,
-        &["--data", &fixtures.to_string_lossy(), "--run", part],
+        &["--data", &data.to_string_lossy(), "--run", part],
     )?;
     let html = fs::read_to_string(out.join("report.html"))?;
     is_whole(&html)?;

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -35,30 +35,14 @@ pub const NATIVE: &str = "native";
 /// Figures by name.
 pub type Figures = BTreeMap<String, f64>;
 
-/// Reads the document of a part, by the part's name, into its record, and gives the record as a
-/// document: whole, in its order, with defaults.
+/// Reads a document into its record, and gives the record as a document: whole, in its order, with
+/// defaults.
 ///
 /// # Errors
 ///
-/// If there is no such part, or the document has another form.
-pub fn checked(part: &str, document: &Value) -> Result<Value> {
-    match part {
-        "idc" => through::<idc::Idc>(document),
-        "lmbench" => through::<lmbench::Lmbench>(document),
-        "calls" => through::<calls::Calls>(document),
-        "programs" => through::<programs::Programs>(document),
-        "scale" => through::<scale::Scale>(document),
-        "stress" => through::<stress::Stress>(document),
-        "compartments" => through::<compartments::Compartments>(document),
-        "attacks" => through::<Vec<attacks::Attack>>(document),
-        "audit" => through::<audit::Audit>(document),
-        "kselftests" => through::<kselftests::Kselftests>(document),
-        _ => bail!("there is no record of a part `{part}`; add one to xtask/figures/src/records"),
-    }
-}
-
-fn through<T: DeserializeOwned + Serialize>(document: &Value) -> Result<Value> {
-    let record: T = T::deserialize(document).context("its JSON has another form")?;
+/// If the document has another form.
+pub fn checked<T: DeserializeOwned + Serialize>(document: &Value) -> Result<Value> {
+    let record = T::deserialize(document).context("its JSON has another form")?;
     Ok(serde_json::to_value(record)?)
 }
 

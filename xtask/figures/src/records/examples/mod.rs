@@ -42,6 +42,7 @@ pub fn document(part: &str) -> Result<Value> {
         "scale" => to_value(scale()),
         "stress" => to_value(stress()),
         "compartments" => to_value(compartments()),
+        "flow" => to_value(flow()),
         "attacks" => to_value(attacks()),
         "audit" => to_value(audit()),
         "kselftests" => to_value(kselftests()),
