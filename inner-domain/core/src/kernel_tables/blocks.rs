@@ -26,8 +26,8 @@ pub enum PoolKind {
 /// A block of a text pool.
 #[derive(Clone, Copy)]
 pub(crate) struct TextBlock {
-    /// First physical address of the block.
-    pub start: u64,
+    /// The block's first frame.
+    pub start: FrameAddress,
     /// Frames without a use.
     pub free: u16,
 }
@@ -72,10 +72,10 @@ impl Blocks {
     }
 
     /// The text block that a frame is in.
-    pub fn text_of(&mut self, frame: u64) -> Option<&mut Option<TextBlock>> {
-        let start = frame & !(BLOCK_SIZE - 1);
+    pub fn text_of(&mut self, frame: FrameAddress) -> Option<&mut Option<TextBlock>> {
+        let start = frame.as_u64() & !(BLOCK_SIZE - 1);
         let mut blocks = self.text.iter_mut();
-        blocks.find(|it| it.is_some_and(|block| block.start == start))
+        blocks.find(|it| it.is_some_and(|block| block.start.as_u64() == start))
     }
 }
 

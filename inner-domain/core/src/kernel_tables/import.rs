@@ -7,16 +7,16 @@
 //! that hold nothing but what the tables say. Tables are imported from the root down.
 
 use donjon_abi::call::Reason;
-use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
+use donjon_abi::layout::BLOCK_SIZE;
 
 use super::blocks::{PoolKind, TextBlock};
 use super::pool_frame::PoolFrame;
 use super::state::KernelTables;
 use crate::checks::Checks;
-use crate::translation::Hardware;
-use crate::translation::address::{ENTRIES, Level};
+use crate::translation::address::{ENTRIES, Level, VirtualAddress};
 use crate::translation::flush;
 use crate::translation::frames::{FrameTable, FrameType};
+use crate::translation::{FrameAddress, Hardware};
 
 impl<'a, C: Checks> KernelTables<'a, C> {
     /// The types of all frames, to set those that are neither a pool's nor a table's.
@@ -57,12 +57,14 @@ impl<'a, C: Checks> KernelTables<'a, C> {
     ///
     /// # Errors
     ///
-    /// [`Reason::BadMachine`] for what is no free pool frame, or when `parent` is in no table
-    /// that has tables below it.
+    /// [`Reason::BadMachine`] for what is no free pool frame, for an address outside of the upper
+    /// range, or when `parent` is in no table that has tables below it.
     pub fn import_table(&mut self, frame: u64, parent: u64, va: u64) -> Result<(), Reason> {
         let above = self.frames.get(parent).and_then(FrameType::as_table);
         let below = above.and_then(Level::next).ok_or(Reason::BadMachine)?;
-        let index = self.free_frame(frame)?;
+        let table = FrameAddress::new(frame).ok_or(Reason::BadMachine)?;
+        let va = VirtualAddress::new(va).ok_or(Reason::BadMachine)?;
+        let index = self.free_frame(table)?;
         if let Some(table) = self.pool_index(parent) {
             self.pool[table].children += 1;
         }
@@ -88,16 +90,16 @@ impl<'a, C: Checks> KernelTables<'a, C> {
     pub(crate) fn enter_text(&mut self, block: u64) -> Result<(), Reason> {
         let room = self.blocks.vacant_text().ok_or(Reason::NoRoom)?;
         *room = Some(TextBlock {
-            start: block,
+            start: FrameAddress::containing(block),
             free: ENTRIES as u16,
         });
         self.frames.set_in_block(block, FrameType::TextPoolFree, 0);
         Ok(())
     }
 
-    fn free_frame(&self, frame: u64) -> Result<usize, Reason> {
-        let free = self.frames.get(frame) == Some(FrameType::PoolFree);
-        if !free || !frame.is_multiple_of(PAGE_SIZE) {
+    fn free_frame(&self, frame: FrameAddress) -> Result<usize, Reason> {
+        let frame = frame.as_u64();
+        if self.frames.get(frame) != Some(FrameType::PoolFree) {
             return Err(Reason::BadMachine);
         }
         self.pool_index(frame).ok_or(Reason::BadMachine)

@@ -6,17 +6,17 @@ use donjon_abi::layout::ROOT_HALF;
 use super::state::KernelTables;
 use crate::checks::Checks;
 use crate::translation::address::{Level, VirtualAddress};
-use crate::translation::{EntryAddress, Hardware, RawDescriptor, leaf};
+use crate::translation::{EntryAddress, Hardware, leaf};
 
 impl<C: Checks> KernelTables<'_, C> {
     /// Where the linear map shows a physical address.
-    pub(crate) fn linear_address(&self, address: u64) -> Option<u64> {
-        Some(address.wrapping_add(self.linear_offset?))
+    pub(crate) fn linear_address(&self, address: u64) -> Option<VirtualAddress> {
+        VirtualAddress::new(address.wrapping_add(self.linear_offset?))
     }
 
     /// The entry of the linear map where a block is shown, or was.
     pub(crate) fn linear_place<H: Hardware>(&self, hw: &H, block: u64) -> Option<EntryAddress> {
-        let address = VirtualAddress::new(self.linear_address(block)?)?;
+        let address = self.linear_address(block)?;
         let mut table = self.root;
         for level in [Level::Zero, Level::One] {
             let index = match level {
@@ -24,18 +24,18 @@ impl<C: Checks> KernelTables<'_, C> {
                 Level::Zero => address.index(level) % ROOT_HALF,
                 _ => address.index(level),
             };
-            let descriptor = RawDescriptor(hw.read(table + index as u64 * 8));
+            let descriptor = table.entry(index).read(hw);
             if !descriptor.is_valid() || !descriptor.is_table() {
                 return None;
             }
-            table = descriptor.output().as_u64();
+            table = descriptor.output();
         }
-        EntryAddress::new(table + address.index(Level::Two) as u64 * 8)
+        Some(table.entry(address.index(Level::Two)))
     }
 
     /// The entry of the linear map that shows a block as a block of ordinary memory.
     pub(crate) fn linear_entry<H: Hardware>(&self, hw: &H, block: u64) -> Option<EntryAddress> {
-        let leaf = self.kernel_leaf(hw, self.linear_address(block)?)?;
+        let leaf = self.leaf_of(hw, self.linear_address(block)?)?;
         // Tables and text have one set of memory attributes, which the rest of memory need not.
         let entry = EntryAddress::new(leaf.entry)?;
         let alike = leaf::is_write_back(entry.read(hw));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The metadata of one frame of a table pool.
 
-use crate::translation::address::ENTRIES;
+use crate::translation::address::{ENTRIES, VirtualAddress};
 
 /// Metadata of one pool frame. It means something while the frame is a table.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +10,7 @@ pub struct PoolFrame {
     /// last known to hold nothing for its address.
     stale: [u64; ENTRIES / 64],
     /// First virtual address that the table translates.
-    pub(super) va: u64,
+    pub(super) va: VirtualAddress,
     /// Valid table descriptors in it.
     pub(super) children: u16,
     /// Linked nowhere.
@@ -21,10 +21,10 @@ const _: () = assert!(size_of::<PoolFrame>() <= 80);
 
 impl PoolFrame {
     /// A frame that is no table.
-    pub const NEW: Self = Self::at(0);
+    pub const NEW: Self = Self::at(VirtualAddress::NONE);
 
     /// A table for the addresses from `va` on, that no TLB holds anything of.
-    pub(super) const fn at(va: u64) -> Self {
+    pub(super) const fn at(va: VirtualAddress) -> Self {
         Self {
             stale: [0; ENTRIES / 64],
             va,

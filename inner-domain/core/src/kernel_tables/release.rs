@@ -19,7 +19,7 @@ impl<C: Checks> KernelTables<'_, C> {
     pub fn release<H: Hardware>(&mut self, hw: &mut H, frame: u64) -> Result<(), Reason> {
         let table = FrameAddress::new(frame).ok_or(Reason::WrongFrame)?;
         if !C::PRIVATE_TABLES.is_made() && self.frames.get(frame) == Some(FrameType::Private) {
-            self.free(hw, frame);
+            self.free(hw, table);
             return Ok(());
         }
         let index = self.pool_index(frame).ok_or(Reason::WrongFrame)?;
@@ -33,11 +33,12 @@ impl<C: Checks> KernelTables<'_, C> {
             FrameType::KernelTable3 if self.has_text(hw, table) => return Err(Reason::InUse),
             _ => {}
         }
-        self.free(hw, frame);
+        self.free(hw, table);
         Ok(())
     }
 
-    fn free<H: Hardware>(&mut self, hw: &mut H, frame: u64) {
+    fn free<H: Hardware>(&mut self, hw: &mut H, table: FrameAddress) {
+        let frame = table.as_u64();
         hw.perform(Step::ZeroFrame(frame));
         hw.perform(Step::BarrierStore);
         self.frames.set(frame, FrameType::PoolFree);

@@ -11,7 +11,8 @@ use super::pool_frame::PoolFrame;
 use crate::checks::{Checks, Configured};
 use crate::devices::{DeviceList, WritableRegister};
 use crate::range::Range;
-use crate::translation::address::ENTRIES;
+use crate::translation::FrameAddress;
+use crate::translation::address::{ENTRIES, VirtualAddress};
 use crate::translation::frames::{FrameTable, pool_block_of};
 
 /// What the items of one list may cost together, in units of 300 instructions.
@@ -27,15 +28,15 @@ pub struct KernelTables<'a, C: Checks = Configured> {
     pub(super) devices: DeviceList,
     /// What no device reaches, and pools come from; none where no device is told from others.
     reserve: Option<Range>,
-    /// Physical address of the kernel's root.
-    pub(super) root: u64,
+    /// The kernel's root.
+    pub(super) root: FrameAddress,
     pub(crate) blocks: Blocks,
     /// What to add to a physical address to get its address in the linear map.
     pub(super) linear_offset: Option<u64>,
     /// What the items of a list have cost so far.
     cost: u32,
     /// Virtual address of the page that VBAR_EL1 is in, from the hand-over on.
-    pub(super) vectors: Option<u64>,
+    pub(super) vectors: Option<VirtualAddress>,
     checks: PhantomData<C>,
 }
 
@@ -56,7 +57,7 @@ impl<'a, C: Checks> KernelTables<'a, C> {
             pool: &mut pool[..frames_of_pools],
             devices,
             reserve: None,
-            root,
+            root: FrameAddress::containing(root),
             blocks: Blocks::NONE,
             linear_offset: None,
             cost: 0,
@@ -91,9 +92,9 @@ impl<'a, C: Checks> KernelTables<'a, C> {
 
     /// Freezes the entries through which the page of the vectors at `va` is translated. The frame
     /// of the vectors is never written; but VBAR_EL1 is an address, and another frame there would
-    /// be other vectors.
+    /// be other vectors. No entry translates an address outside of the upper range.
     pub const fn keep_vectors(&mut self, va: u64) {
-        self.vectors = Some(va);
+        self.vectors = VirtualAddress::new(va);
     }
 
     /// Begins a list: [`is_budget_exhausted`](Self::is_budget_exhausted) is about what follows.

@@ -9,7 +9,7 @@ use super::slots;
 use super::state::{COST_OF_TABLE, KernelTables};
 use crate::checks::Checks;
 use crate::translation::Hardware;
-use crate::translation::address::{ENTRIES, Level};
+use crate::translation::address::{ENTRIES, Level, VirtualAddress};
 use crate::translation::frames::FrameType;
 use crate::translation::{EntryAddress, RawDescriptor};
 use crate::translation::{flush, leaf};
@@ -88,7 +88,7 @@ impl<C: Checks> KernelTables<'_, C> {
         if old.is_valid() || !value.is_valid() || !slots::may_be_linked(slot) {
             return Err(Reason::BadSlot);
         }
-        let va = u64::MAX << 47 | (slot as u64) << Level::Zero.shift();
+        let va = VirtualAddress::OUTER.of_entry(Level::Zero, slot);
         self.take(value, Level::One, va)?;
         for entry in [entry.after(ROOT_HALF), entry] {
             entry.write(hw, value);
@@ -97,8 +97,9 @@ impl<C: Checks> KernelTables<'_, C> {
     }
 
     /// First virtual address that an entry translates.
-    pub(super) fn address(&self, place: LinkedEntry) -> u64 {
-        self.pool[place.table].va + ((place.entry.index() as u64) << place.level.shift())
+    pub(super) fn address(&self, place: LinkedEntry) -> VirtualAddress {
+        let table = self.pool[place.table].va;
+        table.of_entry(place.level, place.entry.index())
     }
 
     /// Makes the free frame that a table descriptor names a table of `level` for `va`, linked in a
@@ -106,7 +107,12 @@ impl<C: Checks> KernelTables<'_, C> {
     ///
     /// A table stays where it is until it is released, also when it is linked nowhere: what it
     /// makes executable must not move.
-    fn take(&mut self, descriptor: RawDescriptor, level: Level, va: u64) -> Result<(), Reason> {
+    fn take(
+        &mut self,
+        descriptor: RawDescriptor,
+        level: Level,
+        va: VirtualAddress,
+    ) -> Result<(), Reason> {
         if !descriptor.is_plain_table() {
             return Err(Reason::BadDescriptor);
         }

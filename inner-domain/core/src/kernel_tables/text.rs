@@ -43,38 +43,42 @@ pub struct Seal {
     pub entry: u64,
     /// What stands in the entry.
     leaf: RawDescriptor,
-    va: u64,
+    va: VirtualAddress,
 }
 
 impl Seal {
     /// Virtual address of the page.
     pub const fn address(&self) -> u64 {
-        self.va
+        self.va.as_u64()
     }
 }
 
 impl<C: Checks> KernelTables<'_, C> {
     /// Finds the leaf of an address in Linux's upper range, if something is mapped there.
     pub fn kernel_leaf<H: Hardware>(&self, hw: &H, va: u64) -> Option<KernelLeaf> {
-        let address = VirtualAddress::new(va)?;
-        if va >> 47 & 1 == 0 {
+        self.leaf_of(hw, VirtualAddress::new(va)?)
+    }
+
+    /// The search of [`kernel_leaf`](Self::kernel_leaf).
+    pub(super) fn leaf_of<H: Hardware>(&self, hw: &H, va: VirtualAddress) -> Option<KernelLeaf> {
+        if va < VirtualAddress::OUTER {
             return None;
         }
         // The outer view indexes the root with one bit less.
-        let mut entry = self.root + (address.index(Level::Zero) % ROOT_HALF) as u64 * 8;
+        let mut entry = self.root.entry(va.index(Level::Zero) % ROOT_HALF);
         let mut level = Level::Zero;
         loop {
-            match Descriptor::decode(hw.read(entry), level) {
+            match Descriptor::decode(entry.read(hw).0, level) {
                 Descriptor::Invalid => return None,
                 Descriptor::Table { next, .. } => {
                     level = level.next()?;
-                    entry = next.as_u64() + address.index(level) as u64 * 8;
+                    entry = FrameAddress::containing(next.as_u64()).entry(va.index(level));
                 }
                 Descriptor::Block { output, attributes }
                 | Descriptor::Page { output, attributes } => {
-                    let page = output.as_u64() + ((va % level.size()) & !(PAGE_SIZE - 1));
+                    let page = output.as_u64() + ((va.as_u64() % level.size()) & !(PAGE_SIZE - 1));
                     return Some(KernelLeaf {
-                        entry,
+                        entry: entry.as_u64(),
                         page,
                         level,
                         frame: type_of(self.frames.word(page)),
@@ -99,7 +103,8 @@ impl<C: Checks> KernelTables<'_, C> {
         if !mappable || !va.is_multiple_of(PAGE_SIZE) {
             return Err(Reason::NotText);
         }
-        let found = self.kernel_leaf(hw, va).ok_or(Reason::NotText)?;
+        let va = VirtualAddress::new(va).ok_or(Reason::NotText)?;
+        let found = self.leaf_of(hw, va).ok_or(Reason::NotText)?;
         let value = RawDescriptor(hw.read(found.entry));
         let page = found.level == Level::Three && self.pool_index(found.entry).is_some();
         if !page || !leaf::is_writable::<C>(value) || value.is_executable() {
@@ -111,7 +116,7 @@ impl<C: Checks> KernelTables<'_, C> {
         let to = self.take_text().ok_or(Reason::NoRoom)?;
         Ok(Seal {
             from: found.page,
-            to,
+            to: to.as_u64(),
             entry: found.entry,
             leaf: value,
             va,
@@ -170,7 +175,7 @@ impl<C: Checks> KernelTables<'_, C> {
             return None;
         }
         let table = self.pool_index(seal.entry)?;
-        let va = self.pool[table].va + ((entry.index() as u64) << Level::Three.shift());
+        let va = self.pool[table].va.of_entry(Level::Three, entry.index());
         (va == seal.va).then_some((entry, table))
     }
 
@@ -184,22 +189,21 @@ impl<C: Checks> KernelTables<'_, C> {
     /// Takes a frame out of the text pools. Only [`seal_finish`](Self::seal_finish) makes it
     /// executable. It is not claimed: whoever searches for mappings of claimed frames takes each of
     /// them for one of a block, and looks for that in a list.
-    fn take_text(&mut self) -> Option<u64> {
+    fn take_text(&mut self) -> Option<FrameAddress> {
         let blocks = &mut self.blocks.text;
         let block = blocks.iter_mut().flatten().find(|it| it.free != 0)?;
-        let mut words = self.frames.words(block.start, ENTRIES)?;
+        let mut words = self.frames.words(block.start.as_u64(), ENTRIES)?;
         let free = FrameType::TextPoolFree as u16;
         let index = words.position(|word| word == free)?;
         block.free -= 1;
-        let frame = block.start + index as u64 * PAGE_SIZE;
-        self.frames.set(frame, FrameType::ModuleText);
+        let frame = block.start.after(index as u64);
+        self.frames.set(frame.as_u64(), FrameType::ModuleText);
         Some(frame)
     }
 
     /// Puts a frame back into its text pool.
     pub(super) fn free_text(&mut self, frame: FrameAddress) {
-        let frame = frame.as_u64();
-        self.frames.set(frame, FrameType::TextPoolFree);
+        self.frames.set(frame.as_u64(), FrameType::TextPoolFree);
         if let Some(Some(block)) = self.blocks.text_of(frame) {
             block.free += 1;
         }

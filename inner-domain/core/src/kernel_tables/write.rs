@@ -24,7 +24,7 @@ impl<C: Checks> KernelTables<'_, C> {
         self.charge(1);
         let entry = EntryAddress::new(entry).ok_or(Reason::BadEntry)?;
         let value = RawDescriptor(value);
-        let old = if entry.table().as_u64() == self.root {
+        let old = if entry.table() == self.root {
             self.write_root(hw, entry, value)
         } else {
             self.write_below_root(hw, entry, value)
@@ -83,8 +83,8 @@ impl<C: Checks> KernelTables<'_, C> {
     }
 
     fn shows_vectors(&self, place: LinkedEntry) -> bool {
-        let start = self.address(place);
+        let start = self.address(place).as_u64();
         self.vectors
-            .is_some_and(|it| it.wrapping_sub(start) < place.level.size())
+            .is_some_and(|it| it.as_u64().wrapping_sub(start) < place.level.size())
     }
 }

@@ -8,9 +8,9 @@ use super::claims::Claim;
 use super::phase::{Extension, Phase, Progress};
 use super::state::Pools;
 use crate::checks::{Checks, Configured};
-use crate::translation::address::ENTRIES;
+use crate::translation::address::{ENTRIES, VirtualAddress};
 use crate::translation::frames::{FrameType, pool_block_of};
-use crate::translation::{EntryAddress, Hardware, RawDescriptor, Step, bits, flush};
+use crate::translation::{EntryAddress, FrameAddress, Hardware, RawDescriptor, Step, bits, flush};
 
 /// Frames that one slice cleans.
 const CLEANED_PER_SLICE: usize = 32;
@@ -56,14 +56,15 @@ impl<C: Checks> Pools<'_, C> {
         self.tables
             .frames
             .set_in_block(block, FrameType::Ordinary, 0);
-        match self.tables.blocks.text_of(block) {
+        match self.tables.blocks.text_of(FrameAddress::containing(block)) {
             Some(text) => *text = None,
             None => self.tables.blocks.set_tables(pool_block_of(first), None),
         }
         let leaf = entry.read(hw);
         entry.write(hw, leaf.with(bits::DIRTY_BIT_MODIFIER, bits::READ_ONLY));
         // A store that hits a stale read-only entry would be a fault that Linux does not expect.
-        flush::block(hw, self.tables.linear_address(block).unwrap_or(0));
+        let shown = self.tables.linear_address(block);
+        flush::block(hw, shown.unwrap_or(VirtualAddress::NONE));
         Ok(Progress::Done)
     }
 

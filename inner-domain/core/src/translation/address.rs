@@ -118,6 +118,11 @@ impl fmt::Display for PhysicalAddress {
 pub struct VirtualAddress(u64);
 
 impl VirtualAddress {
+    /// The first address of the upper range that the outer view resolves: it has 47 bits.
+    pub(crate) const OUTER: Self = Self(u64::MAX << (VIRTUAL_BITS - 1));
+    /// Stands where no address is: the one value whose bits 63 to 48 are zeros.
+    pub(crate) const NONE: Self = Self(0);
+
     /// Checks that bits 63 to 48 of `address` are ones.
     pub const fn new(address: u64) -> Option<Self> {
         if address & UPPER == UPPER {
@@ -148,6 +153,12 @@ impl VirtualAddress {
     /// Index of the entry that translates this address in its table of `level`, 0 to 511.
     pub const fn index(self, level: Level) -> usize {
         (self.0 >> level.shift()) as usize % ENTRIES
+    }
+
+    /// The first address that the entry with `index` translates in a table of `level`, which
+    /// translates the addresses from this one on.
+    pub(crate) const fn of_entry(self, level: Level, index: usize) -> Self {
+        Self(self.0 + ((index as u64) << level.shift()))
     }
 }
 

@@ -24,6 +24,12 @@ impl FrameAddress {
         }
     }
 
+    /// The frame that `address` is in.
+    #[inline(always)]
+    pub const fn containing(address: u64) -> Self {
+        Self(address & !(PAGE_SIZE - 1))
+    }
+
     /// The address as a number.
     pub const fn as_u64(self) -> u64 {
         self.0

@@ -5,13 +5,15 @@
 //! dropped; the barrier behind makes the invalidation complete on all CPUs before anything is
 //! built on it (Arm DDI 0487, D8.17).
 
+use super::address::VirtualAddress;
 use super::{Hardware, Step};
 
 /// Distance between the two addresses at which the wide view shows a kernel page.
 const ALIAS: u64 = 1 << 47;
 
 /// Drops what the TLB holds for one page of the kernel.
-pub(crate) fn leaf<H: Hardware>(hw: &mut H, va: u64) {
+pub(crate) fn leaf<H: Hardware>(hw: &mut H, va: VirtualAddress) {
+    let va = va.as_u64();
     hw.perform(Step::BarrierStore);
     hw.perform(Step::InvalidateLeaf { va });
     let va = va.wrapping_sub(ALIAS);
@@ -21,7 +23,8 @@ pub(crate) fn leaf<H: Hardware>(hw: &mut H, va: u64) {
 
 /// Drops what the TLB holds for one block of the kernel. By address this takes all pieces
 /// into which the TLB may have cut the block (D8.16, R_TVTYQ).
-pub(crate) fn block<H: Hardware>(hw: &mut H, va: u64) {
+pub(crate) fn block<H: Hardware>(hw: &mut H, va: VirtualAddress) {
+    let va = va.as_u64();
     hw.perform(Step::BarrierStore);
     hw.perform(Step::InvalidateTable { va });
     let va = va.wrapping_sub(ALIAS);
