@@ -44,7 +44,8 @@ use spin::mutex::{Mutex, MutexGuard};
 use crate::checks::{Checks, Configured};
 use crate::memory::private::Owner;
 use crate::report::waits::{COMPARTMENTS, Waiting};
-use crate::translation::Hardware;
+use crate::translation::address::UserAddress;
+use crate::translation::{FrameAddress, Hardware};
 
 pub use build::{Addition, PIECE};
 use endpoint::End;
@@ -132,17 +133,17 @@ impl Phase {
 struct State {
     generation: u32,
     phase: Phase,
-    /// Physical addresses of the frames of its root and of its registers.
-    root: u64,
-    context: u64,
+    /// The frames of its root and of its registers.
+    root: FrameAddress,
+    context: FrameAddress,
     /// Frames that it has, these two and its tables included, and how many it may have.
     frames: u64,
     limit: u64,
     /// Pages that it has added.
     heap: u64,
     /// Where calls enter, and the stack that they begin with.
-    entry: u64,
-    stack: u64,
+    entry: UserAddress,
+    stack: UserAddress,
     /// Tag by which a CPU knows that its TLB holds nothing else under the compartments' ASID. Each
     /// removal of a mapping gives the compartment a new tag.
     tag: u64,
@@ -162,7 +163,7 @@ struct State {
     template: u32,
     /// Address up to which a long piece of work is done: below it a clone has a copy of the
     /// template, and a compartment that ends has nothing left.
-    reached: u64,
+    reached: UserAddress,
     /// Ends of its channels.
     ends: [End; ENDS],
 }
@@ -187,13 +188,13 @@ impl Slot {
         Self(Mutex::new(State {
             generation: 0,
             phase: Phase::Vacant,
-            root: 0,
-            context: 0,
+            root: FrameAddress::NONE,
+            context: FrameAddress::NONE,
             frames: 0,
             limit: 0,
             heap: 0,
-            entry: 0,
-            stack: 0,
+            entry: UserAddress::ZERO,
+            stack: UserAddress::ZERO,
             tag: 0,
             hash: Sha256::default(),
             addition: None,
@@ -202,7 +203,7 @@ impl Slot {
             is_pristine: false,
             clones: 0,
             template: NONE,
-            reached: 0,
+            reached: UserAddress::ZERO,
             ends: [End::NONE; ENDS],
         }))
     }
@@ -245,16 +246,16 @@ impl<'a> Compartments<'a> {
     }
 
     /// Writes down where the root of a slot's compartment is.
-    fn note_root(&self, index: u32, root: u64) {
+    fn note_root(&self, index: u32, root: FrameAddress) {
         if let Some(place) = self.roots.get(index as usize) {
-            place.store(root, Ordering::Relaxed);
+            place.store(root.as_u64(), Ordering::Relaxed);
         }
     }
 
     /// The root of some compartment.
-    fn any_root(&self) -> Option<u64> {
+    fn any_root(&self) -> Option<FrameAddress> {
         let mut roots = self.roots.iter().map(|it| it.load(Ordering::Relaxed));
-        roots.find(|it| *it != 0)
+        FrameAddress::new(roots.find(|it| *it != 0)?)
     }
 
     fn tag(&self) -> u64 {

@@ -11,8 +11,9 @@ use super::space::{self, Access};
 use super::{Compartments, END, ENDS, Guard, Handle, Memory, NONE, Phase};
 use crate::checks::{Checks, Configured};
 use crate::memory::private::{Owner, Private};
+use crate::translation::address::UserAddress;
 use crate::translation::frames::{FrameTable, FrameType};
-use crate::translation::{Hardware, Step};
+use crate::translation::{EntryAddress, FrameAddress, Hardware, RawDescriptor, Step};
 use crate::without;
 
 mod without;
@@ -26,19 +27,19 @@ const LEAST_FRAMES: u64 = 6;
 /// A page on its way into a compartment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addition {
-    va: u64,
+    va: UserAddress,
     access: Access,
     /// Where its bytes come from, and where they go.
-    from: u64,
-    pub(super) to: u64,
-    entry: u64,
+    from: FrameAddress,
+    pub(super) to: FrameAddress,
+    entry: EntryAddress,
     done: u64,
 }
 
-/// Whether Linux may name a frame as one that a compartment copies or shares.
-pub(super) fn may_be_given(frames: &FrameTable<'_>, frame: u64) -> bool {
-    let is_ordinary = frames.get(frame) == Some(FrameType::Ordinary);
-    (is_ordinary || !Configured::SHARE.is_made()) && frame.is_multiple_of(PAGE_SIZE)
+/// The frame at an address, if Linux may name it as one that a compartment copies or shares.
+pub(super) fn may_be_given(frames: &FrameTable<'_>, address: u64) -> Option<FrameAddress> {
+    let is_ordinary = frames.get(address) == Some(FrameType::Ordinary);
+    FrameAddress::new(address).filter(|_| is_ordinary || !Configured::SHARE.is_made())
 }
 
 impl Compartments<'_> {
@@ -87,7 +88,8 @@ impl Compartments<'_> {
         state.addition = None;
         state.measurement = [0; 32];
         state.is_pristine = false;
-        (state.clones, state.template, state.reached) = (0, template, 0);
+        (state.clones, state.template) = (0, template);
+        state.reached = UserAddress::ZERO;
         state.ends = [End::NONE; ENDS];
         Ok(Handle::new(index, state.generation))
     }
@@ -112,22 +114,18 @@ impl Compartments<'_> {
         if state.phase != Phase::Building && !is_after_seal || state.template != NONE {
             return Err(Reason::WrongTime);
         }
-        if !may_be_given(frames, from) {
-            return Err(Reason::WrongFrame);
-        }
+        let from = may_be_given(frames, from).ok_or(Reason::WrongFrame)?;
         let mut addition = match state.addition {
-            Some(it) if (it.va, it.access, it.from) == (va, access, from) => it,
+            Some(it) if (it.va.as_u64(), it.access, it.from) == (va, access, from) => it,
             Some(_) => return Err(Reason::WrongTime),
             None => {
-                if !space::may_be_filled(va) {
-                    return Err(Reason::BadEntry);
-                }
+                let va = space::may_be_filled(va).ok_or(Reason::BadEntry)?;
                 let entry = space::entry_for(memory, &mut state, owner, private, va)?;
-                if memory.read(entry) != 0 {
+                if entry.read(memory) != RawDescriptor::INVALID {
                     return Err(Reason::BadEntry);
                 }
                 let to = space::take(&mut state, owner, private)?;
-                state.hash.update(va.to_le_bytes());
+                state.hash.update(va.as_u64().to_le_bytes());
                 state.hash.update((access as u64).to_le_bytes());
                 Addition {
                     va,
@@ -140,7 +138,8 @@ impl Compartments<'_> {
             }
         };
         let mut seen = [0; PIECE];
-        memory.copy_in(from + addition.done, addition.to + addition.done, &mut seen);
+        let (from, to) = (from.byte(addition.done), addition.to.byte(addition.done));
+        memory.copy_in(from, to, &mut seen);
         state.hash.update(seen);
         without!(READ_ONCE, without::copy_changed(memory, &addition, &seen));
         addition.done += PIECE as u64;
@@ -150,7 +149,7 @@ impl Compartments<'_> {
         }
         state.addition = None;
         if access == Access::Execute {
-            memory.make_executable(addition.to);
+            memory.make_executable(addition.to.as_u64());
         }
         space::map(memory, addition.entry, addition.to, access);
         memory.perform(Step::BarrierStore);
@@ -175,22 +174,19 @@ impl Compartments<'_> {
         if !matches!(state.phase, Phase::Building | Phase::Idle) || is_clone {
             return Err(Reason::WrongTime);
         }
-        if !space::may_be_filled(va) {
-            return Err(Reason::BadEntry);
-        }
-        if !may_be_given(frames, frame) {
-            return Err(Reason::WrongFrame);
-        }
+        let va = space::may_be_filled(va).ok_or(Reason::BadEntry)?;
+        let given = may_be_given(frames, frame).ok_or(Reason::WrongFrame)?;
         let entry = space::entry_for(hw, &mut state, owner, private, va)?;
-        if hw.read(entry) != 0 || state.addition.is_some_and(|it| it.entry == entry) {
+        let is_vacant = entry.read(hw) == RawDescriptor::INVALID;
+        if !is_vacant || state.addition.is_some_and(|it| it.entry == entry) {
             return Err(Reason::BadEntry);
         }
         let is_counted =
             Configured::SHARE.is_made() || frames.get(frame) == Some(FrameType::Ordinary);
-        if is_counted && !private.share(frame) {
+        if is_counted && !private.share(given) {
             return Err(Reason::OverLimit);
         }
-        space::map(hw, entry, frame, Access::Write);
+        space::map(hw, entry, given, Access::Write);
         hw.perform(Step::BarrierStore);
         Ok(())
     }
@@ -206,16 +202,17 @@ impl Compartments<'_> {
         if state.addition.is_some() || state.template != NONE {
             return Err(Reason::WrongTime);
         }
-        let right = entry.is_multiple_of(4) && stack.is_multiple_of(16);
-        if !right || entry >= END || stack > END {
+        let start = UserAddress::new(entry).filter(|it| it.is_aligned(4) && entry < END);
+        let end = UserAddress::new(stack).filter(|it| it.is_aligned(16) && stack <= END);
+        let (Some(start), Some(end)) = (start, end) else {
             return Err(Reason::BadEntry);
-        }
+        };
         let limit = state.limit;
         for word in [entry, stack, limit] {
             state.hash.update(word.to_le_bytes());
         }
         state.measurement = core::mem::take(&mut state.hash).finalize().into();
-        (state.entry, state.stack) = (entry, stack);
+        (state.entry, state.stack) = (start, end);
         state.is_pristine = true;
         state.phase = Phase::Idle;
         Ok(())

@@ -14,7 +14,8 @@ use super::space::{self, take};
 use super::{Compartments, Guard, Handle, Memory, Phase, State};
 use crate::checks::{Checks, Configured};
 use crate::memory::private::Private;
-use crate::translation::{Hardware, bits};
+use crate::translation::address::{PhysicalAddress, UserAddress};
+use crate::translation::{FrameAddress, Hardware, bits};
 
 /// Most bytes that are sent, or received, at once. Copied byte by byte, where addresses do not
 /// suit, they take some 6,000 instructions.
@@ -31,36 +32,38 @@ pub struct Moved {
     pub is_open: bool,
 }
 
-/// A piece of memory that is in one frame: its physical address and how many bytes.
-type Piece = (u64, u64);
+/// A piece of memory that is in one frame: its address and how many bytes.
+type Piece = (PhysicalAddress, u64);
 
 /// Where the bytes at an address of a compartment's are, which lie in two pages at most. None if
 /// one of these is not mapped, or not writable and has to be.
 fn pieces<H: Hardware>(
     hw: &H,
-    root: u64,
-    (va, bytes): (u64, u64),
+    root: FrameAddress,
+    (va, bytes): (UserAddress, u64),
     written: bool,
 ) -> Option<[Piece; 2]> {
-    let end = va.checked_add(bytes).filter(|end| *end <= super::END)?;
+    let start = va.as_u64();
+    let end = start.checked_add(bytes).filter(|end| *end <= super::END)?;
     let border = if Configured::MESSAGE.is_made() {
-        (va + PAGE_SIZE) & !(PAGE_SIZE - 1)
+        (start + PAGE_SIZE) & !(PAGE_SIZE - 1)
     } else {
         end
     };
     let place = |from: u64, to: u64| {
         if from >= to {
-            return Some((0, 0));
+            return Some((PhysicalAddress::ZERO, 0));
         }
-        let leaf = hw.read(space::entry_of(hw, root, from)?);
-        let refused = written && leaf & bits::READ_ONLY != 0 && Configured::MESSAGE.is_made();
-        if !bits::is_valid(leaf) || refused {
+        let leaf = space::entry_of(hw, root, UserAddress::new(from)?)?.read(hw);
+        let refused = written && leaf.0 & bits::READ_ONLY != 0 && Configured::MESSAGE.is_made();
+        if !leaf.is_valid() || refused {
             return None;
         }
         let offset = from & (PAGE_SIZE - 1);
-        Some(((leaf & bits::OUTPUT_ADDRESS) + offset, to - from))
+        let page = PhysicalAddress::from_field(leaf.0, bits::OUTPUT_ADDRESS);
+        Some((page.within(offset), to - from))
     };
-    Some([place(va, end.min(border))?, place(border, end)?])
+    Some([place(start, end.min(border))?, place(border, end)?])
 }
 
 /// Whether a compartment can still be sent something.
@@ -87,7 +90,7 @@ impl End {
     /// do: numbers of handles come again after four thousand million compartments in one slot.
     fn is_of(&self, handle: Handle, number: u64) -> bool {
         let is_joined = self.peer == handle && u64::from(self.peer_end) == number;
-        self.inbox != 0 && (is_joined || !Configured::HANDLE.is_made())
+        self.inbox != FrameAddress::NONE && (is_joined || !Configured::HANDLE.is_made())
     }
 }
 
@@ -127,7 +130,10 @@ impl Compartments<'_> {
         if !is_alive(state.phase) || state.phase == Phase::Building {
             return Err(Reason::WrongTime);
         }
-        let end = state.ends.iter().position(|it| it.inbox == 0);
+        let end = state
+            .ends
+            .iter()
+            .position(|it| it.inbox == FrameAddress::NONE);
         end.filter(|_| state.frames < state.limit)
             .ok_or(Reason::OverLimit)
     }
@@ -166,6 +172,7 @@ impl Compartments<'_> {
         let (root, end) = self.end(handle, cpu, number)?;
         let bytes = bytes.min(MESSAGE_MAX);
         // Its tables change by its own calls alone, of which this is one.
+        let va = UserAddress::new(va).ok_or(Reason::BadEntry)?;
         let from = pieces(memory, root, (va, bytes), false).ok_or(Reason::BadEntry)?;
         let mut moved = Moved {
             bytes: 0,
@@ -183,9 +190,9 @@ impl Compartments<'_> {
                 let place = u64::from(there.first + there.waiting) % INBOX;
                 let room = INBOX - u64::from(there.waiting);
                 let count = left.min(room).min(INBOX - place);
-                memory.copy(at, there.inbox + place, count);
+                memory.copy(at.as_u64(), there.inbox.byte(place), count);
                 there.waiting += count as u16;
-                (at, left) = (at + count, left - count);
+                (at, left) = (at.within(count), left - count);
                 moved.bytes += count;
             }
         }
@@ -209,6 +216,7 @@ impl Compartments<'_> {
         // Before the bytes are counted: what was sent before it ended is received.
         let is_open = self.is_open((handle, end), this);
         let bytes = bytes.min(MESSAGE_MAX);
+        let va = UserAddress::new(va).ok_or(Reason::BadEntry)?;
         let to = pieces(memory, root, (va, bytes), true).ok_or(Reason::BadEntry)?;
         let Guard { mut state, .. } = self.of_running(handle, cpu)?;
         let this = state.ends.get_mut(end as usize).ok_or(Reason::BadEntry)?;
@@ -217,10 +225,10 @@ impl Compartments<'_> {
             while left > 0 && this.waiting > 0 {
                 let place = u64::from(this.first);
                 let count = left.min(u64::from(this.waiting)).min(INBOX - place);
-                memory.copy(this.inbox + place, at, count);
+                memory.copy(this.inbox.byte(place), at.as_u64(), count);
                 this.first = ((place + count) % INBOX) as u16;
                 this.waiting -= count as u16;
-                (at, left) = (at + count, left - count);
+                (at, left) = (at.within(count), left - count);
                 moved.bytes += count;
             }
         }
@@ -245,9 +253,10 @@ impl Compartments<'_> {
     }
 
     /// An end of the compartment that runs on this CPU, and its root.
-    fn end(&self, handle: Handle, cpu: usize, end: u64) -> Result<(u64, End), Reason> {
+    fn end(&self, handle: Handle, cpu: usize, end: u64) -> Result<(FrameAddress, End), Reason> {
         let Guard { state, .. } = self.of_running(handle, cpu)?;
-        let end = state.ends.get(end as usize).filter(|it| it.inbox != 0);
+        let end = state.ends.get(end as usize);
+        let end = end.filter(|it| it.inbox != FrameAddress::NONE);
         Ok((state.root, *end.ok_or(Reason::BadEntry)?))
     }
 
@@ -258,9 +267,9 @@ impl Compartments<'_> {
 }
 
 /// The frames in which bytes wait, which their compartment has no more.
-pub(super) fn close(state: &mut State) -> impl Iterator<Item = u64> + use<> {
+pub(super) fn close(state: &mut State) -> impl Iterator<Item = FrameAddress> + use<> {
     let ends = core::mem::replace(&mut state.ends, [End::NONE; ENDS]);
     ends.into_iter()
         .map(|end| end.inbox)
-        .filter(|inbox| *inbox != 0)
+        .filter(|inbox| *inbox != FrameAddress::NONE)
 }

@@ -75,23 +75,23 @@ impl Compartments<'_> {
                     return Ok(true);
                 }
             };
-            let frame = leaf & bits::OUTPUT_ADDRESS;
+            let frame = leaf.output();
             // Pages that the template shares with Linux are the template's affair.
             if private.owner(frame).is_some() {
                 let entry = space::entry_for(memory, &mut state, owner, private, va)?;
-                if leaf & bits::READ_ONLY != 0 || !Configured::CLONE.is_made() {
-                    memory.perform(Step::Write { entry, value: leaf });
+                if leaf.0 & bits::READ_ONLY != 0 || !Configured::CLONE.is_made() {
+                    entry.write(memory, leaf);
                     shares += 1;
                 } else {
                     let to = space::take(&mut state, owner, private)?;
-                    memory.copy_frame(frame, to);
+                    memory.copy_frame(frame.as_u64(), to.as_u64());
                     space::map(memory, entry, to, Access::Write);
                     copies += 1;
                 }
             } else {
                 shares += 1;
             }
-            state.reached = va + 1;
+            state.reached = va.after(1);
         }
         memory.perform(Step::BarrierStore);
         Ok(false)

@@ -4,14 +4,14 @@
 use core::ops::Range;
 
 use donjon_abi::call::Reason;
-use donjon_abi::layout::PAGE_SIZE;
 use sha2::Sha256;
 
 use super::space::{UPPER, first_valid, place};
 use super::{Compartments, Guard, Handle, NONE, Phase, State, channel};
 use crate::checks::{Checks, Configured};
 use crate::memory::private::{Owner, Private};
-use crate::translation::{Hardware, Step, bits};
+use crate::translation::address::UserAddress;
+use crate::translation::{EntryAddress, FrameAddress, Hardware, RawDescriptor, Step};
 
 /// What one call does, in entries that are looked at: six or seven instructions each. The search
 /// above the last level goes on to its end: 769 entries at most.
@@ -39,7 +39,7 @@ impl Compartments<'_> {
             return Err(Reason::InUse);
         }
         if state.phase != Phase::Ending {
-            (state.phase, state.reached) = (Phase::Ending, 0);
+            (state.phase, state.reached) = (Phase::Ending, UserAddress::ZERO);
         }
         if let Some(addition) = state.addition.take() {
             wipe(hw, private, addition.to);
@@ -53,7 +53,7 @@ impl Compartments<'_> {
         }
         while budget.0 > 0 {
             if !strip(hw, private, (&mut state, owner), &mut budget) {
-                self.note_root(handle.index(), 0);
+                self.note_root(handle.index(), FrameAddress::NONE);
                 for frame in [state.context, state.root] {
                     wipe(hw, private, frame);
                 }
@@ -89,20 +89,20 @@ fn strip<H: Hardware>(
     (state, owner): (&mut State, Owner),
     budget: &mut Budget,
 ) -> bool {
-    let (mut table, mut from) = (state.root, state.root);
+    let (mut table, mut from) = (state.root, state.root.entry(0));
     let mut link = None;
     for shift in UPPER {
         from = place(table, state.reached, shift);
         let found = first_valid(hw, table, from);
-        let end = found.map_or(table + PAGE_SIZE, |(entry, _)| entry + 8);
-        budget.take(((end - from) / 8) as i64);
+        let end = found.map_or(table.end(), |(entry, _)| entry.after(1));
+        budget.take(end.distance(from) as i64);
         let Some((entry, below)) = found else {
             from = end;
             break;
         };
         if entry != from {
-            let index = (entry - table) / 8;
-            state.reached = (state.reached >> (shift + 9) << (shift + 9)) | index << shift;
+            let index = entry.distance(table.entry(0));
+            state.reached = state.reached.with_index(shift, index);
         }
         (link, table) = (Some(entry), below);
         from = place(table, state.reached, 12);
@@ -110,17 +110,15 @@ fn strip<H: Hardware>(
     let Some(link) = link else {
         return false;
     };
-    let end = table + PAGE_SIZE;
+    let end = table.end();
     let (until, freed) = clear(hw, private, owner, from..end, budget);
     state.frames -= freed;
     if until < end {
-        state.reached = (state.reached >> 21 << 21) | ((until - table) / 8) << 12;
+        let index = until.distance(table.entry(0));
+        state.reached = state.reached.with_index(12, index);
         return true;
     }
-    hw.perform(Step::Write {
-        entry: link,
-        value: 0,
-    });
+    link.write(hw, RawDescriptor::INVALID);
     wipe(hw, private, table);
     budget.take(WIPE);
     state.frames -= 1;
@@ -133,16 +131,16 @@ fn clear<H: Hardware>(
     hw: &mut H,
     private: &mut Private<'_>,
     owner: Owner,
-    entries: Range<u64>,
+    entries: Range<EntryAddress>,
     budget: &mut Budget,
-) -> (u64, u64) {
+) -> (EntryAddress, u64) {
     let (mut entry, mut freed) = (entries.start, 0);
     while entry < entries.end && budget.0 > 0 {
-        let descriptor = hw.read(entry);
+        let descriptor = entry.read(hw);
         budget.take(1);
-        if bits::is_valid(descriptor) {
-            let frame = descriptor & bits::OUTPUT_ADDRESS;
-            hw.perform(Step::Write { entry, value: 0 });
+        if descriptor.is_valid() {
+            let frame = descriptor.output();
+            entry.write(hw, RawDescriptor::INVALID);
             budget.take(WIPE);
             match private.give_back_of(owner, frame, || zero(hw, frame)) {
                 Some(true) => freed += 1,
@@ -151,19 +149,19 @@ fn clear<H: Hardware>(
                 None => private.unshare(frame),
             }
         }
-        entry += 8;
+        entry = entry.after(1);
     }
     (entry, freed)
 }
 
 /// Makes a frame free.
-pub(super) fn wipe<H: Hardware>(hw: &mut H, private: &mut Private<'_>, frame: u64) {
+pub(super) fn wipe<H: Hardware>(hw: &mut H, private: &mut Private<'_>, frame: FrameAddress) {
     zero(hw, frame);
     private.give_back(frame);
 }
 
-pub(super) fn zero<H: Hardware>(hw: &mut H, frame: u64) {
+pub(super) fn zero<H: Hardware>(hw: &mut H, frame: FrameAddress) {
     if Configured::WIPE.is_made() {
-        hw.perform(Step::ZeroFrame(frame));
+        hw.perform(Step::ZeroFrame(frame.as_u64()));
     }
 }

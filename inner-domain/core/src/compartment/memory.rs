@@ -2,18 +2,24 @@
 //! A running compartment changes its own memory.
 
 use donjon_abi::call::Reason;
-use donjon_abi::layout::PAGE_SIZE;
 
 use super::end::wipe;
 use super::space::{self, Access};
 use super::{Compartments, Guard, HEAP, Handle};
 use crate::memory::private::Private;
-use crate::translation::{Hardware, Step, bits};
+use crate::translation::address::UserAddress;
+use crate::translation::{Hardware, RawDescriptor, Step};
 
 /// Most pages that one call adds, and takes away.
 pub const GROW_MAX: u64 = 64;
 /// Wiping takes longer.
 pub const SHRINK_MAX: u64 = 16;
+
+/// The first page of the heap.
+const FIRST: UserAddress = match UserAddress::new(HEAP) {
+    Some(first) => first,
+    None => UserAddress::ZERO,
+};
 
 impl Compartments<'_> {
     /// Adds pages of zeros at the end of the heap of the compartment that runs on this CPU; how
@@ -32,14 +38,14 @@ impl Compartments<'_> {
         let Guard { mut state, owner } = self.of_running(handle, cpu)?;
         let mut added = 0;
         while added < pages.min(GROW_MAX) {
-            let va = HEAP + state.heap * PAGE_SIZE;
+            let va = FIRST.after(state.heap);
             if !space::is_page(va) {
                 break;
             }
             let Ok(entry) = space::entry_for(hw, &mut state, owner, private, va) else {
                 break;
             };
-            if hw.read(entry) != 0 {
+            if entry.read(hw) != RawDescriptor::INVALID {
                 break;
             }
             let Ok(frame) = space::take(&mut state, owner, private) else {
@@ -69,12 +75,12 @@ impl Compartments<'_> {
         let Guard { mut state, .. } = self.of_running(handle, cpu)?;
         let mut removed = 0;
         while removed < pages.min(SHRINK_MAX).min(state.heap) {
-            let va = HEAP + (state.heap - 1 - removed) * PAGE_SIZE;
+            let va = FIRST.after(state.heap - 1 - removed);
             let Some(entry) = space::entry_of(hw, state.root, va) else {
                 break;
             };
-            let frame = hw.read(entry) & bits::OUTPUT_ADDRESS;
-            hw.perform(Step::Write { entry, value: 0 });
+            let frame = entry.read(hw).output();
+            entry.write(hw, RawDescriptor::INVALID);
             wipe(hw, private, frame);
             removed += 1;
         }

@@ -59,8 +59,8 @@ impl Compartments<'_> {
         let Guard { mut state, .. } = self.of(handle)?;
         let here = Phase::Running(cpu);
         let begin = How::Begin {
-            pc: state.entry,
-            sp: state.stack,
+            pc: state.entry.as_u64(),
+            sp: state.stack.as_u64(),
         };
         // The most frequent one first.
         let (phase, how) = if state.phase == Phase::Idle {
@@ -78,8 +78,8 @@ impl Compartments<'_> {
         state.phase = phase;
         state.is_pristine = false;
         Ok(Entry {
-            context: state.context,
-            root: state.root,
+            context: state.context.as_u64(),
+            root: state.root.as_u64(),
             tag: state.tag,
             how,
         })
@@ -123,7 +123,8 @@ fn enter_attested<M: Memory>(
     let how = match state.phase {
         Phase::AttestedReady => How::BeginAttested,
         Phase::AttestedSuspended { called_out } => {
-            if memory.flow(state.context).is_closed() && Configured::FLOW_COMMIT.is_made() {
+            if memory.flow(state.context.as_u64()).is_closed() && Configured::FLOW_COMMIT.is_made()
+            {
                 return Err(Reason::WrongTime);
             }
             if called_out { How::Answer } else { How::GoOn }
@@ -144,11 +145,12 @@ fn leave_attested<M: Memory>(memory: &mut M, state: &mut State, exit: Compartmen
         CompartmentExit::CalledOut => Phase::AttestedSuspended { called_out: true },
         CompartmentExit::Returned => {
             // Of its registers x0 alone was kept: the state is lost.
-            memory.flow(state.context).give_up(EndReason::Broken);
+            let flow = memory.flow(state.context.as_u64());
+            flow.give_up(EndReason::Broken);
             Phase::AttestedOver
         }
         CompartmentExit::Ended | CompartmentExit::Faulted => {
-            memory.flow(state.context).give_up(EndReason::Cut);
+            memory.flow(state.context.as_u64()).give_up(EndReason::Cut);
             Phase::AttestedOver
         }
     };

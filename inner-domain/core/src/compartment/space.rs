@@ -8,7 +8,8 @@ use donjon_abi::layout::PAGE_SIZE;
 use super::{END, HEAP, State};
 use crate::checks::{Checks, Configured};
 use crate::memory::private::{Owner, Private};
-use crate::translation::{Hardware, Step, bits};
+use crate::translation::address::UserAddress;
+use crate::translation::{EntryAddress, FrameAddress, Hardware, RawDescriptor, bits};
 
 /// How a page of a compartment is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,20 +59,20 @@ const LOG_RANGE: u64 = (LOG_PAGES_MAX + 1) * PAGE_SIZE;
 pub(super) const UPPER: [u32; 3] = [39, 30, 21];
 
 /// Where an entry for `va` stands in a table whose entries span 2^`shift` bytes.
-pub(super) const fn place(table: u64, va: u64, shift: u32) -> u64 {
-    table + (va >> shift & 511) * 8
+pub(super) const fn place(table: FrameAddress, va: UserAddress, shift: u32) -> EntryAddress {
+    table.entry((va.as_u64() >> shift & 511) as usize)
 }
 
 /// Whether pages may be mapped there.
-pub(super) const fn is_page(va: u64) -> bool {
-    va.is_multiple_of(PAGE_SIZE) && va < END && va != 0
+pub(super) const fn is_page(va: UserAddress) -> bool {
+    va.is_aligned(PAGE_SIZE) && va.as_u64() < END && va.as_u64() != 0
 }
 
-/// Whether Linux may say that a page is to be mapped there: below the heap, and not where a log of
-/// flow attestation is.
-pub(super) fn may_be_filled(va: u64) -> bool {
-    let is_log = (LOG..LOG + LOG_RANGE).contains(&va) && Configured::FLOW_PLACE.is_made();
-    is_page(va) && va < HEAP && !is_log
+/// The page at an address, if Linux may say that one is to be mapped there: below the heap, and not
+/// where a log of flow attestation is.
+pub(super) fn may_be_filled(address: u64) -> Option<UserAddress> {
+    let is_log = (LOG..LOG + LOG_RANGE).contains(&address) && Configured::FLOW_PLACE.is_made();
+    UserAddress::new(address).filter(|va| is_page(*va) && address < HEAP && !is_log)
 }
 
 /// Takes a frame for a compartment, which is zero.
@@ -79,7 +80,7 @@ pub(super) fn take(
     state: &mut State,
     owner: Owner,
     private: &mut Private<'_>,
-) -> Result<u64, Reason> {
+) -> Result<FrameAddress, Reason> {
     if state.frames >= state.limit && Configured::LIMIT.is_made() {
         return Err(Reason::OverLimit);
     }
@@ -94,18 +95,17 @@ pub(super) fn entry_for<H: Hardware>(
     state: &mut State,
     owner: Owner,
     private: &mut Private<'_>,
-    va: u64,
-) -> Result<u64, Reason> {
+    va: UserAddress,
+) -> Result<EntryAddress, Reason> {
     let mut table = state.root;
     for shift in UPPER {
         let entry = place(table, va, shift);
-        let descriptor = hw.read(entry);
-        table = if bits::is_valid(descriptor) {
-            descriptor & bits::OUTPUT_ADDRESS
+        let descriptor = entry.read(hw);
+        table = if descriptor.is_valid() {
+            descriptor.output()
         } else {
             let frame = take(state, owner, private)?;
-            let value = frame | bits::TABLE;
-            hw.perform(Step::Write { entry, value });
+            entry.write(hw, RawDescriptor(frame.as_u64() | bits::TABLE));
             frame
         };
     }
@@ -113,62 +113,80 @@ pub(super) fn entry_for<H: Hardware>(
 }
 
 /// The entry of level 3 for an address, if there is a table for it.
-pub(super) fn entry_of<H: Hardware>(hw: &H, root: u64, va: u64) -> Option<u64> {
+pub(super) fn entry_of<H: Hardware>(
+    hw: &H,
+    root: FrameAddress,
+    va: UserAddress,
+) -> Option<EntryAddress> {
     walk(hw, root, va).ok()
 }
 
 /// Maps a frame at an entry of level 3 that is invalid.
-pub(super) fn map<H: Hardware>(hw: &mut H, entry: u64, frame: u64, access: Access) {
-    let value = frame | PAGE | access.bits();
-    hw.perform(Step::Write { entry, value });
+pub(super) fn map<H: Hardware>(
+    hw: &mut H,
+    entry: EntryAddress,
+    frame: FrameAddress,
+    access: Access,
+) {
+    let value = frame.as_u64() | PAGE | access.bits();
+    entry.write(hw, RawDescriptor(value));
 }
 
 /// The first valid entry of a table from the one at `from` on, and what it leads to.
-pub(super) fn first_valid<H: Hardware>(hw: &H, table: u64, from: u64) -> Option<(u64, u64)> {
-    let entries = (from..table + PAGE_SIZE).step_by(8);
+pub(super) fn first_valid<H: Hardware>(
+    hw: &H,
+    table: FrameAddress,
+    from: EntryAddress,
+) -> Option<(EntryAddress, FrameAddress)> {
+    let entries = table.entries_from(from);
     entries
-        .map(|entry| (entry, hw.read(entry)))
-        .find(|(_, descriptor)| bits::is_valid(*descriptor))
-        .map(|(entry, descriptor)| (entry, descriptor & bits::OUTPUT_ADDRESS))
+        .map(|entry| (entry, entry.read(hw)))
+        .find(|(_, descriptor)| descriptor.is_valid())
+        .map(|(entry, descriptor)| (entry, descriptor.output()))
 }
 
 /// What a search for a page came to.
 pub(super) enum Next {
     /// A page and its descriptor.
-    Page(u64, u64),
+    Page(UserAddress, RawDescriptor),
     /// No page so far: the search goes on at this address.
-    Later(u64),
+    Later(UserAddress),
     /// No further page.
     None,
 }
 
-/// The first page from an address on, as far as `looks` reach: each is at one entry of level 3, or
-/// at one above where there is no table.
-pub(super) fn next_page<H: Hardware>(hw: &H, root: u64, from: u64, looks: &mut u32) -> Next {
-    let mut va = from.next_multiple_of(PAGE_SIZE);
-    while va < END {
+/// The first page from the address of one on, as far as `looks` reach: each is at one entry of
+/// level 3, or at one above where there is no table.
+pub(super) fn next_page<H: Hardware>(
+    hw: &H,
+    root: FrameAddress,
+    from: UserAddress,
+    looks: &mut u32,
+) -> Next {
+    let mut next = from.as_u64();
+    while let Some(va) = UserAddress::new(next).filter(|va| va.as_u64() < END) {
         if *looks == 0 {
             return Next::Later(va);
         }
         *looks -= 1;
-        match walk(hw, root, va).map(|entry| hw.read(entry)) {
-            Ok(descriptor) if bits::is_valid(descriptor) => return Next::Page(va, descriptor),
-            Ok(_) => va += PAGE_SIZE,
-            Err(shift) => va = ((va >> shift) + 1) << shift,
+        match walk(hw, root, va).map(|entry| entry.read(hw)) {
+            Ok(descriptor) if descriptor.is_valid() => return Next::Page(va, descriptor),
+            Ok(_) => next += PAGE_SIZE,
+            Err(shift) => next = ((next >> shift) + 1) << shift,
         }
     }
     Next::None
 }
 
 /// The entry of level 3 for an address; without a table, what the entry above spans, as a shift.
-fn walk<H: Hardware>(hw: &H, root: u64, va: u64) -> Result<u64, u32> {
+fn walk<H: Hardware>(hw: &H, root: FrameAddress, va: UserAddress) -> Result<EntryAddress, u32> {
     let mut table = root;
     for shift in UPPER {
-        let descriptor = hw.read(place(table, va, shift));
-        if !bits::is_valid(descriptor) {
+        let descriptor = place(table, va, shift).read(hw);
+        if !descriptor.is_valid() {
             return Err(shift);
         }
-        table = descriptor & bits::OUTPUT_ADDRESS;
+        table = descriptor.output();
     }
     Ok(place(table, va, 12))
 }

@@ -18,7 +18,7 @@ pub fn wipe_all<H: Hardware>(hw: &mut H, private: &PrivateFrames<'_>) {
         if has_owner {
             end::zero(hw, frame);
         }
-        hw.perform(Step::CleanFrame(frame));
+        hw.perform(Step::CleanFrame(frame.as_u64()));
     });
     hw.perform(Step::Barrier);
 }

@@ -10,6 +10,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 
+use crate::translation::FrameAddress;
 use crate::translation::address::ENTRIES;
 use crate::translation::frames::{FrameTable, FrameType};
 
@@ -61,10 +62,11 @@ pub struct PrivateFrames<'a> {
 impl<'a> PrivateFrames<'a> {
     /// Calls `each` with each private frame, and with those on their way to or from Linux, and says
     /// whether it has an owner.
-    pub fn for_each(&self, mut each: impl FnMut(u64, bool)) {
+    pub(crate) fn for_each(&self, mut each: impl FnMut(FrameAddress, bool)) {
         let (start, end) = self.frames.span();
-        for frame in (start..end).step_by(PAGE_SIZE as usize) {
-            let class = self.frames.get(frame);
+        for address in (start..end).step_by(PAGE_SIZE as usize) {
+            let frame = FrameAddress::containing(address);
+            let class = self.frames.get(address);
             if matches!(class, Some(FrameType::Private | FrameType::Claimed)) {
                 each(frame, self.word_of_owned(frame).is_some());
             }
@@ -73,7 +75,8 @@ impl<'a> PrivateFrames<'a> {
 
     /// The word of a private frame that has an owner.
     #[inline]
-    fn word_of_owned(&self, frame: u64) -> Option<&'a AtomicU32> {
+    fn word_of_owned(&self, frame: FrameAddress) -> Option<&'a AtomicU32> {
+        let frame = frame.as_u64();
         // The high byte of a private frame's entry is 0.
         if self.frames.word(frame) != FrameType::Private as u16 {
             return None;
@@ -132,8 +135,8 @@ impl<'a> Private<'a> {
     }
 
     #[inline]
-    fn word(&self, frame: u64) -> Option<&'a AtomicU32> {
-        self.words.get(self.frames.index(frame))
+    fn word(&self, frame: FrameAddress) -> Option<&'a AtomicU32> {
+        self.words.get(self.frames.index(frame.as_u64()))
     }
 
     fn block_number(&self, address: u64) -> u32 {
@@ -183,19 +186,20 @@ impl<'a> Private<'a> {
         self.blocks[number as usize] = PrivateBlock::NEW;
         self.free -= u64::from(END);
         self.total -= u64::from(END);
+        let first = FrameAddress::containing(block);
         for index in 0..u64::from(END) {
-            if let Some(word) = self.word(block + index * PAGE_SIZE) {
+            if let Some(word) = self.word(first.after(index)) {
                 word.store(0, Ordering::Relaxed);
             }
         }
     }
 
     /// A free frame, which is zero, for an owner.
-    pub fn take(&mut self, owner: Owner) -> Option<u64> {
+    pub(crate) fn take(&mut self, owner: Owner) -> Option<FrameAddress> {
         let number = self.head;
-        let start = self.block_address(number);
+        let start = FrameAddress::containing(self.block_address(number));
         let first = self.blocks.get(number as usize)?.first;
-        let frame = start + u64::from(first) * PAGE_SIZE;
+        let frame = start.after(u64::from(first));
         let word = self.word(frame)?;
         let next = (word.load(Ordering::Relaxed) & !FREE) as u16;
         word.store(owner.0, Ordering::Relaxed);
@@ -210,7 +214,7 @@ impl<'a> Private<'a> {
     }
 
     /// Makes a frame free that has an owner. It is zero.
-    pub fn give_back(&mut self, frame: u64) {
+    pub(crate) fn give_back(&mut self, frame: FrameAddress) {
         if let Some(word) = self.word_of_owned(frame) {
             self.set_free(frame, word);
         }
@@ -219,7 +223,12 @@ impl<'a> Private<'a> {
     /// Makes a frame free if it has this owner, after it was wiped. Whether it had; none if it has
     /// no owner at all.
     #[inline]
-    pub fn give_back_of(&mut self, owner: Owner, frame: u64, wipe: impl FnOnce()) -> Option<bool> {
+    pub(crate) fn give_back_of(
+        &mut self,
+        owner: Owner,
+        frame: FrameAddress,
+        wipe: impl FnOnce(),
+    ) -> Option<bool> {
         let word = self.word_of_owned(frame)?;
         if word.load(Ordering::Relaxed) != owner.0 {
             return Some(false);
@@ -230,7 +239,8 @@ impl<'a> Private<'a> {
     }
 
     #[inline]
-    fn set_free(&mut self, frame: u64, word: &AtomicU32) {
+    fn set_free(&mut self, frame: FrameAddress, word: &AtomicU32) {
+        let frame = frame.as_u64();
         let number = self.block_number(frame);
         if let Some(it) = self.blocks.get_mut(number as usize) {
             word.store(FREE | u32::from(it.first), Ordering::Relaxed);
@@ -245,7 +255,7 @@ impl<'a> Private<'a> {
 
     /// Who has a frame; none for a free one, and for one that is not private.
     #[inline]
-    pub fn owner(&self, frame: u64) -> Option<Owner> {
+    pub(crate) fn owner(&self, frame: FrameAddress) -> Option<Owner> {
         let word = self.word_of_owned(frame)?;
         Some(Owner(word.load(Ordering::Relaxed)))
     }
@@ -260,12 +270,12 @@ impl<'a> Private<'a> {
 
     /// The word of a private frame that has an owner.
     #[inline]
-    fn word_of_owned(&self, frame: u64) -> Option<&'a AtomicU32> {
+    fn word_of_owned(&self, frame: FrameAddress) -> Option<&'a AtomicU32> {
         self.view().word_of_owned(frame)
     }
 
     /// Counts one more mapping of an ordinary frame in a compartment. False if that is too many.
-    pub fn share(&self, frame: u64) -> bool {
+    pub(crate) fn share(&self, frame: FrameAddress) -> bool {
         let Some(word) = self.word(frame) else {
             return false;
         };
@@ -278,7 +288,7 @@ impl<'a> Private<'a> {
     }
 
     /// Counts one mapping of an ordinary frame less.
-    pub fn unshare(&self, frame: u64) {
+    pub(crate) fn unshare(&self, frame: FrameAddress) {
         if let Some(word) = self.word(frame) {
             let count = word.load(Ordering::Relaxed);
             word.store(count.saturating_sub(1), Ordering::Relaxed);
@@ -286,8 +296,9 @@ impl<'a> Private<'a> {
     }
 
     /// How many mappings of an ordinary frame compartments have.
-    pub fn shares(&self, frame: u64) -> u32 {
-        let ordinary = self.frames.get(frame) == Some(FrameType::Ordinary);
+    #[cfg(test)]
+    pub(crate) fn shares(&self, frame: FrameAddress) -> u32 {
+        let ordinary = self.frames.get(frame.as_u64()) == Some(FrameType::Ordinary);
         let word = self.word(frame).filter(|_| ordinary);
         word.map_or(0, |word| word.load(Ordering::Relaxed))
     }
@@ -376,34 +387,46 @@ mod tests {
         START.next_multiple_of(BLOCK_SIZE) + index * BLOCK_SIZE
     }
 
+    /// Takes frames until there are none.
+    fn take_all(private: &mut Private<'_>, owner: Owner) -> Vec<u64> {
+        let taken = core::iter::from_fn(|| private.take(owner));
+        taken.map(FrameAddress::as_u64).collect()
+    }
+
+    const fn frame_at(address: u64) -> FrameAddress {
+        FrameAddress::containing(address)
+    }
+
     #[test]
     fn every_frame_is_taken_once() {
         let mut ram = Ram::new();
         let mut private = ram.private(2);
-        let taken: BTreeSet<u64> = core::iter::from_fn(|| private.take(ONE)).collect();
+        let taken = BTreeSet::from_iter(take_all(&mut private, ONE));
         assert_eq!(taken.len(), 2 * ENTRIES);
         assert_eq!((private.free(), private.total()), (0, 1024));
         let whole = (block_at(0)..block_at(2)).step_by(PAGE_SIZE as usize);
         assert!(taken.iter().copied().eq(whole));
-        assert!(taken.iter().all(|frame| private.owner(*frame) == Some(ONE)));
+        let owner = |frame: &u64| private.owner(frame_at(*frame));
+        assert!(taken.iter().all(|frame| owner(frame) == Some(ONE)));
     }
 
     #[test]
     fn what_is_given_back_is_taken_again() {
         let mut ram = Ram::new();
         let mut private = ram.private(3);
-        let mut taken: Vec<u64> = core::iter::from_fn(|| private.take(ONE)).collect();
+        let mut taken = take_all(&mut private, ONE);
         // From all blocks, in an order of its own.
         for step in 0..700 {
-            let frame = taken.swap_remove(step * 7919 % taken.len());
+            let frame = frame_at(taken.swap_remove(step * 7919 % taken.len()));
             private.give_back(frame);
             assert_eq!(private.owner(frame), None);
         }
         assert_eq!(private.free(), 700);
-        let again: BTreeSet<u64> = core::iter::from_fn(|| private.take(TWO)).collect();
+        let again = BTreeSet::from_iter(take_all(&mut private, TWO));
         assert_eq!(again.len(), 700);
-        assert!(taken.iter().all(|frame| private.owner(*frame) == Some(ONE)));
-        assert!(again.iter().all(|frame| private.owner(*frame) == Some(TWO)));
+        let owner = |frame: &u64| private.owner(frame_at(*frame));
+        assert!(taken.iter().all(|frame| owner(frame) == Some(ONE)));
+        assert!(again.iter().all(|frame| owner(frame) == Some(TWO)));
     }
 
     #[test]
@@ -414,23 +437,24 @@ mod tests {
         private.give_back(frame);
         private.give_back(frame);
         // Nor one that is not private.
-        private.give_back(block_at(1));
+        private.give_back(frame_at(block_at(1)));
         assert_eq!(private.free(), 512);
-        assert_eq!(core::iter::from_fn(|| private.take(ONE)).count(), 512);
+        assert_eq!(take_all(&mut private, ONE).len(), 512);
     }
 
     #[test]
     fn every_private_frame_is_visited_once() {
         let mut ram = Ram::new();
         let mut private = ram.private(2);
-        let taken: BTreeSet<u64> = (0..700).map_while(|_| private.take(ONE)).collect();
+        let taken = (0..700).map_while(|_| private.take(ONE));
+        let taken: BTreeSet<u64> = taken.map(FrameAddress::as_u64).collect();
         private
             .frames
             .set_in_block(block_at(2), FrameType::Claimed, 0);
         let (mut all, mut owned) = (Vec::new(), BTreeSet::new());
         private.view().for_each(|frame, has_owner| {
-            all.push(frame);
-            owned.extend(has_owner.then_some(frame));
+            all.push(frame.as_u64());
+            owned.extend(has_owner.then_some(frame.as_u64()));
         });
         let whole = (block_at(0)..block_at(3)).step_by(PAGE_SIZE as usize);
         assert!(all.iter().copied().eq(whole));
@@ -442,13 +466,14 @@ mod tests {
         let mut ram = Ram::new();
         let mut private = ram.private(2);
         let frame = private.take(ONE).expect("free");
-        let used = frame & !(BLOCK_SIZE - 1);
+        let used = frame.as_u64() & !(BLOCK_SIZE - 1);
         let other = block_at(0) + block_at(1) - used;
         assert!(!private.is_free_block(used) && private.is_free_block(other));
         private.leave(used);
         private.leave(other);
         assert_eq!((private.free(), private.total()), (511, 512));
-        assert!(core::iter::from_fn(|| private.take(TWO)).all(|it| it & !(BLOCK_SIZE - 1) == used));
+        let taken = take_all(&mut private, TWO);
+        assert!(taken.iter().all(|it| it & !(BLOCK_SIZE - 1) == used));
         assert!(!private.is_free_block(other) && !private.is_free_block(0));
     }
 
@@ -456,7 +481,7 @@ mod tests {
     fn shared_frames_are_counted() {
         let mut ram = Ram::new();
         let private = ram.private(1);
-        let (frame, block) = (block_at(1) + 5 * PAGE_SIZE, block_at(1));
+        let (frame, block) = (frame_at(block_at(1)).after(5), block_at(1));
         assert!(!private.is_shared(block));
         assert!(private.share(frame) && private.share(frame));
         private.unshare(frame);
@@ -464,7 +489,7 @@ mod tests {
         private.unshare(frame);
         private.unshare(frame);
         assert!(!private.is_shared(block));
-        assert!(!private.share(START - PAGE_SIZE));
+        assert!(!private.share(frame_at(START - PAGE_SIZE)));
         assert_eq!(private.owner(frame), None);
     }
 }

@@ -62,6 +62,9 @@ impl Level {
 pub struct PhysicalAddress(u64);
 
 impl PhysicalAddress {
+    /// The first address.
+    pub(crate) const ZERO: Self = Self(0);
+
     /// Checks that `address` has at most 48 bits.
     pub const fn new(address: u64) -> Option<Self> {
         if address >> PHYSICAL_BITS == 0 {
@@ -90,6 +93,11 @@ impl PhysicalAddress {
     /// Whether the address begins a page.
     pub const fn is_page(self) -> bool {
         self.is_aligned(PAGE_SIZE)
+    }
+
+    /// The address `bytes` further on, at most one past the frame that this one is in.
+    pub(crate) const fn within(self, bytes: u64) -> Self {
+        Self(self.0 + bytes)
     }
 
     /// The address `bytes` further on, if it still has at most 48 bits.
@@ -213,6 +221,12 @@ impl UserAddress {
     /// Index of the entry that translates this address in its table of `level`, 0 to 511.
     pub const fn index(self, level: Level) -> usize {
         (self.0 >> level.shift()) as usize % ENTRIES
+    }
+
+    /// The first address of the entry with `index` in the table that translates this address,
+    /// whose entries span 2^`shift` bytes.
+    pub(crate) const fn with_index(self, shift: u32, index: u64) -> Self {
+        Self(self.0 >> (shift + 9) << (shift + 9) | index << shift)
     }
 }
 

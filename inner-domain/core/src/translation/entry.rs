@@ -15,6 +15,9 @@ use crate::translation::address::ENTRIES;
 pub(crate) struct FrameAddress(u64);
 
 impl FrameAddress {
+    /// Stands where no frame is: the one at address 0.
+    pub const NONE: Self = Self(0);
+
     /// None if `address` does not begin a page.
     pub const fn new(address: u64) -> Option<Self> {
         if address.is_multiple_of(PAGE_SIZE) {
@@ -53,6 +56,23 @@ impl FrameAddress {
         EntryAddress(self.0 + index as u64 * 8)
     }
 
+    /// One past the last entry of the frame as a table.
+    #[inline(always)]
+    pub const fn end(self) -> EntryAddress {
+        EntryAddress(self.0 + PAGE_SIZE)
+    }
+
+    /// The entries of the frame as a table from `first`, one of them, on.
+    pub fn entries_from(self, first: EntryAddress) -> impl Iterator<Item = EntryAddress> {
+        (first.0..self.0 + PAGE_SIZE).step_by(8).map(EntryAddress)
+    }
+
+    /// Physical address of the byte `offset` bytes behind the first one.
+    #[inline(always)]
+    pub const fn byte(self, offset: u64) -> u64 {
+        self.0 + offset
+    }
+
     /// All entries of the frame as a table.
     pub fn entries(self) -> impl Iterator<Item = EntryAddress> {
         (self.0..self.0 + PAGE_SIZE).step_by(8).map(EntryAddress)
@@ -60,7 +80,7 @@ impl FrameAddress {
 }
 
 /// Physical address of a table entry: a multiple of 8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub(crate) struct EntryAddress(u64);
 
@@ -102,6 +122,12 @@ impl EntryAddress {
     /// The entry `count` entries behind this one.
     pub const fn after(self, count: usize) -> Self {
         Self(self.0 + count as u64 * 8)
+    }
+
+    /// How many entries this one is behind `first`.
+    #[inline(always)]
+    pub const fn distance(self, first: Self) -> u64 {
+        (self.0 - first.0) / 8
     }
 
     /// What stands in the entry.

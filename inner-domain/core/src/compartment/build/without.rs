@@ -9,10 +9,11 @@ use super::super::{Addition, Memory, PIECE};
 /// another CPU does on a busy host must have time to fall between.
 pub fn copy_changed<M: Memory>(memory: &mut M, addition: &Addition, measured: &[u8; PIECE]) {
     const COPIES: usize = 1_000;
-    let (from, to) = (addition.from, addition.to);
+    let Addition { from, to, done, .. } = addition;
+    let (from, to) = (from.byte(*done), to.byte(*done));
     let mut seen = *measured;
     for _ in 0..COPIES {
-        memory.copy_in(from + addition.done, to + addition.done, &mut seen);
+        memory.copy_in(from, to, &mut seen);
         if seen != *measured {
             break;
         }

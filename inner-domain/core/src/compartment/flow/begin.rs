@@ -3,7 +3,6 @@
 
 use donjon_abi::call::Reason;
 use donjon_abi::flow::{LOG, LOG_PAGES_MAX, Message, Start};
-use donjon_abi::layout::PAGE_SIZE;
 use sha2::{Digest, Sha256};
 
 use super::Flow;
@@ -12,8 +11,15 @@ use crate::compartment::build::may_be_given;
 use crate::compartment::space::{self, Access};
 use crate::compartment::{Compartments, Guard, Handle, Memory, NONE, Phase};
 use crate::memory::private::Private;
-use crate::translation::Step;
+use crate::translation::address::UserAddress;
 use crate::translation::frames::FrameTable;
+use crate::translation::{RawDescriptor, Step};
+
+/// The first page of a log.
+const FIRST: UserAddress = match UserAddress::new(LOG) {
+    Some(first) => first,
+    None => UserAddress::ZERO,
+};
 
 impl Compartments<'_> {
     /// Puts a compartment under flow attestation that is sealed, has not run, is no clone and has
@@ -42,7 +48,7 @@ impl Compartments<'_> {
         };
         state.hash = Sha256::new();
         state.hash.update(Message::Start(start).to_bytes());
-        *memory.flow(state.context) = Flow {
+        *memory.flow(state.context.as_u64()) = Flow {
             nonce,
             arguments,
             first,
@@ -68,25 +74,23 @@ impl Compartments<'_> {
         frame: u64,
     ) -> Result<u64, Reason> {
         let Guard { mut state, owner } = self.of_phase(handle, Phase::AttestedReady)?;
-        let pages = memory.flow(state.context).pages;
+        let pages = memory.flow(state.context.as_u64()).pages;
         if pages >= LOG_PAGES_MAX {
             return Err(Reason::OverLimit);
         }
-        if !may_be_given(frames, frame) {
-            return Err(Reason::WrongFrame);
-        }
-        let va = LOG + pages * PAGE_SIZE;
+        let given = may_be_given(frames, frame).ok_or(Reason::WrongFrame)?;
+        let va = FIRST.after(pages);
         let entry = space::entry_for(memory, &mut state, owner, private, va)?;
-        if memory.read(entry) != 0 && Configured::FLOW_PLACE.is_made() {
+        if entry.read(memory) != RawDescriptor::INVALID && Configured::FLOW_PLACE.is_made() {
             return Err(Reason::BadEntry);
         }
-        if !private.share(frame) {
+        if !private.share(given) {
             return Err(Reason::OverLimit);
         }
         // The compartment has not run: no TLB holds this address.
-        space::map(memory, entry, frame, Access::Write);
+        space::map(memory, entry, given, Access::Write);
         memory.perform(Step::BarrierStore);
-        memory.flow(state.context).pages = pages + 1;
+        memory.flow(state.context.as_u64()).pages = pages + 1;
         Ok(pages + 1)
     }
 }

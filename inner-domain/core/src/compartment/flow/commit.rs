@@ -27,7 +27,7 @@ impl Compartments<'_> {
         digest: [u8; 32],
     ) -> Result<[u8; MESSAGE], Reason> {
         let Guard { mut state, .. } = self.of_stopped(handle)?;
-        let flow = memory.flow(state.context);
+        let flow = memory.flow(state.context.as_u64());
         if flow.is_closed == 0 {
             return Err(Reason::WrongTime);
         }
@@ -71,7 +71,7 @@ impl Compartments<'_> {
         handle: Handle,
     ) -> Result<[u8; MESSAGE], Reason> {
         let Guard { mut state, .. } = self.of_stopped(handle)?;
-        let flow = memory.flow(state.context);
+        let flow = memory.flow(state.context.as_u64());
         if flow.is_closed != 0 || flow.is_ended != 0 {
             return Err(Reason::WrongTime);
         }
@@ -105,7 +105,7 @@ impl Compartments<'_> {
         handle: Handle,
     ) -> Result<Subject, Reason> {
         let Guard { state, .. } = self.of_stopped(handle)?;
-        let flow = memory.flow(state.context);
+        let flow = memory.flow(state.context.as_u64());
         if flow.is_ended == 0 {
             return Err(Reason::WrongTime);
         }

@@ -79,9 +79,9 @@ impl Compartments<'_> {
         (handle, cpu): (Handle, usize),
     ) -> Result<Begin, Reason> {
         let Guard { state, .. } = self.of_phase(handle, running(cpu))?;
-        let flow = memory.flow(state.context);
+        let flow = memory.flow(state.context.as_u64());
         Ok(Begin {
-            place: (state.entry, state.stack),
+            place: (state.entry.as_u64(), state.stack.as_u64()),
             arguments: flow.arguments,
             state: flow.first,
         })
@@ -99,7 +99,7 @@ impl Compartments<'_> {
         draw: impl FnOnce() -> Option<[u64; 4]>,
     ) -> Option<Stopped> {
         let Guard { state, .. } = self.of_phase(handle, running(cpu)).ok()?;
-        let flow = memory.flow(state.context);
+        let flow = memory.flow(state.context.as_u64());
         if flow.is_full(&stop, cause)
             && let Some(next) = draw()
         {

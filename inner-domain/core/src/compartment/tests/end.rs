@@ -99,7 +99,7 @@ impl Machine<'_> {
         let (root, mut extra) = {
             let guard = self.compartments.of(handle).expect("there");
             (
-                guard.state.root,
+                guard.state.root.as_u64(),
                 usize::from(guard.state.addition.is_some()),
             )
         };
@@ -256,7 +256,7 @@ proptest! {
             machine.check(&live);
         }
         for page in 0..16 {
-            prop_assert_eq!(machine.private.shares(RAM + page * PAGE_SIZE), 0);
+            prop_assert_eq!(machine.shares(RAM + page * PAGE_SIZE), 0);
         }
     }
 }

@@ -244,7 +244,9 @@ fn a_log_has_its_own_place() {
     assert_eq!(machine.share(handle, end + PAGE_SIZE, RAM), Ok(()));
     machine.destroy(handle).expect("it does not run");
     let handle = machine.attested();
-    let inner = machine.compartments.of(handle).expect("there").state.root;
+    let guard = machine.compartments.of(handle).expect("there");
+    let inner = guard.state.root.as_u64();
+    drop(guard);
     let wrong = Err(Reason::WrongFrame);
     assert_eq!(machine.extend_log(handle, inner).map(drop), wrong);
     assert_eq!(machine.extend_log(handle, RAM + 8).map(drop), wrong);

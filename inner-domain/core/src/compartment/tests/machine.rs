@@ -211,7 +211,7 @@ impl Machine<'_> {
     pub(super) fn leaves(&self, handle: Handle) -> BTreeMap<u64, u64> {
         let guard = self.compartments.of(handle).expect("there");
         let mut leaves = BTreeMap::new();
-        self.collect(guard.state.root, 39, 0, &mut leaves);
+        self.collect(guard.state.root.as_u64(), 39, 0, &mut leaves);
         leaves
     }
 
@@ -243,6 +243,16 @@ impl Machine<'_> {
         Ok(handle)
     }
 
+    /// Who has a frame.
+    fn owner(&self, frame: u64) -> Option<Owner> {
+        self.private.owner(FrameAddress::containing(frame))
+    }
+
+    /// How often compartments map a frame.
+    pub(super) fn shares(&self, frame: u64) -> u32 {
+        self.private.shares(FrameAddress::containing(frame))
+    }
+
     /// What holds at any time.
     pub(super) fn check(&mut self, live: &[Handle]) {
         let mut used = BTreeMap::new();
@@ -258,11 +268,11 @@ impl Machine<'_> {
                 let executable = leaf & bits::NO_EL0 == 0;
                 assert!(!writable || !executable, "{va:#x}");
                 let template = self.template_of(*handle);
-                let is_shared_code = self.private.owner(frame) == template && template.is_some();
+                let is_shared_code = self.owner(frame) == template && template.is_some();
                 if is_shared_code {
                     assert!(!writable, "{va:#x} of the template is writable");
                 } else if self.frames.get(frame) == Some(FrameType::Private) {
-                    assert_eq!(self.private.owner(frame), Some(owner), "{va:#x}");
+                    assert_eq!(self.owner(frame), Some(owner), "{va:#x}");
                     assert_eq!(used.insert(frame, va), None, "{frame:#x} is used twice");
                 } else {
                     assert!(!executable, "{va:#x}");
@@ -273,11 +283,11 @@ impl Machine<'_> {
         }
         assert_eq!(self.private.free() + frames, PRIVATE, "frames are lost");
         for (frame, count) in shared {
-            assert_eq!(self.private.shares(frame), count, "{frame:#x}");
+            assert_eq!(self.shares(frame), count, "{frame:#x}");
         }
         for number in 0..PRIVATE {
             let frame = RAM + BLOCK_SIZE + number * PAGE_SIZE;
-            if self.private.owner(frame).is_none() {
+            if self.owner(frame).is_none() {
                 assert!(self.memory.is_zero(frame), "{frame:#x} is not wiped");
             }
         }
