@@ -2,7 +2,6 @@
 //! The search for mappings of claimed blocks in the kernel's tables.
 
 use donjon_abi::call::Reason;
-use donjon_abi::layout::PAGE_SIZE;
 
 use super::phase::{Extension, Phase, Progress};
 use super::state::Pools;
@@ -87,7 +86,7 @@ impl<C: Checks> Pools<'_, C> {
         let (value, mask) = self.claims.blocks().cover();
         let mask = mask & bits::OUTPUT_ADDRESS;
         let may_show = |descriptor: u64| descriptor & mask == value;
-        let shows = |entry: u64, descriptor: u64| {
+        let shows = |entry: EntryAddress, descriptor: u64| {
             let output = descriptor & bits::OUTPUT_ADDRESS;
             may_show(descriptor)
                 && bits::is_valid(descriptor)
@@ -97,26 +96,26 @@ impl<C: Checks> Pools<'_, C> {
                 && self
                     .claims
                     .find(output)
-                    .is_some_and(|it| EntryAddress::new(entry) != Some(it.entry))
+                    .is_some_and(|it| it.entry != entry)
         };
-        let end = table.as_u64() + PAGE_SIZE;
-        let mut entry = table.as_u64();
+        let end = table.end();
+        let mut entry = table.entry(0);
         let mut close = 0;
         while entry < end {
-            let [a, b] = hw.read_two(entry);
-            let [c, d] = hw.read_two(entry + 16);
+            let [a, b] = hw.read_two(entry.as_u64());
+            let [c, d] = hw.read_two(entry.after(2).as_u64());
             // Nearly all of them end here.
             if may_show(a) | may_show(b) | may_show(c) | may_show(d) {
                 if shows(entry, a)
-                    || shows(entry + 8, b)
-                    || shows(entry + 16, c)
-                    || shows(entry + 24, d)
+                    || shows(entry.after(1), b)
+                    || shows(entry.after(2), c)
+                    || shows(entry.after(3), d)
                 {
                     return None;
                 }
                 close += 4;
             }
-            entry += 32;
+            entry = entry.after(4);
         }
         Some(close)
     }
