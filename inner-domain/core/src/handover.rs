@@ -42,9 +42,9 @@ use donjon_abi::layout::PAGE_SIZE;
 use crate::checks::Checks;
 use crate::kernel_tables::KernelTables;
 use crate::range::Range;
-use crate::translation::Hardware;
 use crate::translation::frames::FrameType;
-use description::{Description, units};
+use crate::translation::{FrameAddress, Hardware};
+use description::{Description, frames};
 
 pub use error::{DescriptionError, Fault, HandoverError, Part};
 pub use place::EntryPlace;
@@ -109,6 +109,7 @@ pub fn take_over<H: Hardware, C: Checks>(
 ) -> Result<Summary, HandoverError> {
     let description = Description::new(said)?;
     let mut takeover = Takeover {
+        root: FrameAddress::containing(machine.root),
         tables,
         hardware,
         machine,
@@ -130,6 +131,8 @@ pub fn take_over<H: Hardware, C: Checks>(
 
 /// The work in progress.
 struct Takeover<'t, 'r, H: Hardware, C: Checks> {
+    /// The kernel's root.
+    root: FrameAddress,
     tables: &'t mut KernelTables<'r, C>,
     hardware: &'t mut H,
     machine: &'t MachineParts<'t>,
@@ -143,7 +146,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         let (mut address, end) = self.tables.frames().span();
         while address < end {
             if self.machine.banks.iter().any(|bank| bank.contains(address)) {
-                self.set(address, FrameType::Ordinary);
+                self.set(FrameAddress::containing(address), FrameType::Ordinary);
             } else {
                 self.tables.frames_mut().remove(address);
             }
@@ -156,18 +159,18 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         self.open_pools()
     }
 
-    fn set(&mut self, address: u64, frame: FrameType) {
-        self.tables.frames_mut().set(address, frame);
+    fn set(&mut self, frame: FrameAddress, class: FrameType) {
+        self.tables.frames_mut().set(frame.as_u64(), class);
     }
 
-    fn set_all(&mut self, range: Range, frame: FrameType) {
-        for address in units(range, PAGE_SIZE) {
-            self.set(address, frame);
+    fn set_all(&mut self, range: Range, class: FrameType) {
+        for frame in frames(range) {
+            self.set(frame, class);
         }
     }
 
     /// The type of a frame, none where there is no RAM.
-    fn frame(&self, address: u64) -> Option<FrameType> {
-        self.tables.frames().get(address)
+    fn frame(&self, frame: FrameAddress) -> Option<FrameType> {
+        self.tables.frames().get(frame.as_u64())
     }
 }

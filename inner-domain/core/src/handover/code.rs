@@ -10,10 +10,10 @@ use super::error::{Fault, HandoverError, Part};
 use super::{BadInstruction, Takeover};
 use crate::checks::Checks;
 use crate::range::Range;
-use crate::translation::Hardware;
 use crate::translation::address::Level;
 use crate::translation::descriptor::{Attributes, Descriptor};
 use crate::translation::frames::FrameType;
+use crate::translation::{FrameAddress, Hardware};
 
 /// MAIR index that Linux uses for the same Normal write-back memory where tags could be.
 const MAIR_TAGGED: u32 = 1;
@@ -30,17 +30,17 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         &mut self,
         mut scan: impl FnMut(u64) -> Result<(), BadInstruction>,
     ) -> Result<(), HandoverError> {
-        let mut cursor = Cursor::kernel(self.machine.root);
+        let mut cursor = Cursor::kernel(self.root);
         while let Some(entry) = cursor.next(self.hardware) {
             match entry.decode() {
                 Descriptor::Table { next, .. } => {
                     if entry.level != Level::Zero || entry.index != GATE_SLOT {
-                        cursor.descend(next.as_u64());
+                        cursor.descend(FrameAddress::of(next));
                     }
                 }
                 Descriptor::Block { output, attributes }
                 | Descriptor::Page { output, attributes } => {
-                    let output = output.as_u64();
+                    let output = FrameAddress::of(output);
                     let done = if attributes.contains(Attributes::PRIVILEGED_EXECUTE_NEVER) {
                         self.find_constants(&entry, output)
                     } else {
@@ -58,7 +58,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     fn find_text(
         &mut self,
         entry: &Entry,
-        output: u64,
+        output: FrameAddress,
         attributes: Attributes,
         scan: &mut impl FnMut(u64) -> Result<(), BadInstruction>,
     ) -> Result<(), Fault> {
@@ -80,14 +80,15 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         {
             return Err(Fault::TextAttributes);
         }
-        for offset in (0..size).step_by(PAGE_SIZE as usize) {
-            let class = if va + offset == self.description.vectors {
+        for page in 0..size / PAGE_SIZE {
+            let class = if va + page * PAGE_SIZE == self.description.vectors {
                 FrameType::KernelVectors
             } else {
                 FrameType::KernelText
             };
-            let frame = output + offset;
+            let frame = output.after(page);
             self.give_role(frame, class)?;
+            let frame = frame.as_u64();
             scan(frame).map_err(|found| Fault::Instruction {
                 frame,
                 offset: found.offset,
@@ -98,15 +99,15 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         Ok(())
     }
 
-    fn find_constants(&mut self, entry: &Entry, output: u64) -> Result<(), Fault> {
+    fn find_constants(&mut self, entry: &Entry, output: FrameAddress) -> Result<(), Fault> {
         let va = entry.place.va;
-        for offset in (0..entry.level.size()).step_by(PAGE_SIZE as usize) {
-            if !self.description.constants.contains(va + offset) {
+        for page in 0..entry.level.size() / PAGE_SIZE {
+            if !self.description.constants.contains(va + page * PAGE_SIZE) {
                 continue;
             }
-            let frame = output + offset;
+            let frame = output.after(page);
             // The table block is in the constants and has its types already.
-            if !self.machine.table_block.contains(frame) {
+            if !self.machine.table_block.contains(frame.as_u64()) {
                 self.give_role(frame, FrameType::KernelReadOnly)?;
             }
             self.summary.constant_pages += 1;
@@ -116,16 +117,20 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
 
     /// Types an ordinary frame as text or constants. Whatever has a role already does not get a
     /// second one, and what devices write gets none.
-    fn give_role(&mut self, frame: u64, class: FrameType) -> Result<(), Fault> {
-        if self.machine.written.iter().any(|it| it.contains(frame)) {
-            return Err(Fault::WrittenByDevices { frame });
+    fn give_role(&mut self, frame: FrameAddress, class: FrameType) -> Result<(), Fault> {
+        let address = frame.as_u64();
+        if self.machine.written.iter().any(|it| it.contains(address)) {
+            return Err(Fault::WrittenByDevices { frame: address });
         }
         match self.frame(frame) {
             Some(FrameType::Ordinary) => {
                 self.set(frame, class);
                 Ok(())
             }
-            found => Err(Fault::SecondRole { frame, found }),
+            found => Err(Fault::SecondRole {
+                frame: address,
+                found,
+            }),
         }
     }
 

@@ -6,17 +6,17 @@
 //! TLB still remembers of the old table is right as well, until everything is invalidated at
 //! the end. The old frame becomes ordinary memory only for readers after that.
 
-use donjon_abi::layout::{GATE_SLOT, PAGE_SIZE, ROOT_HALF};
+use donjon_abi::layout::{GATE_SLOT, ROOT_HALF};
 
 use super::Takeover;
-use super::cursor::Cursor;
-use super::description::units;
+use super::cursor::{Cursor, Entry};
+use super::description::frames;
 use super::error::HandoverError;
 use crate::checks::Checks;
 use crate::translation::address::{ENTRIES, Level};
 use crate::translation::descriptor::Descriptor;
 use crate::translation::frames::FrameType;
-use crate::translation::{Hardware, Step};
+use crate::translation::{FrameAddress, Hardware, RawDescriptor, Step};
 
 /// Address bits of a table descriptor.
 const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
@@ -26,8 +26,8 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     pub(super) fn copy_tables(&mut self) -> Result<(), HandoverError> {
         // A frame that Linux has set aside for a table looks like a free one. It takes them from
         // the beginning of the pool, so these come from the end.
-        let mut free = units(self.description.table_pool, PAGE_SIZE).rev();
-        let mut cursor = Cursor::kernel(self.machine.root);
+        let mut free = frames(self.description.table_pool).rev();
+        let mut cursor = Cursor::kernel(self.root);
         while let Some(entry) = cursor.next(self.hardware) {
             let Descriptor::Table { next, .. } = entry.decode() else {
                 continue;
@@ -35,19 +35,19 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
             if entry.level == Level::Zero && entry.index == GATE_SLOT {
                 continue;
             }
-            let mut table = next.as_u64();
+            let mut table = FrameAddress::of(next);
             if !self.stays(table) {
                 let copy = free
                     .find(|frame| self.frame(*frame) == Some(FrameType::PoolFree))
-                    .ok_or(HandoverError::PoolExhausted(table))?;
+                    .ok_or(HandoverError::PoolExhausted(table.as_u64()))?;
                 self.copy(table, copy);
-                let place = entry.place;
-                self.relink(entry.level, place.entry, place.descriptor & !ADDRESS | copy);
+                let value = entry.place.descriptor & !ADDRESS | copy.as_u64();
+                self.relink(&entry, RawDescriptor(value));
                 self.set(table, FrameType::Ordinary);
                 self.summary.copied += 1;
                 table = copy;
             }
-            if !self.machine.table_block.contains(table) {
+            if !self.machine.table_block.contains(table.as_u64()) {
                 // The mark of the validation has done its work.
                 self.set(table, FrameType::PoolFree);
                 self.import(&entry, table)?;
@@ -57,25 +57,25 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
         Ok(())
     }
 
-    fn stays(&self, table: u64) -> bool {
+    fn stays(&self, table: FrameAddress) -> bool {
+        let table = table.as_u64();
         self.description.table_pool.contains(table) || self.machine.table_block.contains(table)
     }
 
-    fn copy(&mut self, from: u64, to: u64) {
-        for offset in (0..ENTRIES as u64).map(|index| index * 8) {
-            let value = self.hardware.read(from + offset);
-            let entry = to + offset;
-            self.hardware.perform(Step::Write { entry, value });
+    fn copy(&mut self, from: FrameAddress, to: FrameAddress) {
+        for index in 0..ENTRIES {
+            let value = from.entry(index).read(self.hardware);
+            to.entry(index).write(self.hardware, value);
         }
         self.hardware.perform(Step::BarrierStore);
     }
 
     /// Changes an entry of a kernel table, in both halves of the root.
-    fn relink(&mut self, level: Level, entry: u64, value: u64) {
-        self.hardware.perform(Step::Write { entry, value });
-        if level == Level::Zero {
-            let entry = entry + ROOT_HALF as u64 * 8;
-            self.hardware.perform(Step::Write { entry, value });
+    fn relink(&mut self, entry: &Entry, value: RawDescriptor) {
+        entry.address.write(self.hardware, value);
+        if entry.level == Level::Zero {
+            let twin = entry.address.after(ROOT_HALF);
+            twin.write(self.hardware, value);
         }
         self.hardware.perform(Step::BarrierStore);
     }

@@ -5,9 +5,9 @@
 use donjon_abi::layout::ROOT_HALF;
 
 use super::place::EntryPlace;
-use crate::translation::Hardware;
 use crate::translation::address::{ENTRIES, Level};
 use crate::translation::descriptor::Descriptor;
+use crate::translation::{EntryAddress, FrameAddress, Hardware};
 
 /// First address of the upper range in the outer view.
 pub(super) const UPPER_RANGE: u64 = 0xffff_8000_0000_0000;
@@ -19,6 +19,8 @@ const LEVELS: [Level; 4] = [Level::Zero, Level::One, Level::Two, Level::Three];
 pub(super) struct Entry {
     pub level: Level,
     pub index: usize,
+    /// Where the entry stands.
+    pub address: EntryAddress,
     /// Where it stands, what it translates, its value.
     pub place: EntryPlace,
 }
@@ -32,7 +34,7 @@ impl Entry {
 /// A position in the lower half of the kernel's root and the tables below it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
-    tables: [u64; 4],
+    tables: [FrameAddress; 4],
     /// The next entry of each table on the way down.
     next: [usize; 4],
     depth: usize,
@@ -40,9 +42,9 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// At the first entry of the kernel's root. Its lower half is the outer view's.
-    pub const fn kernel(root: u64) -> Self {
+    pub const fn kernel(root: FrameAddress) -> Self {
         Self {
-            tables: [root, 0, 0, 0],
+            tables: [root; 4],
             next: [0; 4],
             depth: 0,
         }
@@ -59,14 +61,15 @@ impl Cursor {
                 self.depth = depth.checked_sub(1)?;
                 continue;
             }
-            let entry = self.tables[depth] + index as u64 * 8;
-            let descriptor = hardware.read(entry);
+            let entry = self.tables[depth].entry(index);
+            let descriptor = entry.read(hardware).0;
             let found = (descriptor & 1 != 0).then(|| Entry {
                 level: LEVELS[depth],
                 index,
+                address: entry,
                 place: EntryPlace {
                     va: self.va(),
-                    entry,
+                    entry: entry.as_u64(),
                     descriptor,
                 },
             });
@@ -79,7 +82,7 @@ impl Cursor {
 
     /// Goes on with the table that the last entry leads to, at `table`. Below level 3 there is
     /// none.
-    pub const fn descend(&mut self, table: u64) {
+    pub const fn descend(&mut self, table: FrameAddress) {
         if self.depth + 1 < LEVELS.len() {
             self.depth += 1;
             self.tables[self.depth] = table;

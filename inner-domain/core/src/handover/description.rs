@@ -7,6 +7,7 @@ use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 use super::error::DescriptionError;
 use crate::code::vectors::{VECTORS_SIZE, VECTORS_START};
 use crate::range::Range;
+use crate::translation::FrameAddress;
 
 /// Alignment of the vectors (VBAR_EL1).
 const VECTORS_ALIGNMENT: u64 = 0x800;
@@ -57,6 +58,11 @@ fn range(start: u64, end: u64, unit: u64) -> Result<Range, DescriptionError> {
     Range::new(start, end)
         .filter(|_| start.is_multiple_of(unit) && end.is_multiple_of(unit))
         .ok_or(DescriptionError::Range { start, end })
+}
+
+/// The frames of a range.
+pub(super) fn frames(range: Range) -> impl DoubleEndedIterator<Item = FrameAddress> {
+    units(range, PAGE_SIZE).map(FrameAddress::containing)
 }
 
 /// The pages or blocks of a range.

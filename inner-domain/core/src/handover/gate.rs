@@ -10,10 +10,10 @@ use super::description::units;
 use super::error::{Fault, HandoverError};
 use super::{EntryPlace, Takeover};
 use crate::checks::Checks;
-use crate::translation::Hardware;
 use crate::translation::address::{ENTRIES, Level, PhysicalAddress};
 use crate::translation::descriptor::{Descriptor, MappingKind};
 use crate::translation::frames::FrameType;
+use crate::translation::{FrameAddress, Hardware};
 
 impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     /// Checks that the gate's tables lead from the root through three pages of the table block to
@@ -41,11 +41,12 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
             return Err(HandoverError::at(place)(Fault::Gate));
         };
         let expected = Descriptor::leaf(Level::Three, output, MappingKind::GateText);
-        let is_inner = self.frame(output.as_u64()) == Some(FrameType::Inner);
+        let gate = FrameAddress::of(output);
+        let is_inner = self.frame(gate) == Some(FrameType::Inner);
         if !is_inner || expected.map(Descriptor::encode) != Some(leaf.descriptor) {
             return Err(HandoverError::at(leaf)(Fault::Gate));
         }
-        self.set(output.as_u64(), FrameType::Gate);
+        self.set(gate, FrameType::Gate);
         Ok(())
     }
 

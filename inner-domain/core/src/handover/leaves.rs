@@ -10,10 +10,10 @@ use super::Takeover;
 use super::cursor::{Cursor, Entry, UPPER_RANGE};
 use super::error::{Fault, HandoverError};
 use crate::checks::Checks;
-use crate::translation::Hardware;
 use crate::translation::address::{ENTRIES, Level};
 use crate::translation::descriptor::{Attributes, Descriptor};
 use crate::translation::frames::FrameType;
+use crate::translation::{FrameAddress, Hardware};
 
 /// Bit 1 of a page, which a block has not.
 const PAGE: u64 = 0b10;
@@ -36,14 +36,14 @@ enum LeafKind {
 
 impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     pub(super) fn check_leaves(&mut self) -> Result<(), HandoverError> {
-        let mut cursor = Cursor::kernel(self.machine.root);
+        let mut cursor = Cursor::kernel(self.root);
         while let Some(entry) = cursor.next(self.hardware) {
             match entry.decode() {
                 Descriptor::Table { .. } if is_gate(&entry) => {}
-                Descriptor::Table { next, .. } => cursor.descend(next.as_u64()),
+                Descriptor::Table { next, .. } => cursor.descend(FrameAddress::of(next)),
                 Descriptor::Block { output, attributes }
                 | Descriptor::Page { output, attributes } => {
-                    self.check_kernel_leaf(&entry, output.as_u64(), attributes)
+                    self.check_kernel_leaf(&entry, FrameAddress::of(output), attributes)
                         .map_err(HandoverError::at(entry.place))?;
                     self.summary.leaves += 1;
                 }
@@ -56,12 +56,12 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     fn check_kernel_leaf(
         &self,
         entry: &Entry,
-        output: u64,
+        output: FrameAddress,
         attributes: Attributes,
     ) -> Result<(), Fault> {
         let offset = entry.place.va - UPPER_RANGE;
         let is_linear = offset < SLOT_SIZE;
-        if is_linear && output != self.summary.linear_start + offset {
+        if is_linear && output.as_u64() != self.summary.linear_start + offset {
             return Err(Fault::NotLinear);
         }
         let kind = self.kind_of_leaf(entry.level, output)?;
@@ -92,26 +92,26 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     }
 
     fn refused(&self, reason: donjon_abi::call::Reason, leaf: u64) -> Fault {
-        let target = self.frame(leaf & 0x0000_ffff_ffff_f000);
+        let target = self.frame(FrameAddress::containing(leaf & 0x0000_ffff_ffff_f000));
         Fault::Refused { reason, target }
     }
 
-    fn kind_of_leaf(&self, level: Level, output: u64) -> Result<LeafKind, Fault> {
+    fn kind_of_leaf(&self, level: Level, output: FrameAddress) -> Result<LeafKind, Fault> {
         let kind = self.kind(output);
         let pages = level.size() / PAGE_SIZE;
-        if (1..pages).all(|page| self.kind(output + page * PAGE_SIZE) == kind) {
+        if (1..pages).all(|page| self.kind(output.after(page)) == kind) {
             Ok(kind)
         } else {
             Err(Fault::Mixed)
         }
     }
 
-    fn kind(&self, frame: u64) -> LeafKind {
+    fn kind(&self, frame: FrameAddress) -> LeafKind {
         match self.frame(frame) {
             None => LeafKind::Elsewhere,
             Some(FrameType::Ordinary) => LeafKind::Ordinary,
             Some(FrameType::KernelText | FrameType::KernelVectors) => LeafKind::Text,
-            _ if self.machine.table_block.contains(frame) => LeafKind::Constants,
+            _ if self.machine.table_block.contains(frame.as_u64()) => LeafKind::Constants,
             Some(FrameType::KernelReadOnly) => LeafKind::Constants,
             Some(FrameType::TextPoolFree) => LeafKind::TextPool,
             Some(FrameType::PoolFree) => LeafKind::Pool,

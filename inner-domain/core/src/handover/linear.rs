@@ -5,7 +5,7 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::{BLOCK_SIZE, LINEAR_L1_PAGE, PAGE_SIZE, SLOT_SIZE};
 
 use super::cursor::{Cursor, UPPER_RANGE};
-use super::description::units;
+use super::description::{frames, units};
 use super::error::{DescriptionError, Fault, HandoverError};
 use super::{EntryPlace, Takeover};
 use crate::checks::Checks;
@@ -13,7 +13,7 @@ use crate::kernel_tables::PoolKind;
 use crate::translation::address::{ENTRIES, Level};
 use crate::translation::descriptor::{Attributes, Descriptor};
 use crate::translation::frames::FrameType;
-use crate::translation::{Hardware, Step};
+use crate::translation::{FrameAddress, Hardware, Step};
 
 /// Bit 1 of a page, which a block has not.
 const PAGE: u64 = 0b10;
@@ -31,8 +31,9 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     }
 
     fn open_pool(&mut self, block: u64, kind: PoolKind) -> Result<(), DescriptionError> {
+        let first = FrameAddress::containing(block);
         let ordinary = (0..ENTRIES as u64)
-            .all(|frame| self.frame(block + frame * PAGE_SIZE) == Some(FrameType::Ordinary));
+            .all(|frame| self.frame(first.after(frame)) == Some(FrameType::Ordinary));
         let entered = if ordinary {
             self.tables.import_pool(block, kind)
         } else {
@@ -65,7 +66,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
                 | Attributes::READ_ONLY.bits();
             // As a page it must be what the first frame may be shown as.
             let allowed = self.tables.check_page(value | PAGE);
-            let target = self.frame(block);
+            let target = self.frame(FrameAddress::containing(block));
             allowed
                 .map_err(|reason| Fault::Refused { reason, target })
                 .map_err(HandoverError::at(place))?;
@@ -75,29 +76,29 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
             }
         }
         self.hardware.perform(Step::BarrierStore);
-        for frame in units(self.description.table_pool, PAGE_SIZE) {
+        for frame in frames(self.description.table_pool) {
             if self.frame(frame) == Some(FrameType::PoolFree) {
-                self.hardware.perform(Step::ZeroFrame(frame));
+                self.hardware.perform(Step::ZeroFrame(frame.as_u64()));
             }
             // Those in use as well: a walk with forged, non-cacheable attributes reads memory
             // behind the cache, which may hold what was there before this boot.
-            self.hardware.perform(Step::CleanFrame(frame));
+            self.hardware.perform(Step::CleanFrame(frame.as_u64()));
         }
-        for page in units(self.machine.table_block, PAGE_SIZE) {
-            self.hardware.perform(Step::CleanFrame(page));
+        for page in frames(self.machine.table_block) {
+            self.hardware.perform(Step::CleanFrame(page.as_u64()));
         }
         Ok(())
     }
 
     /// The physical address that the linear map begins with, from the first leaf in its slot.
     fn linear_start(&self) -> Result<u64, HandoverError> {
-        let mut cursor = Cursor::kernel(self.machine.root);
+        let mut cursor = Cursor::kernel(self.root);
         while let Some(entry) = cursor.next(self.hardware) {
             if entry.place.va - UPPER_RANGE >= SLOT_SIZE {
                 break;
             }
             match entry.decode() {
-                Descriptor::Table { next, .. } => cursor.descend(next.as_u64()),
+                Descriptor::Table { next, .. } => cursor.descend(FrameAddress::of(next)),
                 Descriptor::Block { output, .. } | Descriptor::Page { output, .. } => {
                     let offset = entry.place.va - UPPER_RANGE;
                     let start = output.as_u64().checked_sub(offset);
@@ -112,17 +113,19 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     /// The level 2 entry of the linear map that shows a block as a block.
     fn linear_block(&self, block: u64, start: u64) -> Option<EntryPlace> {
         let offset = block.checked_sub(start).filter(|it| *it < SLOT_SIZE)?;
-        let mut table = self.machine.root;
+        let mut table = self.root;
         for level in [Level::Zero, Level::One, Level::Two] {
-            let entry = table + (offset >> level.shift()) % ENTRIES as u64 * 8;
-            let descriptor = self.hardware.read(entry);
+            let entry = table.entry((offset >> level.shift()) as usize % ENTRIES);
+            let descriptor = entry.read(self.hardware).0;
             match Descriptor::decode(descriptor, level) {
-                Descriptor::Table { next, .. } => table = next.as_u64(),
+                Descriptor::Table { next, .. } => {
+                    table = FrameAddress::of(next);
+                }
                 Descriptor::Block { output, .. } if output.as_u64() == block => {
                     let va = UPPER_RANGE + offset;
                     return (level == Level::Two).then_some(EntryPlace {
                         va,
-                        entry,
+                        entry: entry.as_u64(),
                         descriptor,
                     });
                 }

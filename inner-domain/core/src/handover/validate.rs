@@ -14,7 +14,7 @@ use crate::kernel_tables::may_be_linked;
 use crate::translation::address::Level;
 use crate::translation::descriptor::Descriptor;
 use crate::translation::frames::FrameType;
-use crate::translation::{Hardware, RawDescriptor};
+use crate::translation::{FrameAddress, Hardware, RawDescriptor};
 
 impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     pub(super) fn validate(&mut self) -> Result<(), HandoverError> {
@@ -24,17 +24,16 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
 
     /// The halves of the kernel's root agree, and what must be empty is.
     fn validate_kernel_root(&mut self) -> Result<(), HandoverError> {
-        let root = self.machine.root;
-        self.set(root, FrameType::KernelTable0);
+        self.set(self.root, FrameType::KernelTable0);
         self.summary.kernel_tables += 1;
         for slot in 0..ROOT_HALF {
-            let entry = root + slot as u64 * 8;
+            let entry = self.root.entry(slot);
             let place = EntryPlace {
                 va: UPPER_RANGE + ((slot as u64) << Level::Zero.shift()),
-                entry,
-                descriptor: self.hardware.read(entry),
+                entry: entry.as_u64(),
+                descriptor: entry.read(self.hardware).0,
             };
-            let twin = self.hardware.read(entry + ROOT_HALF as u64 * 8);
+            let twin = entry.after(ROOT_HALF).read(self.hardware).0;
             let fault = if slot == GATE_SLOT || may_be_linked(slot) {
                 (place.descriptor != twin).then_some(Fault::HalvesDiffer(twin))
             } else {
@@ -51,7 +50,7 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     }
 
     fn validate_kernel_tables(&mut self) -> Result<(), HandoverError> {
-        let mut cursor = Cursor::kernel(self.machine.root);
+        let mut cursor = Cursor::kernel(self.root);
         while let Some(entry) = cursor.next(self.hardware) {
             // The gate's tables are looked at as a whole.
             if entry.level == Level::Zero && entry.index == GATE_SLOT {
@@ -72,13 +71,13 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     }
 
     /// What a frame becomes that an entry of a kernel table leads to.
-    fn kernel_class(&self, entry: &Entry, next: u64) -> Result<FrameType, Fault> {
+    fn kernel_class(&self, entry: &Entry, next: FrameAddress) -> Result<FrameType, Fault> {
         let below = entry.level.next().ok_or(Fault::Reserved)?;
         match self.frame(next) {
             // Ordinary ones are copied later on. In the table block stands the linear map's, and
             // there is no reason to use another page of it.
             Some(FrameType::PoolFree | FrameType::Ordinary) => {}
-            Some(FrameType::TableBlock) if next == self.linear_table() => {}
+            Some(FrameType::TableBlock) if next.as_u64() == self.linear_table() => {}
             Some(found) if found.as_table().is_some() => return Err(Fault::TwoParents),
             found => return Err(Fault::TableTarget(found)),
         }
@@ -86,19 +85,25 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     }
 
     /// Enters a free frame of the pool as the table that `entry` leads to.
-    pub(super) fn import(&mut self, entry: &Entry, table: u64) -> Result<(), HandoverError> {
+    pub(super) fn import(
+        &mut self,
+        entry: &Entry,
+        table: FrameAddress,
+    ) -> Result<(), HandoverError> {
         let place = entry.place;
-        let imported = self.tables.import_table(table, place.entry, place.va);
+        let imported = self
+            .tables
+            .import_table(table.as_u64(), place.entry, place.va);
         imported.map_err(|_| HandoverError::at(place)(Fault::TableTarget(self.frame(table))))
     }
 
     /// The table that an entry leads to; none for a leaf.
-    pub(super) fn table_below(&self, entry: &Entry) -> Result<Option<u64>, Fault> {
+    pub(super) fn table_below(&self, entry: &Entry) -> Result<Option<FrameAddress>, Fault> {
         match entry.decode() {
             Descriptor::Invalid => Err(Fault::Reserved),
             Descriptor::Table { next, .. } => {
                 if RawDescriptor(entry.place.descriptor).is_plain_table() {
-                    Ok(Some(next.as_u64()))
+                    Ok(Some(FrameAddress::of(next)))
                 } else {
                     Err(Fault::TableBits)
                 }

@@ -72,7 +72,7 @@ impl<C: Checks> KernelTables<'_, C> {
                 Descriptor::Invalid => return None,
                 Descriptor::Table { next, .. } => {
                     level = level.next()?;
-                    entry = FrameAddress::containing(next.as_u64()).entry(va.index(level));
+                    entry = FrameAddress::of(next).entry(va.index(level));
                 }
                 Descriptor::Block { output, attributes }
                 | Descriptor::Page { output, attributes } => {

@@ -7,7 +7,7 @@ use donjon_abi::layout::PAGE_SIZE;
 
 use super::bits;
 use super::{Hardware, Step};
-use crate::translation::address::ENTRIES;
+use crate::translation::address::{ENTRIES, PhysicalAddress};
 
 /// Physical address of a frame: a multiple of the page size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,12 @@ impl FrameAddress {
         } else {
             None
         }
+    }
+
+    /// The frame that a physical address is in.
+    #[inline(always)]
+    pub const fn of(address: PhysicalAddress) -> Self {
+        Self::containing(address.as_u64())
     }
 
     /// The frame that `address` is in.
