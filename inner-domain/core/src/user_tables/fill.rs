@@ -9,7 +9,7 @@ use super::{UserTables, leaf};
 use crate::checks::Checks;
 use crate::translation::address::{ENTRIES, Level, UserAddress};
 use crate::translation::frames::{FrameTable, FrameType};
-use crate::translation::{EntryAddress, Hardware, RawDescriptor, Step, bits, flush};
+use crate::translation::{EntryAddress, FrameAddress, Hardware, RawDescriptor, Step, bits, flush};
 
 mod without;
 
@@ -36,9 +36,18 @@ struct Descriptors {
 }
 
 impl Fill {
+    /// The first address and where its descriptor of `level` stands, if that is the place in a
+    /// table where its shadow will stand.
+    #[inline(always)]
+    fn place(self, level: Level) -> Option<(UserAddress, EntryAddress)> {
+        let va = UserAddress::new(self.va).filter(|it| it.is_aligned(level.size()))?;
+        let source = EntryAddress::with_index(self.source, va.index(level))?;
+        Some((va, source))
+    }
+
     fn check(self) -> Result<Descriptors, Reason> {
-        let Self { va, source, count } = self;
-        let (va, source) = place(va, source, Level::Three).ok_or(Reason::BadEntry)?;
+        let count = self.count;
+        let (va, source) = self.place(Level::Three).ok_or(Reason::BadEntry)?;
         // In this order: the sum of an index and any number would overflow.
         let is_few = count != 0 && count <= MOST;
         if !is_few || va.index(Level::Three) as u64 + count > ENTRIES as u64 {
@@ -48,20 +57,14 @@ impl Fill {
     }
 }
 
-/// The address that a descriptor of `level` translates and where it stands, if it stands at the
-/// place in a table where its shadow will.
-#[inline(always)]
-fn place(va: u64, source: u64, level: Level) -> Option<(UserAddress, EntryAddress)> {
-    let va = UserAddress::new(va).filter(|it| it.is_aligned(level.size()))?;
-    let source = EntryAddress::with_index(source, va.index(level))?;
-    Some((va, source))
-}
-
-/// Checks that descriptors may be read at an address: Linux's own memory, so that nothing is learnt
+/// Checks that descriptors may be read in a table: Linux's own memory, so that nothing is learnt
 /// from what becomes of them that Linux could not read. The caller holds a tree's lock, for which
 /// `withdraw` waits once after a type has changed.
-pub(super) fn is_ordinary<C: Checks>(frames: &FrameTable<'_>, source: u64) -> Result<(), Reason> {
-    match frames.get(source) {
+pub(super) fn is_ordinary<C: Checks>(
+    frames: &FrameTable<'_>,
+    table: FrameAddress,
+) -> Result<(), Reason> {
+    match frames.get(table.as_u64()) {
         Some(FrameType::Ordinary) => Ok(()),
         Some(_) if !C::SOURCE.is_made() => Ok(()),
         _ => Err(Reason::WrongFrame),
@@ -107,7 +110,8 @@ impl<C: Checks> UserTables<'_, C> {
         va: u64,
         source: u64,
     ) -> bool {
-        let Some((va, source)) = place(va, source, Level::Three) else {
+        let count = 1;
+        let Some((va, source)) = Fill { va, source, count }.place(Level::Three) else {
             return false;
         };
         let Some(mut tree) = self.lock_fast(process) else {
@@ -127,7 +131,7 @@ impl<C: Checks> UserTables<'_, C> {
         }
         let mut new = leaf::shadow_of_common::<C>(descriptor);
         if !C::ONCE.is_made() {
-            new = leaf::shadow_of::<C>(without::read_again(hw, source.as_u64(), descriptor));
+            new = leaf::shadow_of::<C>(without::read_again(hw, source, descriptor));
         }
         let entry = self.entry(table, va, Level::Three);
         let old = entry.read(hw).0;
@@ -189,7 +193,7 @@ impl<C: Checks> UserTables<'_, C> {
         let Some(mut tree) = self.lock_of(process) else {
             return Ok(None);
         };
-        is_ordinary::<C>(frames, fill.source.as_u64())?;
+        is_ordinary::<C>(frames, fill.source.table())?;
         let Some(table) = self.table_for(hw, &mut tree, fill)? else {
             return Ok(None);
         };
@@ -245,6 +249,7 @@ impl<C: Checks> UserTables<'_, C> {
             if leaf::is_common(&frames, descriptor) {
                 let mut new = leaf::shadow_of_common::<C>(descriptor);
                 if !C::ONCE.is_made() {
+                    let source = fill.source.after(((source - start) / 8) as usize);
                     new = leaf::shadow_of::<C>(without::read_again(hw, source, descriptor));
                 }
                 permissions &= new;
@@ -295,11 +300,7 @@ impl<C: Checks> UserTables<'_, C> {
             if bits::is_valid(descriptor) {
                 match leaf::page::<C>(frames, descriptor) {
                     Ok(_) if !C::ONCE.is_made() => {
-                        new = leaf::shadow_of::<C>(without::read_again(
-                            hw,
-                            source.as_u64(),
-                            descriptor,
-                        ));
+                        new = leaf::shadow_of::<C>(without::read_again(hw, source, descriptor));
                     }
                     Ok(shadow) => new = shadow,
                     Err(reason) => refused = refused.or(Some((number, reason))),
@@ -354,11 +355,13 @@ impl<C: Checks> UserTables<'_, C> {
         va: u64,
         source: u64,
     ) -> Result<Option<Reason>, Reason> {
-        let (va, source) = place(va, source, Level::Two).ok_or(Reason::BadEntry)?;
+        let count = 1;
+        let place = Fill { va, source, count }.place(Level::Two);
+        let (va, source) = place.ok_or(Reason::BadEntry)?;
         let Some(mut tree) = self.lock_of(process) else {
             return Ok(None);
         };
-        is_ordinary::<C>(frames, source.as_u64())?;
+        is_ordinary::<C>(frames, source.table())?;
         let asid = process.asid();
         let descriptor = source.read(hw).0;
         // A block that was split meanwhile is a table now, and no block.

@@ -14,7 +14,7 @@ use crate::checks::Checks;
 use crate::translation::address::{Level, UserAddress};
 use crate::translation::bits;
 use crate::translation::frames::FrameTable;
-use crate::translation::{Hardware, RawDescriptor};
+use crate::translation::{FrameAddress, Hardware, RawDescriptor};
 
 /// What one call may cost, in tables that it passes, of some 35 instructions each; a group of eight
 /// entries that is read again costs as much as twenty.
@@ -77,8 +77,8 @@ impl<C: Checks> UserTables<'_, C> {
         let table = tree.root.cursor;
         let cell = self.cell(table);
         let size = if PAGES { PAGE_SIZE } else { BLOCK_SIZE };
-        let from = cell.source.get();
-        let readable = is_ordinary::<C>(frames, from).is_ok();
+        let source = FrameAddress::new(cell.source.get());
+        let source = source.filter(|it| is_ordinary::<C>(frames, *it).is_ok());
         let entries = self.frame(table);
         let va = UserAddress::new(cell.va.get());
         let mut groups = cell.writable.get() & tree.root.left;
@@ -96,12 +96,11 @@ impl<C: Checks> UserTables<'_, C> {
                 if old & (shape | bits::READ_ONLY) != bits::VALID {
                     continue;
                 }
-                let source = if readable {
-                    hw.read(from + index * 8)
-                } else {
-                    0
+                let descriptor = match source {
+                    Some(source) => source.entry(index as usize).read(hw),
+                    None => RawDescriptor::INVALID,
                 };
-                let new = kept::<C>(source, old);
+                let new = kept::<C>(descriptor.0, old);
                 if new != 0 && new & bits::READ_ONLY == 0 {
                     writable |= group;
                 }
@@ -124,8 +123,8 @@ impl<C: Checks> UserTables<'_, C> {
 /// business, which a fault takes over. So an entry only loses, and what was checked when it was
 /// filled need not be checked again: `withdraw` takes entries out whose frame stops being ordinary.
 #[inline(always)]
-fn kept<C: Checks>(source: u64, old: u64) -> u64 {
-    let again = leaf::shadow_of::<C>(source);
+fn kept<C: Checks>(descriptor: u64, old: u64) -> u64 {
+    let again = leaf::shadow_of::<C>(descriptor);
     let may_change = if C::REFRESH.is_made() {
         bits::READ_ONLY
     } else {

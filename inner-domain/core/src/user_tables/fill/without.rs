@@ -2,12 +2,12 @@
 //! Descriptors that are read again after they were checked, without the check `ONCE`. The models
 //! leave it out as well, so this is part of each build; a product has no call of it.
 
-use crate::translation::Hardware;
+use crate::translation::{EntryAddress, Hardware};
 
 /// Reads a descriptor again after it was checked. The CPU stays here until it has changed, or for a
 /// while: what another CPU does on a busy host must have time to fall between.
-pub(super) fn read_again<H: Hardware>(hw: &H, source: u64, checked: u64) -> u64 {
+pub(super) fn read_again<H: Hardware>(hw: &H, source: EntryAddress, checked: u64) -> u64 {
     const READS: usize = 256;
-    let mut reads = (0..READS).map(|_| hw.read(source));
+    let mut reads = (0..READS).map(|_| source.read(hw).0);
     reads.find(|it| *it != checked).unwrap_or(checked)
 }
