@@ -85,8 +85,8 @@ pub struct UserTables<'a, C: Checks = Configured> {
     /// the CPU has loaded it.
     current: [AtomicU32; MAX_CPUS],
     pool: Mutex<FreeList, Waiting<ARENA>>,
-    /// Physical address of the root that maps nothing.
-    reserved_root: u64,
+    /// The root that maps nothing.
+    reserved_root: FrameAddress,
     /// Where the search for a tree to drop goes on.
     hand: AtomicU32,
     /// The next generation of any tree. No number comes twice; 0 is none.
@@ -106,7 +106,8 @@ pub const LEAST_PAGES: u64 = (MAX_CPUS as u64 + 1) * (KEPT as u64 + 1);
 
 impl<'a> UserTables<'a> {
     /// User tables without a tree. `reserved_root` is the physical address of the root that maps
-    /// nothing. None if the storage does not fit together or is too small.
+    /// nothing. None if that is not the address of a page, or if the storage does not fit together
+    /// or is too small.
     pub fn new(storage: Storage<'a>, reserved_root: u64) -> Option<Self> {
         Self::with_checks(storage, reserved_root)
     }
@@ -133,7 +134,7 @@ impl<'a, C: Checks> UserTables<'a, C> {
             asids,
             current: [const { AtomicU32::new(0) }; MAX_CPUS],
             pool: Mutex::new(FreeList::of(cells)),
-            reserved_root,
+            reserved_root: FrameAddress::new(reserved_root)?,
             hand: AtomicU32::new(0),
             generations: AtomicU64::new(1),
             checks: PhantomData,

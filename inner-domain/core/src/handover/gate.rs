@@ -19,18 +19,20 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     /// Checks that the gate's tables lead from the root through three pages of the table block to
     /// one page of the inner domain, and nowhere else. That page becomes the gate.
     pub(super) fn check_gate(&mut self) -> Result<(), HandoverError> {
-        let page = |number: u64| self.machine.table_block.start() + number * PAGE_SIZE;
+        let block = FrameAddress::containing(self.machine.table_block.start());
+        let page = |number: u64| block.after(number);
         let tables = [
-            self.machine.root,
+            self.root,
             page(GATE_L1_PAGE),
             page(GATE_L2_PAGE),
             page(GATE_L3_PAGE),
         ];
         let mut place = EntryPlace::default();
         for (table, expected) in tables.iter().zip(tables.iter().skip(1)) {
-            let first = *table == self.machine.root;
+            let first = *table == self.root;
             place = self.only_entry(*table, if first { GATE_SLOT } else { 0 }, !first)?;
-            let expected = PhysicalAddress::new(*expected).map(|it| Descriptor::table(it).encode());
+            let expected =
+                PhysicalAddress::new(expected.as_u64()).map(|it| Descriptor::table(it).encode());
             if Some(place.descriptor) != expected {
                 return Err(HandoverError::at(place)(Fault::Gate));
             }
@@ -73,16 +75,16 @@ impl<H: Hardware, C: Checks> Takeover<'_, '_, H, C> {
     /// The entry of a table for the gate; `alone` if it must be the only one.
     fn only_entry(
         &self,
-        table: u64,
+        table: FrameAddress,
         index: usize,
         alone: bool,
     ) -> Result<EntryPlace, HandoverError> {
         let place = |index: usize| {
-            let entry = table + index as u64 * 8;
+            let entry = table.entry(index);
             EntryPlace {
                 va: GATE,
-                entry,
-                descriptor: self.hardware.read(entry),
+                entry: entry.as_u64(),
+                descriptor: entry.read(self.hardware).0,
             }
         };
         let others = (0..ENTRIES).filter(|it| *it != index && alone).map(place);

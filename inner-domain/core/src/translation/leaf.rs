@@ -5,8 +5,8 @@ use donjon_abi::call::Reason;
 use donjon_abi::layout::{BLOCK_SIZE, PAGE_SIZE};
 use donjon_abi::tcr::MAIR_NORMAL;
 
-use super::RawDescriptor;
 use super::bits;
+use super::{FrameAddress, RawDescriptor};
 use crate::checks::Checks;
 use crate::devices::DeviceList;
 use crate::range::Range;
@@ -41,8 +41,8 @@ pub(crate) fn check_page<C: Checks>(
         return Err(Reason::BadDescriptor);
     }
     check_bits::<C>(leaf, false)?;
-    let output = leaf.output().as_u64();
-    match type_of(frames.word(output)) {
+    let output = leaf.output();
+    match type_of(frames.word(output.as_u64())) {
         Some(frame) => check_frame::<C>(frame, leaf, false),
         None => check_device::<C>(devices, output, PAGE_SIZE, leaf),
     }
@@ -54,12 +54,12 @@ pub(crate) fn check_block<C: Checks>(
     devices: &DeviceList,
     leaf: RawDescriptor,
 ) -> Result<(), Reason> {
-    let output = leaf.output().as_u64();
-    if !output.is_multiple_of(BLOCK_SIZE) {
+    let output = leaf.output();
+    if !output.as_u64().is_multiple_of(BLOCK_SIZE) {
         return Err(Reason::BadDescriptor);
     }
     check_bits::<C>(leaf.with(bits::TABLE, 0), false)?;
-    let mut words = (0..ENTRIES as u64).map(|frame| frames.word(output + frame * PAGE_SIZE));
+    let mut words = (0..ENTRIES as u64).map(|frame| frames.word(output.after(frame).as_u64()));
     if words.clone().all(|word| word == 0) {
         Ok(())
     } else if words.any(|word| word != NO_FRAME) {
@@ -159,10 +159,11 @@ pub(crate) fn is_write_back(leaf: RawDescriptor) -> bool {
 
 fn check_device<C: Checks>(
     devices: &DeviceList,
-    output: u64,
+    output: FrameAddress,
     size: u64,
     leaf: RawDescriptor,
 ) -> Result<(), Reason> {
+    let output = output.as_u64();
     let listed = Range::with_size(output, size).is_some_and(|range| devices.encloses(range));
     let readable = || {
         let range = Range::with_size(output, size);

@@ -52,7 +52,7 @@ impl<C: Checks> UserTables<'_, C> {
 
     /// Loads the root that maps nothing, also before a CPU is switched off.
     pub fn leave<H: Hardware>(&self, hw: &mut H, cpu: usize) {
-        let ttbr0 = self.reserved_root;
+        let ttbr0 = self.reserved_root.as_u64();
         hw.perform(Step::LoadRoot { cpu, ttbr0 });
         self.note(cpu, 0);
     }
