@@ -18,7 +18,7 @@ pub const SHRINK_MAX: u64 = 16;
 /// The first page of the heap.
 const FIRST: UserAddress = match UserAddress::new(HEAP) {
     Some(first) => first,
-    None => UserAddress::ZERO,
+    None => panic!("beyond the addresses of users"),
 };
 
 impl Compartments<'_> {

@@ -18,7 +18,7 @@ use crate::translation::{RawDescriptor, Step};
 /// The first page of a log.
 const FIRST: UserAddress = match UserAddress::new(LOG) {
     Some(first) => first,
-    None => UserAddress::ZERO,
+    None => panic!("beyond the addresses of users"),
 };
 
 impl Compartments<'_> {
