@@ -5,6 +5,8 @@
 mod bits;
 #[path = "user_tables/bounds.rs"]
 mod bounds;
+#[path = "user_tables/protect.rs"]
+mod protect;
 #[path = "user_tables/race.rs"]
 mod race;
 #[path = "user_tables/random.rs"]

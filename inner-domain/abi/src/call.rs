@@ -32,7 +32,7 @@ use crate::declare::constants;
 
 constants! {
     /// Version of the interface. The major half changes when an old caller would misunderstand.
-    pub const ABI_VERSION: u32 = version(5, 2) => "ABI_VERSION";
+    pub const ABI_VERSION: u32 = version(5, 3) => "ABI_VERSION";
 
     /// Bits of a function number below its owner.
     pub const OWNER_SHIFT: u32 = 16;

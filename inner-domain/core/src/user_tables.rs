@@ -37,6 +37,7 @@ mod free_list;
 mod leaf;
 mod path;
 mod pending;
+mod protect;
 mod refresh;
 mod root;
 mod withdraw;

@@ -102,8 +102,11 @@ fn act(
             12 => {
                 user_tables.flush(hw, who, va, va + (4 << 20));
             }
-            13 => {
+            13 if random.below(2) == 0 => {
                 user_tables.refresh(hw, frames, who, true);
+            }
+            13 => {
+                user_tables.protect(hw, who, true);
             }
             14 => {
                 let _ = user_tables.free(hw, who);

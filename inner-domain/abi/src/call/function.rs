@@ -201,9 +201,14 @@ functions! {
             value: "the end, or where to go on by the same call",
             errors: [Refused],
         }
-        /// Reads the descriptors of a user's writable pages again, as after fork.
+        /// Takes the right to write a user's pages away, as after fork: where their descriptors,
+        /// which are read again, say so, or everywhere.
         Refresh = 24 {
-            arguments: ["process", "1 to begin, 0 to go on"],
+            arguments: [
+                "process",
+                "1 to begin, 0 to go on",
+                "0 to read descriptors again, 1 to make all read-only",
+            ],
             value: "1 when there is more to do",
             errors: [Refused],
         }

@@ -74,12 +74,15 @@ pub fn flush([process, start, end, ..]: &Arguments) -> Outcome {
     Ok(flushed)
 }
 
-/// Reads again what is writable, as far as one call may go.
-pub fn refresh([process, first, ..]: &Arguments) -> Outcome {
+/// Reads again what is writable, or makes it read-only, as far as one call may go.
+pub fn refresh([process, first, protect, ..]: &Arguments) -> Outcome {
     let users = user_tables::get()?;
-    let done = users
-        .tables
-        .refresh(&mut Executor, &users.frames, Process(*process), *first != 0);
+    let (tables, frames) = (&users.tables, &users.frames);
+    let (process, first) = (Process(*process), *first != 0);
+    let done = match *protect {
+        0 => tables.refresh(&mut Executor, frames, process, first),
+        _ => tables.protect(&mut Executor, process, first),
+    };
     Ok(u64::from(!done))
 }
 

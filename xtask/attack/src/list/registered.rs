@@ -13,7 +13,7 @@ use super::all;
 const MODULE: &str = "kernel-patch/files/arch/arm64/donjon/attack";
 /// What is carried out elsewhere: no attacks but loads, attempts that need a device tree of their
 /// own (`machine:`), and searches (`bench compartments`).
-const OF_TESTS: [(&str, &str); 34] = [
+const OF_TESTS: [(&str, &str); 35] = [
     ("ask-videocore", "mailbox"),
     ("ask-videocore", "short-tag"),
     ("ask-videocore", "tag"),
@@ -22,6 +22,7 @@ const OF_TESTS: [(&str, &str); 34] = [
     ("longest", "distant-pages"),
     ("longest", "flow"),
     ("longest", "drop-tables"),
+    ("longest", "protect-tables"),
     ("longest", "give-blocks-while-sealing"),
     ("longest", "give-mapped-blocks"),
     ("longest", "poke"),

@@ -286,15 +286,18 @@ void donjon_flush_mm(struct mm_struct *mm)
 }
 EXPORT_SYMBOL_GPL(donjon_flush_mm);
 
-/* After fork: entries lost the right to be written, and nothing else. */
-void donjon_flush_writable(struct mm_struct *mm)
+/*
+ * After fork: entries lost the right to be written, and nothing else. All of
+ * them did, unless some are of mappings that both processes write.
+ */
+void donjon_flush_writable(struct mm_struct *mm, bool all)
 {
 	struct donjon_result result = { .value = true };
 	u64 name = name_of(mm);
 	bool first = true;
 
 	while (name && result.value) {
-		result = __donjon_call(DONJON_FN_REFRESH, name, first, 0, 0, 0, 0);
+		result = __donjon_call(DONJON_FN_REFRESH, name, first, all, 0, 0, 0);
 		if (WARN_ON_ONCE(result.status))
 			break;
 		first = false;

@@ -41,7 +41,8 @@ impl<C: Checks> Outer<'_, C> {
             15..60 => self.map(),
             60..66 => self.map_block(),
             66..84 => self.flush(),
-            84..92 => self.refresh(),
+            84..91 => self.refresh(),
+            91 => self.protect(),
             92..94 => {
                 let process = self.who();
                 self.count("clear");
@@ -175,6 +176,18 @@ impl<C: Checks> Outer<'_, C> {
         }
         self.count("flush");
         self.expect_empty(process, start, end);
+    }
+
+    /// Takes the right to write away from all entries.
+    fn protect(&mut self) {
+        let process = self.who();
+        let before = self.shown(process);
+        let mut first = true;
+        while !self.user_tables.protect(&mut self.world, process, first) {
+            first = false;
+        }
+        self.count("protect");
+        self.expect_protected(process, &before);
     }
 
     pub(super) fn refresh(&mut self) {

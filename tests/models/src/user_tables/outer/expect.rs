@@ -96,6 +96,20 @@ impl<C: Checks> Outer<'_, C> {
         }
     }
 
+    /// A process has what it had before, and all of it is read-only.
+    pub(super) fn expect_protected(&mut self, process: Process, before: &BTreeMap<u64, Leaf>) {
+        let shown = self.shown(process);
+        let expected = before.iter().map(|(va, leaf)| {
+            let descriptor = leaf.descriptor | READ_ONLY;
+            (*va, leaf.size, descriptor)
+        });
+        let found = shown.iter().map(|(va, it)| (*va, it.size, it.descriptor));
+        if !found.eq(expected) {
+            let text = format!("ASID {} has {shown:x?} by protection", process.asid());
+            self.world.wrong.push(text);
+        }
+    }
+
     /// What a process has, by address. Nothing without a tree.
     pub(super) fn shown(&mut self, process: Process) -> BTreeMap<u64, Leaf> {
         let tree = self

@@ -12,7 +12,7 @@
  * Version of the interface. The major half changes when an old caller would
  * misunderstand.
  */
-#define DONJON_ABI_VERSION		_AC(0x50002, UL)
+#define DONJON_ABI_VERSION		_AC(0x50003, UL)
 
 /* TCR_EL1 whenever Linux runs, bit for bit. */
 #define DONJON_TCR_OUTER		_AC(0x32b5113510, UL)
@@ -235,7 +235,10 @@
 #define DONJON_FN_MAP_BLOCK		_AC(0x16, UL)
 /* Drops what translates a range of a user's addresses, in tables and TLBs. */
 #define DONJON_FN_FLUSH			_AC(0x17, UL)
-/* Reads the descriptors of a user's writable pages again, as after fork. */
+/*
+ * Takes the right to write a user's pages away, as after fork: where their
+ * descriptors, which are read again, say so, or everywhere.
+ */
 #define DONJON_FN_REFRESH		_AC(0x18, UL)
 /* Drops all that translates a user's addresses. */
 #define DONJON_FN_CLEAR			_AC(0x19, UL)

@@ -36,10 +36,13 @@ bool donjon_map_blocks(struct mm_struct *mm, unsigned long addr, void *entry,
 bool donjon_map_atomic(struct mm_struct *mm, unsigned long addr, bool write,
 		       unsigned long pc);
 
-/* Drop what walks and TLBs have of a range, of all, or of what is writable. */
+/*
+ * Drop what walks and TLBs have of a range, or of all; take the right to write
+ * away, from all or from what may no longer be written.
+ */
 void donjon_flush(struct mm_struct *mm, unsigned long start, unsigned long end);
 void donjon_flush_mm(struct mm_struct *mm);
-void donjon_flush_writable(struct mm_struct *mm);
+void donjon_flush_writable(struct mm_struct *mm, bool all);
 
 /* The process is gone. */
 void donjon_free(struct mm_struct *mm);

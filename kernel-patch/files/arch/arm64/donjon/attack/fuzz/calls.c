@@ -356,7 +356,7 @@ static struct donjon_result call(const struct fuzz_ground *ground, struct fuzz_r
 	case DONJON_FN_CLEAR:
 	case DONJON_FN_FREE:
 		return __donjon_call(function, any_process(ground, random),
-				     fuzz_below(random, 2), 0, 0, 0, 0);
+				     fuzz_below(random, 2), fuzz_below(random, 2), 0, 0, 0);
 	case DONJON_FN_LOG:
 	case DONJON_FN_REFUSALS:
 		return __donjon_call(function, fuzz_below(random, 64), buffer(ground, random),

@@ -249,6 +249,53 @@ static struct donjon_result fill_with_block(u64 *descriptors, u64 block)
 	return result;
 }
 
+/* Two tables of level 2 in which each entry is the block. */
+static struct donjon_result fill_with_blocks(u64 *descriptors, u64 block)
+{
+	struct donjon_result result = {};
+	unsigned int i;
+
+	for (i = 0; i < PTRS_PER_PMD; i++)
+		descriptors[i] = user_page(block) & ~PTE_TABLE_BIT;
+	for (i = 0; i < 2 * PTRS_PER_PMD && !result.status; i++)
+		result = __donjon_call(DONJON_FN_MAP_BLOCK, this_process(),
+				       2 * USER_START + i * PMD_SIZE,
+				       virt_to_phys(descriptors + i % PTRS_PER_PMD), 0, 0, 0);
+	return result;
+}
+
+/* Full tables of both levels lose the right to be written. */
+static void protect_tables(void)
+{
+	struct page *block = attack_block(DONJON_RESERVE_COMPARTMENTS);
+	u64 *descriptors = (u64 *)get_zeroed_page(GFP_KERNEL);
+	struct donjon_result result = {};
+	unsigned int calls = 0;
+
+	if (!block || !descriptors) {
+		attack_untried("there is no memory");
+		goto out;
+	}
+	result = fill_with_block(descriptors, page_to_phys(block));
+	if (!result.status)
+		result = fill_with_blocks(descriptors, page_to_phys(block));
+	if (result.status) {
+		attack_untried("%s", attack_why(result));
+	} else {
+		do {
+			result = __donjon_call(DONJON_FN_REFRESH, this_process(), !calls, 1,
+					       0, 0, 0);
+			calls++;
+		} while (!result.status && result.value);
+		attack_stopped("%u calls", calls);
+	}
+	__donjon_call(DONJON_FN_CLEAR, this_process(), 0, 0, 0, 0, 0);
+out:
+	free_page((unsigned long)descriptors);
+	if (block)
+		free_attack_block(block, DONJON_RESERVE_COMPARTMENTS);
+}
+
 /*
  * As many blocks as become private together. The last one is in tables of a
  * process, which are emptied, and in one of the kernel's, so all are refused.
@@ -302,6 +349,7 @@ static void give_mapped_blocks(void)
 DONJON_ATTACK("longest", "change-pages", change_pages);
 DONJON_ATTACK("longest", "give-mapped-blocks", give_mapped_blocks);
 DONJON_ATTACK("longest", "drop-tables", drop_tables);
+DONJON_ATTACK("longest", "protect-tables", protect_tables);
 DONJON_ATTACK("longest", "rewrite-block", rewrite_block);
 DONJON_ATTACK("longest", "poke", poke);
 DONJON_ATTACK("longest", "poke-live", poke_live);
