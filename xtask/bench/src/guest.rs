@@ -72,10 +72,11 @@ fn followed(
         Stream::Error => errors.extend(bytes),
     })?;
     if status != 0 {
+        // What failed comes first: the rest may be long.
         bail!(
-            "the guest's programs failed: {}{}",
-            String::from_utf8_lossy(&text),
-            String::from_utf8_lossy(&errors).trim()
+            "the guest's programs failed ({status}): {}\n{}",
+            String::from_utf8_lossy(&errors).trim(),
+            String::from_utf8_lossy(&text).trim()
         );
     }
     Ok(String::from_utf8_lossy(&text).into_owned())
@@ -91,9 +92,9 @@ pub fn said_in_gem5(title: &str, exec: impl FnOnce() -> Result<Finished>) -> Res
     let text = String::from_utf8_lossy(&finished.output);
     ensure!(
         finished.status == 0,
-        "the guest's programs failed ({}): {text}{}",
+        "the guest's programs failed ({}): {}\n{text}",
         finished.status,
-        String::from_utf8_lossy(&finished.errors)
+        String::from_utf8_lossy(&finished.errors).trim()
     );
     Ok(text.into_owned())
 }

@@ -119,6 +119,20 @@ pub fn scale(value: &Value) -> Vec<Count> {
     rows
 }
 
+/// Lists the programs of flow attestation, in each build.
+pub fn flow(value: &Value) -> Vec<Count> {
+    let of_program = |(name, it): (&String, &Value)| {
+        let figures =
+            members(it).filter(|(what, _)| !["repetitions", "words"].contains(&what.as_str()));
+        let rows = figures
+            .filter_map(|(what, it)| Some(Count::new(name, &what.replace('_', " "), it.as_f64()?)));
+        rows.collect::<Vec<_>>()
+    };
+    members(&value["fig5"]["programs"])
+        .flat_map(of_program)
+        .collect()
+}
+
 /// Lists calls, loops, messages and memory, on one CPU.
 pub fn compartments(value: &Value) -> Vec<Count> {
     let mut rows = Vec::new();

@@ -184,6 +184,8 @@ pub const PARTS: &[Row; 11] = &[
         title: "Flow attestation",
         subcommand: &["bench", "flow"],
         machine: "virt, cortex-a57, 1 CPU, 1 GiB, -icount shift=0",
+        goal: Some("the most that each step may add stands beside it"),
+        counts: Some(counts::flow),
         ..PLAIN
     },
     Row {

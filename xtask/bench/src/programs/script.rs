@@ -114,6 +114,7 @@ fn per_unit(short: Run, long: Run) -> Result<Sample> {
     let units = difference(short.units, long.units).filter(|it| *it > 0.0);
     let units = units.context("the long run did no more than the short one")?;
     let instructions = difference(short.instructions, long.instructions);
+    let instructions = instructions.filter(|it| *it > 0.0);
     let instructions = instructions.context("the long run took no longer")?;
     Ok(Sample {
         instructions: instructions / units,

@@ -51,7 +51,7 @@ mod tests {
     fn record(exponent: f64, inner_kib: u64, map: u64) -> Scale {
         let inner = Inner {
             inner_kib,
-            reserve_kib: inner_kib,
+            reserve_kib: Some(inner_kib),
             ..Inner::default()
         };
         Scale {

@@ -36,7 +36,11 @@ pub fn above(memory: &Memory) -> impl Iterator<Item = String> {
     memory.modes.iter().flat_map(move |(mode, it)| {
         let parts = [
             ("the inner domain", it.inner_kib, most(ram, mode)),
-            ("the reserve", it.reserve_kib, most_of_reserve(ram)),
+            (
+                "the reserve",
+                it.reserve_kib.unwrap_or(0),
+                most_of_reserve(ram),
+            ),
         ];
         let above = parts.into_iter().filter(|(_, has, most)| has > most);
         above.map(move |(what, has, most)| {
@@ -95,8 +99,8 @@ fn inner(text: &str) -> Result<Inner> {
     Ok(Inner {
         inner_kib: number(text, "memory_kib")?,
         text_kib: number(text, "text_kib")?,
-        reserve_kib: of_reserve(text, "kib")?,
-        reserve_free_kib: of_reserve(text, "free_kib")?,
+        reserve_kib: Some(of_reserve(text, "kib")?),
+        reserve_free_kib: Some(of_reserve(text, "free_kib")?),
         linux: linux(text)?,
     })
 }
@@ -143,7 +147,7 @@ text_kib: 200
         assert_eq!((inner.inner_kib, inner.text_kib), (19_804, 200));
         assert_eq!(
             (inner.reserve_kib, inner.reserve_free_kib),
-            (32_768, 30_720)
+            (Some(32_768), Some(30_720))
         );
         assert_eq!(
             (inner.linux.total_kib, inner.linux.available_kib),

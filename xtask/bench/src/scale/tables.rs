@@ -174,8 +174,8 @@ fn of_memory(all: &[Memory]) -> Table {
             let numbers = [
                 memory::most(row.ram_kib, mode),
                 it.text_kib,
-                it.reserve_kib,
-                it.reserve_free_kib,
+                it.reserve_kib.unwrap_or(0),
+                it.reserve_free_kib.unwrap_or(0),
                 it.linux.total_kib,
                 row.native.total_kib,
                 it.linux.available_kib,

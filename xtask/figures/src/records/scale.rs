@@ -153,10 +153,12 @@ pub struct Inner {
     /// Code of the inner domain, in KiB.
     pub text_kib: u64,
     /// Memory that no device reaches and that Linux gives to pools and compartments alone, beside
-    /// the pools that there are from the beginning, in KiB.
-    pub reserve_kib: u64,
-    /// Free part of this reserve, in KiB.
-    pub reserve_free_kib: u64,
+    /// the pools that there are from the beginning, in KiB. Documents of older versions lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserve_kib: Option<u64>,
+    /// Free part of this reserve, in KiB. Documents of older versions lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserve_free_kib: Option<u64>,
     /// Memory that Linux has.
     pub linux: Linux,
 }

@@ -125,8 +125,8 @@ pub fn scale() -> Scale {
     let inner = Inner {
         inner_kib: 20_000,
         text_kib: 200,
-        reserve_kib: 32_768,
-        reserve_free_kib: 30_720,
+        reserve_kib: Some(32_768),
+        reserve_free_kib: Some(30_720),
         linux,
     };
     let boot = |instructions| Boot {
