@@ -312,6 +312,10 @@ impl<'a> Private<'a> {
         words.fold(0, |all, word| all | word.load(Ordering::Relaxed)) != 0
     }
 
+    /// Enters a block into the list of those with free frames. One frame in 512 leads here, and
+    /// the code would cost each of them registers.
+    #[cold]
+    #[inline(never)]
     fn link(&mut self, number: u32) {
         let next = self.head;
         if let Some(it) = self.blocks.get_mut(next as usize) {
