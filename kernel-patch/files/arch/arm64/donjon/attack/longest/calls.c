@@ -259,7 +259,7 @@ static struct donjon_result fill_with_blocks(u64 *descriptors, u64 block)
 		descriptors[i] = user_page(block) & ~PTE_TABLE_BIT;
 	for (i = 0; i < 2 * PTRS_PER_PMD && !result.status; i++)
 		result = __donjon_call(DONJON_FN_MAP_BLOCK, this_process(),
-				       2 * USER_START + i * PMD_SIZE,
+				       2UL * USER_START + i * PMD_SIZE,
 				       virt_to_phys(descriptors + i % PTRS_PER_PMD), 0, 0, 0);
 	return result;
 }
