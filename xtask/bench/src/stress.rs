@@ -22,6 +22,7 @@ const HUGE_TIMES: u32 = 10;
 /// What the inner domain says of waiting and of calls; nothing over a native kernel.
 const STATUS: &str =
     "{ grep -E '^(waits|calls):' /sys/kernel/security/donjon/status 2>/dev/null || true; }";
+
 /// Measures and prints.
 pub fn run(arguments: &StressArguments) -> Result<()> {
     arguments.output.prepare()?;

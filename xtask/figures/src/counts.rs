@@ -5,8 +5,7 @@
 
 use serde_json::{Map, Value};
 
-/// What is said of the kernel without Donjon.
-const NATIVE: &str = "native";
+use crate::records::NATIVE;
 
 /// A number of instructions.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +44,7 @@ pub fn pairs<'a>(one: &'a [Count], other: &'a [Count]) -> Vec<Pair<'a>> {
 }
 
 /// Lists medians of the null call, by mode.
-pub fn null_call(idc: &Value) -> impl Iterator<Item = Count> {
+fn null_call(idc: &Value) -> impl Iterator<Item = Count> {
     members(&idc["modes"]).filter_map(|(mode, it)| {
         let median = it["median"].as_f64()?;
         Some(Count::new("null IDC", mode, median))
@@ -74,7 +73,7 @@ pub fn lmbench(value: &Value) -> Vec<Count> {
 }
 
 /// Lists what operations execute inside.
-pub fn operations(calls: &Value) -> impl Iterator<Item = Count> {
+fn operations(calls: &Value) -> impl Iterator<Item = Count> {
     items(&calls["operations"])
         .filter_map(|it| Some(Count::new(text(it, "name")?, "inside", instructions(it)?)))
 }

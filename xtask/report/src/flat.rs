@@ -2,6 +2,7 @@
 //! Tables of whatever a JSON document has: objects in objects become columns.
 
 use donjon_figures::format::number;
+use donjon_figures::records::NATIVE;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -35,8 +36,6 @@ const WORDS: [(&str, &str); 12] = [
 const DETAILS: &str = "kinds";
 /// What groups the modes, whose names are enough.
 const MODES: &str = "modes";
-/// The kernel without Donjon.
-const NATIVE: &str = "native";
 
 /// Lays out a list of objects, or one object; a row for each kernel if it has figures of several.
 pub fn table(value: &Value) -> Flat {

@@ -2,6 +2,7 @@
 //! The templates of the report, and the filters and functions that they have.
 
 use anyhow::{Context, Result};
+use donjon_figures::records::NATIVE;
 use donjon_figures::{format, published};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Serde};
@@ -13,8 +14,6 @@ use crate::projection::{self, Events};
 
 /// Modes in the order of all tables.
 const MODES: [&str; 3] = ["asid", "tlbi", "strict"];
-/// The kernel without Donjon.
-const NATIVE: &str = "native";
 
 macro_rules! templates {
     ($($name:literal)*) => {

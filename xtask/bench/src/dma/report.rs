@@ -13,7 +13,7 @@ use crate::table::{more, percent, rounded, table};
 pub const BEHIND: &str = "behind the SMMU";
 /// Over the inner domain, on that machine without an SMMU.
 pub const AROUND: &str = "without an SMMU";
-/// Over the inner domain, which writes them.
+/// Over the inner domain, which writes the registers of the controller.
 pub const CHECKED: &str = "checked registers";
 
 /// Kinds of transfers, in the order of the table.

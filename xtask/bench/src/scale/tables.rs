@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The report as tables.
+//! The record of `bench scale` as tables.
 
 use std::collections::BTreeSet;
 

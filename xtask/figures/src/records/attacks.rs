@@ -26,10 +26,3 @@ pub struct Attack {
     /// What it does, what its controls did, and what is wrong, with semicolons between.
     pub note: String,
 }
-
-impl Attack {
-    /// Tells whether the attack was stopped.
-    pub fn is_stopped(&self) -> bool {
-        self.outcome == STOPPED
-    }
-}
